@@ -89,7 +89,7 @@ def test_a_conversation_continues_in_another_process_and_after_a_restart_byte_fo
     edition = Edition(policy=policy)
     begun: list[dict[str, Any]] = []
     engines: list[Engine] = []
-    for _ in range(12):
+    for _ in range(6):
         edition = edited(chance, edition)
         edition.write(here)
         with watch(here, states=states) as watcher:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -20,9 +21,20 @@ pytest.importorskip("_ruamel_yaml", reason="there is one reader only where the C
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("docs", "examples", "prompts", "tests", "tool_instructions")
-FILES = [*(path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.y*ml"))), *ROOT.glob(".*.yaml")]
-TEXTS = [path.read_text(encoding="utf-8") for path in FILES]
-SMALL = [text for text in TEXTS if len(text) < 3_000]
+
+
+@cache
+def texts() -> dict[str, str]:
+    """What the files of the repository say, each text once, with the name of a file that says it."""
+    paths = [*(path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.y*ml"))), *ROOT.glob(".*.yaml")]
+    return {path.read_text(encoding="utf-8"): path.name for path in paths}
+
+
+@cache
+def small() -> st.SearchStrategy[list[str]]:
+    """The lines of those that are not long."""
+    return st.sampled_from([text.splitlines(keepends=True) for text in texts() if len(text) < 3_000])
+
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -53,7 +65,7 @@ def same(text: str) -> bool:
 @st.composite
 def damaged(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
     """Some lines of a file, with a few of their characters cut out or others put in."""
-    lines = draw(st.sampled_from(SMALL)).splitlines(keepends=True)
+    lines = draw(small())
     first = draw(st.integers(0, len(lines)))
     text = "".join(lines[first : first + draw(st.integers(1, 8))])
     for _ in range(draw(st.integers(1, 3))):
@@ -63,16 +75,12 @@ def damaged(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
 
 
 def test_every_file_of_the_repository_reads_the_same_and_nearly_every_one_by_the_quick_reader() -> None:
-    assert len(TEXTS) > 400
+    assert len(texts()) > 400
     with patch("cuecard.config.documents.yaml_text.pure_events", side_effect=TypeError):
-        quick = dict(zip(FILES, map(outcome, TEXTS), strict=True))
-    read = {path: said for path, said in quick.items() if len(said) == 4}
-    assert len(read) > 0.9 * len(TEXTS)
-    other = [
-        path.name
-        for path, text in zip(FILES, TEXTS, strict=True)
-        if (read.get(path) or outcome(text)) != outcome_without_c(text)
-    ]
+        quick = {text: outcome(text) for text in texts()}
+    read = {text: said for text, said in quick.items() if len(said) == 4}
+    assert len(read) > 0.9 * len(texts())
+    other = [name for text, name in texts().items() if (read.get(text) or outcome(text)) != outcome_without_c(text)]
     assert other == []
 
 

@@ -23,16 +23,16 @@ def test_l1_no_prompt_mixes_two_states_while_files_are_saved_all_the_time(tmp_pa
 
 @POSIX
 def test_l3_a_site_whose_writers_are_killed_is_whole_and_has_every_post_that_was_said(tmp_path: Path) -> None:
-    found = stores.kill(tmp_path, kills=5)
+    found = stores.kill(tmp_path, kills=3)
 
-    assert found.said >= 5
+    assert found.said >= 3
     assert (found.lost, found.halves, found.damaged) == (0, 0, 0)
 
 
 def test_l6_processes_that_write_at_once_wait_for_each_other(tmp_path: Path) -> None:
-    found = stores.write_at_once(tmp_path, processes=3, posts=20)
+    found = stores.write_at_once(tmp_path, processes=3, posts=10)
 
-    assert found.said == 60
+    assert found.said == 30
     assert (found.locked, found.lost, found.halves, found.damaged) == (0, 0, 0, 0)
 
 
