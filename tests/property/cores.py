@@ -16,7 +16,7 @@ from cuecard.agent.memo import Memo
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.model import DeliveryWish
 from cuecard.outside.clock import utc_now
-from cuecard.outside.tokens import bundled_counter
+from property.counting import counter
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 TOOLS = """\
@@ -127,7 +127,7 @@ def engine_of(
     """
     agent = build_agent(sources_of(spec, template, child), Memo() if anew else _MEMO)
     _MEMO.forget_unused()
-    return Engine(agent, delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
+    return Engine(agent, delivery, counter(agent.spec.tokens.encoding), utc_now)
 
 
 def sources_of(spec: Spec, template: str, child: Spec | None = None) -> AgentSources:

@@ -16,7 +16,7 @@ from cuecard.agent.memo import Memo
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.model import DeliveryWish, ReloadPolicy
 from cuecard.outside.clock import utc_now
-from cuecard.outside.tokens import bundled_counter
+from property.counting import counter
 
 TOOLS = ("t_1", "t_2", "t_3", "t_4")
 SEARCHES = ("tool_search", "find_tools")
@@ -92,7 +92,7 @@ _MEMO = Memo()
 def _opened(edition: Edition) -> Engine:
     """Talks draw the same states of the files again and again."""
     agent = build_agent(edition.sources, _MEMO)
-    return Engine(agent, agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
+    return Engine(agent, agent.spec.delivery, counter(agent.spec.tokens.encoding), utc_now)
 
 
 def _instructions(name: str, variant: int) -> dict[str, str]:

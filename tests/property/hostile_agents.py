@@ -16,7 +16,7 @@ from cuecard.agent import build_agent
 from cuecard.config.documents.texts import AgentSources, SkillSource, SourceText
 from cuecard.model import Json
 from cuecard.outside.clock import utc_now
-from cuecard.outside.tokens import bundled_counter
+from property.counting import counter
 
 PROMPTS = Path(__file__).parents[2] / "prompts"
 
@@ -249,4 +249,4 @@ def _engine(spec: dict[str, Any], template: str, skill: str) -> Engine:
         skills=(SkillSource("s/one/SKILL.md", "s/one/SKILL.md", text, slug="one", root="s"),),
     )
     agent = build_agent(sources)
-    return Engine(agent, agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
+    return Engine(agent, agent.spec.delivery, counter(agent.spec.tokens.encoding), utc_now)

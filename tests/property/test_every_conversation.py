@@ -23,7 +23,7 @@ from cuecard.agent.memo import Memo
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.model.messages import Message, ToolCall
 from cuecard.outside.clock import utc_now
-from cuecard.outside.tokens import bundled_counter
+from property.counting import counter
 from property.hosts import Json, serialized, shapes
 
 TOOLS = ("t_1", "t_2", "t_3", "t_4", "t_5")
@@ -76,7 +76,7 @@ def engine_of(role: int, variants: tuple[int, ...], delivery: str, policy: str, 
         instructions=(SourceText("t.yaml", "t.yaml", json.dumps({"tools": told, "described": described})),),
     )
     agent = build_agent(sources, _MEMO)
-    return Engine(agent, agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
+    return Engine(agent, agent.spec.delivery, counter(agent.spec.tokens.encoding), utc_now)
 
 
 def _instructions(name: str, variant: int) -> Json:

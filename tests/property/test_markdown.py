@@ -18,7 +18,7 @@ from cuecard import Engine, Turn
 from cuecard.agent import build_agent
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.outside.clock import utc_now
-from cuecard.outside.tokens import bundled_counter
+from property.counting import counter
 from property.hostile_texts import harmless
 from property.markdown_judge import Judge
 
@@ -66,7 +66,7 @@ def opened(texts: tuple[str, ...], layout: str, whitespace: str) -> Engine:
         "sections": [*sections, {"id": "last", "text": "### Fixed\nBehind."}],
     }
     made = build_agent(AgentSources(SourceText("a.yaml", "a.yaml", json.dumps(spec))))
-    return Engine(made, made.spec.delivery, bundled_counter(made.spec.tokens.encoding), utc_now)
+    return Engine(made, made.spec.delivery, counter(made.spec.tokens.encoding), utc_now)
 
 
 @st.composite

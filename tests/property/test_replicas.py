@@ -19,6 +19,8 @@ from cuecard.reload.states import States
 from property.editions import TOOLS, Edition
 from property.elsewhere import NOW, Elsewhere, elsewhere, go_on
 
+SMALL = {"tokens": {"encoding": "cl100k_base"}}
+"""Half of a token table to unpack in each process."""
 REASONS = {
     "next-conversation": "the state that this conversation started with",
     "append": "the newest state when this call started",
@@ -86,7 +88,7 @@ def test_a_conversation_continues_in_another_process_and_after_a_restart_byte_fo
     states, here, there = tmp_path / "states", tmp_path / "here", tmp_path / "there"
     here.mkdir()
     there.mkdir()
-    edition = Edition(policy=policy)
+    edition = Edition(policy=policy, more=SMALL)
     begun: list[dict[str, Any]] = []
     engines: list[Engine] = []
     for _ in range(6):
@@ -115,7 +117,7 @@ def test_next_conversation_asks_nothing_of_the_files_of_the_other_process(
 ) -> None:
     chance = seeded("three folders")
     states, folders = tmp_path / "states", [tmp_path / name for name in ("first", "second", "third")]
-    edition = Edition(policy="next-conversation")
+    edition = Edition(policy="next-conversation", more=SMALL)
     begun = []
     for folder in folders:
         folder.mkdir()

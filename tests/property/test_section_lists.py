@@ -23,8 +23,8 @@ from cuecard.model import FileText
 from cuecard.model.messages import Message, Summary
 from cuecard.outside.clock import utc_now
 from cuecard.outside.folder import read_agent
-from cuecard.outside.tokens import bundled_counter
 from cuecard.pipeline.prompt_split import split_prompt
+from property.counting import counter
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 TOOLS = """\
@@ -44,7 +44,7 @@ def made(spec: Spec, files: Iterable[tuple[str, str]] = ()) -> Engine:
         files=tuple(SourceText(path, path, text) for path, text in files),
     )
     agent = build_agent(sources)
-    return Engine(agent, agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
+    return Engine(agent, agent.spec.delivery, counter(agent.spec.tokens.encoding), utc_now)
 
 
 # What a tolerant reader of a prompt takes for its structure.

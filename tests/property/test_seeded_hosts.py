@@ -23,7 +23,7 @@ from cuecard.agent import build_agent
 from cuecard.agent.memo import Memo
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.outside.clock import utc_now
-from cuecard.outside.tokens import bundled_counter
+from property.counting import counter
 from property.seeded_judge import Atoms, Json, atoms, deferred, everything, faults, said, shown
 from property.seeded_wires import Event, Wire, wires
 
@@ -82,7 +82,7 @@ def engine_of(setting: Setting, edition: int, versions: tuple[int, ...]) -> Engi
         instructions=(SourceText("t.yaml", "t.yaml", json.dumps({"tools": told, "described": described})),),
     )
     agent = build_agent(sources, _MEMO)
-    return Engine(agent, agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
+    return Engine(agent, agent.spec.delivery, counter(agent.spec.tokens.encoding), utc_now)
 
 
 def _instructions(name: str, version: int) -> Json:
