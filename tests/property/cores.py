@@ -87,10 +87,20 @@ STILL = st.sampled_from(["<agent>\n", "<!-- x -->\n<agent>\n", "<agent>\nIntro.\
 OPENINGS = STILL | st.just('<agent for="{{who}}">\nIntro.\n')
 
 
+BODIES = st.lists(LINES, max_size=4)
+AROUND = st.sampled_from(["\n", "\n", ""])
+INDENTS = st.sampled_from(["", "", "  "])
+NAMED = {
+    bare: st.lists(st.sampled_from([*NAMES, *(BARE if bare else ())]), unique=True, min_size=1, max_size=6)
+    for bare in (True, False)
+}
+"""Made once, because a strategy is checked when it draws for the first time."""
+
+
 @st.composite
 def elements(draw: st.DrawFn, name: str) -> str:
-    attributes, body = draw(ATTRIBUTES), "\n".join(draw(st.lists(LINES, max_size=4)))
-    around = draw(st.sampled_from(["\n", "\n", ""]))
+    attributes, body = draw(ATTRIBUTES), "\n".join(draw(BODIES))
+    around = draw(AROUND)
     inner = f"{around}{body}{around}"
     return f"<{name}{attributes}>{inner}</{name}>" if inner or attributes else f"<{name}/>"
 
@@ -100,13 +110,13 @@ def cores(draw: st.DrawFn, openings: st.SearchStrategy[str] = OPENINGS, *, bare:
     """Elements on lines of their own or not, with text, blocks and partials between them, one of protocols."""
     opening = draw(openings)
     parts: list[tuple[str, str]] = []
-    for name in draw(st.lists(st.sampled_from([*NAMES, *(BARE if bare else ())]), unique=True, min_size=1, max_size=6)):
+    for name in draw(NAMED[bare]):
         fresh = (parts[-1][1] if parts else opening).endswith("\n")
         if name in BARE:
             if fresh:
                 parts.append((name, BARE[name]))
             continue
-        indent = draw(st.sampled_from(["", "", "  "])) if fresh else ""
+        indent = draw(INDENTS) if fresh else ""
         parts.append((name, indent + draw(elements(name)) + draw(BEHIND)))
     at = draw(st.integers(0, len(parts)))
     tools = ("tools", "<tools>\n{{{activeProtocols}}}\n</tools>\n")

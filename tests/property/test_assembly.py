@@ -27,19 +27,15 @@ PLAIN = st.sampled_from(["", "Bo", "two\nlines", "</a>", "<tools>", "a & b", "</
 FOUND = st.lists(st.lists(st.sampled_from(["get_page", "put_page", "nowhere"]), max_size=2), max_size=2)
 
 
-@st.composite
-def turns(draw: st.DrawFn, texts: st.SearchStrategy[str] = PLAIN) -> Turn:
-    return Turn(
-        {
-            "said": draw(texts),
-            "who": draw(texts),
-            "flag": draw(st.booleans()),
-            "rows": draw(st.lists(texts, max_size=2)),
-        },
-        memory=Memory(tuple(draw(st.lists(st.builds(Entity, texts, texts, texts), max_size=2)))),
-        now=NOW + timedelta(days=draw(st.integers(0, 1))),
-        profile=draw(st.sampled_from(["", "", "p"])),
-        variant=draw(st.sampled_from(["", "", "v"])),
+def turns(texts: st.SearchStrategy[str] = PLAIN) -> st.SearchStrategy[Turn]:
+    inputs = {"said": texts, "who": texts, "flag": st.booleans(), "rows": st.lists(texts, max_size=2)}
+    return st.builds(
+        Turn,
+        st.fixed_dictionaries(inputs),
+        memory=st.builds(Memory, st.lists(st.builds(Entity, texts, texts, texts), max_size=2).map(tuple)),
+        now=st.sampled_from([NOW, NOW + timedelta(days=1)]),
+        profile=st.sampled_from(["", "", "p"]),
+        variant=st.sampled_from(["", "", "v"]),
     )
 
 
@@ -74,9 +70,16 @@ SAID = st.fixed_dictionaries(
 )
 
 
+EITHER = st.booleans()
+BUDGETS = st.sampled_from([{}, {"total": 60}, {"total": 160}, {"protocols": 40}])
+SPACES = st.sampled_from(["keep", "keep", "compact"])
+ENCODINGS = st.sampled_from(["o200k_base", "cl100k_base"])
+SIDES = st.sampled_from(["before", "after"])
+
+
 @st.composite
 def said(draw: st.DrawFn, core: Core) -> dict[str, Spec]:
-    return {name: draw(SAID) for name in core.ids if draw(st.booleans())}
+    return {name: draw(SAID) for name in core.ids if draw(EITHER)}
 
 
 @st.composite
@@ -86,9 +89,9 @@ def selections(draw: st.DrawFn, core: Core) -> dict[str, Any]:
     return {
         "profiles": {"p": {"include": [*draw(some), "tools"]}},
         "variants": {"v": {"exclude": draw(some), "sections": [patch]}},
-        "budget": draw(st.sampled_from([{}, {"total": 60}, {"total": 160}, {"protocols": 40}])),
-        "whitespace": draw(st.sampled_from(["keep", "keep", "compact"])),
-        "tokens": {"encoding": draw(st.sampled_from(["o200k_base", "cl100k_base"]))},
+        "budget": draw(BUDGETS),
+        "whitespace": draw(SPACES),
+        "tokens": {"encoding": draw(ENCODINGS)},
     }
 
 
@@ -151,7 +154,7 @@ def changes(draw: st.DrawFn, core: Core, said: st.SearchStrategy[Spec] = SAID) -
             order = others
             continue
         if kind in {"move", "add"} and others:
-            key, anchor = draw(st.sampled_from(["before", "after"])), draw(st.sampled_from(others))
+            key, anchor = draw(SIDES), draw(st.sampled_from(others))
             at = others.index(anchor) + (key == "after")
             patch[key], order = anchor, [*others[:at], name, *others[at:]]
         elif kind == "add":
@@ -179,7 +182,7 @@ def test_promise_6_exact_sums_of_changed_cores(core: Core, talk: Talk, data: st.
     """The token count of the prompt is the sum of its sections' counts, for the bundled encodings."""
     patches, order = data.draw(changes(core))
     delivery = data.draw(DELIVERIES)
-    tokens = {"encoding": data.draw(st.sampled_from(["o200k_base", "cl100k_base"]))}
+    tokens = {"encoding": data.draw(ENCODINGS)}
     engine = changed(core, patches, delivery, tokens=tokens)
 
     for step in play(engine, talk):

@@ -13,8 +13,9 @@ from cms_agent import CMS, CORE, TOOLS
 from cuecard import Engine, Entity, Memory, ToolResult, Turn
 from cuecard.model import Call, DeliveryWish, Step
 from cuecard.pipeline.prompt_split import split_prompt
+from property.alphabets import VISIBLE
 
-WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1, max_size=12)
+WORDS = st.text(VISIBLE, min_size=1, max_size=12)
 ENTITIES = st.lists(st.builds(Entity, st.sampled_from(["page", "post", "image"]), WORDS, WORDS), max_size=14)
 TURNS = st.builds(
     lambda entities, day: Turn(memory=Memory(tuple(entities)), now=datetime(2026, 11, day, 9, tzinfo=UTC)),

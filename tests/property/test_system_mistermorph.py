@@ -12,11 +12,12 @@ from cuecard import Engine, Turn
 from cuecard.model import Call, FileText, Json, Step
 from cuecard.model.messages import Message
 from cuecard.pipeline.prompt_split import split_prompt
+from property.alphabets import VISIBLE
 
 AGENT = Path(__file__).parents[2] / "prompts/mistermorph/agent.yaml"
 PERSONA = "state/IDENTITY.md", "state/SOUL.md"
 
-WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=20)
+WORDS = st.text(VISIBLE, max_size=20)
 LINES = st.lists(WORDS | st.sampled_from(["## Rules", "[ Memory ]", "---", "status: draft", "<Memory:X>"]), max_size=4)
 TEXTS = LINES.map("\n".join)
 FILES = st.dictionaries(

@@ -14,12 +14,13 @@ from cuecard import Engine, Turn
 from cuecard.model import Call, FileText, Json, Step
 from cuecard.model.messages import Message
 from cuecard.pipeline.prompt_split import split_prompt
+from property.alphabets import VISIBLE
 
 AGENT = Path(__file__).parents[2] / "prompts/mushroom/agent.yaml"
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 NAMES = ("AGENTS.md", "SOUL.md", "IDENTITY.md")
 
-WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=12)
+WORDS = st.text(VISIBLE, max_size=12)
 TEXTS = st.lists(WORDS | st.sampled_from(["## SOUL.md", "# Workspace Context", "</skill>"]), max_size=4).map("\n".join)
 FILES = st.dictionaries(
     st.sampled_from([*NAMES, *(f"prompts/{name}" for name in NAMES), "HEARTBEAT.md"]),
