@@ -97,26 +97,27 @@ class Activations(RuleBasedStateMachine):
 
     def holds(self, step: Step) -> None:
         said = step.system + "".join(block.text for block in step.appended)
-        instructions = {name: made.text for name, made in self.engine.agent.protocols.items()}
-        first = {name: made.first for name, made in self.engine.agent.protocols.items()}
+        protocols = self.engine.agent.protocols
         cuts = {cut.what: cut for cut in step.manifest.cuts}
         for name in step.active_tools:
             assert name in self.there
             assert step.refusal(name) is None
-            whole = instructions.get(name, "") in said
-            assert whole or first[name] in said, "active without its instructions"
+            made = protocols.get(name)
+            whole = made is None or made.text in said
+            assert whole or (made and made.first in said), "active without its instructions"
             due = name in self.answered and not whole and name in {each.tool for each in step.discovered}
-            assert not due or self.engine.agent.protocols[name].later in said, "a result without its cues"
+            assert not due or protocols[name].later in said, "a result without its cues"
         for name in found(self.history):
             if name in self.there and name not in step.active_tools:
-                assert name in instructions, "a tool without instructions needs no room"
+                assert name in protocols, "a tool without instructions needs no room"
                 assert cuts[name].reason.startswith("not active: budget.")
                 assert "no room left" in (step.refusal(name) or "")
         self.within_budgets(step)
 
     def within_budgets(self, step: Step) -> None:
-        cost = {name: self.engine.count(made.text) for name, made in self.engine.agent.protocols.items()}
-        spent = sum(cost.get(name, 0) for name in step.active_tools if name not in CORE)
+        protocols = self.engine.agent.protocols
+        paid = [name for name in step.active_tools if name in protocols and name not in CORE]
+        spent = sum(self.engine.count(protocols[name].text) for name in paid)
         if self.protocols and self.delivery != "frozen":
             assert spent <= self.protocols
         if self.total:
@@ -144,4 +145,4 @@ def found(history: list[ToolResult]) -> set[str]:
 
 
 TestActivations = Activations.TestCase
-TestActivations.settings = settings(stateful_step_count=20)
+TestActivations.settings = settings(stateful_step_count=15)

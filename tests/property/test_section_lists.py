@@ -222,26 +222,33 @@ def layouts(draw: st.DrawFn) -> Spec:
     return layout
 
 
+SAID = st.tuples(
+    st.sampled_from([{}, {"title": "T"}]),
+    st.sampled_from([{}, {}, {"when": "s0"}, {"when": {"not": "s1"}}, {"when": {"tool": "map"}}]),
+    st.sampled_from([{}, {}, {"priority": 1}, {"priority": 2}]),
+    st.sampled_from([{}, {}, {"budget": 1}, {"budget": 3}]),
+    st.sampled_from([{}, {}, {}, {"role": "user"}, {"role": "assistant"}]),
+)
+"""What is said of a section; made once, because a strategy is checked when it draws for the first time."""
+SOME = st.lists(st.sampled_from(NUMBERS), unique=True)
+
+
 @st.composite
 def shapes(draw: st.DrawFn) -> Spec:
     """An agent of six sections that read an input each, with conditions, budgets, priorities, roles and profiles."""
     sections = []
     for name in NUMBERS:
         section: Spec = {"id": name, "text": f"{{{{{{{name}}}}}}}"}
-        section |= draw(st.sampled_from([{}, {"title": "T"}]))
-        section |= draw(st.sampled_from([{}, {}, {"when": "s0"}, {"when": {"not": "s1"}}, {"when": {"tool": "map"}}]))
-        section |= draw(st.sampled_from([{}, {}, {"priority": 1}, {"priority": 2}]))
-        section |= draw(st.sampled_from([{}, {}, {"budget": 1}, {"budget": 3}]))
-        section |= draw(st.sampled_from([{}, {}, {}, {"role": "user"}, {"role": "assistant"}]))
+        for more in draw(SAID):
+            section |= more
         sections.append(section)
-    some = st.lists(st.sampled_from(NUMBERS), unique=True)
     spec: Spec = {
         "agent": "a",
         "layout": draw(layouts()),
         "inputs": {name: {"default": "", "trust": "author"} for name in NUMBERS},
         "sections": sections,
-        "profiles": {"p": {"include": draw(some)}},
-        "variants": {"v": {"exclude": draw(some), "sections": [{"id": "s2", "text": "Patched."}]}},
+        "profiles": {"p": {"include": draw(SOME)}},
+        "variants": {"v": {"exclude": draw(SOME), "sections": [{"id": "s2", "text": "Patched."}]}},
         "budget": draw(st.sampled_from([{}, {}, {"total": 1}, {"total": 9}])),
     }
     return spec
