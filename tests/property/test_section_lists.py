@@ -222,7 +222,7 @@ def layouts(draw: st.DrawFn) -> Spec:
     return layout
 
 
-SAID = st.tuples(
+SAID: st.SearchStrategy[Any] = st.tuples(
     st.sampled_from([{}, {"title": "T"}]),
     st.sampled_from([{}, {}, {"when": "s0"}, {"when": {"not": "s1"}}, {"when": {"tool": "map"}}]),
     st.sampled_from([{}, {}, {"priority": 1}, {"priority": 2}]),
