@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+import cuecard.pytest_plugin.prompt
+import cuecard.pytest_plugin.unused  # noqa: F401
+from cms_agent import CMS, cms
+from cuecard import Turn
+
+QUICK_SERVER = Path(__file__).parents[1] / "run" / "quick_server.py"
 AGENT = """\
 agent: bakery
+tokens: {encoding: cl100k_base}
 inputs: {customer: {default: ""}}
 sections:
   - {id: identity, text: You answer the mail of a bakery.}
@@ -27,8 +35,24 @@ def test_two(render_turn, cue_snapshot):
     assert render_turn() == cue_snapshot
     assert render_turn(Turn(inputs={"customer": "Max"})) == cue_snapshot
 """
+SCENARIO = """\
+title: The pages are shown
+now: "2026-11-20T09:00:00+00:00"
+turns:
+  - user: Which pages are there?
+    steps:
+      - calls: [{tool: tool_search, args: {query: list pages}}]
+      - calls: [{tool: cms_listPages}]
+    answer: Here they are.
+"""
 
 Run = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _imported() -> None:
+    """A run in this process forgets the modules that it was the first to import: each would import the engine again."""
+    cms().prepare_call(Turn())
 
 
 @pytest.fixture(autouse=True)
@@ -131,16 +155,19 @@ def test_what_does_not_exist_is_one_clear_error(pytester: pytest.Pytester) -> No
 
 
 def test_a_scenario_is_played_and_its_prompts_are_kept(pytester: pytest.Pytester) -> None:
+    server = f'command: ["{{python}}", {QUICK_SERVER}, cms_listPages]'
+    pytester.makefile(".yaml", assistant=f"agent: {CMS}\nscenarios: plays\nserver: {{{server}}}\n")
+    (pytester.mkdir("plays") / "pages.yaml").write_text(SCENARIO, encoding="utf-8")
     pytester.makepyfile(
         """
         import pytest
 
-        @pytest.mark.cue_scenario("examples/cms/assistant.yaml", "about-page")
+        @pytest.mark.cue_scenario("assistant.yaml", "pages")
         def test_played(played):
             assert played.ok
             first, *others = played.prompts
-            assert "cms_createPage" not in first.active_tools
-            assert any("cms_createPage" in prompt.active_tools for prompt in others)
+            assert "cms_listPages" not in first.active_tools
+            assert any("cms_listPages" in prompt.active_tools for prompt in others)
 
         def test_not_marked(played):
             pass
