@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -22,10 +23,18 @@ REQUESTS = {"requests", "urllib3", "certifi", "charset_normalizer", "idna"}
 """What tiktoken brings for downloads that we never make."""
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All that a module says, without the expressions: those are most of it."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield child
+            yield from statements(child)
+
+
 def imported(module: Path) -> set[str]:
     """The full names of all that a module imports, wherever it does so."""
     names = set()
-    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+    for node in statements(ast.parse(module.read_bytes())):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
