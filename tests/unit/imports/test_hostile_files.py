@@ -33,10 +33,10 @@ def test_a_number_that_python_does_not_read_is_an_error_of_the_template() -> Non
 LARGE: dict[str, tuple[Callable[[str], Imported], str]] = {
     "blanks that are no role": (prompty, "---\nname: a\n---\n" + " " * 300_000 + "x"),
     "very many roles": (prompty, "---\nname: a\n---\n" + "user:\nx\n" * 10_000),
-    "roles that no line of the file has": (prompty, "---\nname: a\n---\n" + "{# x #}user:\nx\n" * 4_000),
-    "names that nothing declares": (prompty, "---\nname: a\n---\n" + "".join(f"{{{{n{n}}}}}\n" for n in range(4_000))),
-    "media": (dotprompt, "{{media url=a}}\n" * 4_000),
-    "texts behind the history": (dotprompt, "{{history}}{{a}}\n" * 4_000),
+    "roles that no line of the file has": (prompty, "---\nname: a\n---\n" + "{# x #}user:\nx\n" * 1_500),
+    "names that nothing declares": (prompty, "---\nname: a\n---\n" + "".join(f"{{{{n{n}}}}}\n" for n in range(1_500))),
+    "media": (dotprompt, "{{media url=a}}\n" * 1_500),
+    "texts behind the history": (dotprompt, "{{history}}{{a}}\n" * 1_500),
 }
 
 
