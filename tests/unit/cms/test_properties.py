@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from cms.errors import CmsError, ConstraintError, ValidationError
 from cms.matching import rank
-from cms.seed import open_site
 from cms.slugs import free, slugify
 from cms.snapshot import changes, snapshot
 from cms.tools import TOOLS, call
+from unit.cms.conftest import open_quickly
 
 if TYPE_CHECKING:
     from cms.database import Database
@@ -96,7 +96,7 @@ CALLS = st.sampled_from(list(TOOLS)).flatmap(lambda name: st.tuples(st.just(name
 def test_whatever_is_called_the_rules_of_the_site_hold(seeded: Path, calls: list[tuple[str, dict[str, Any]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(seeded, folder, dirs_exist_ok=True)
-        with closing(open_site(Path(folder), clock=lambda: datetime(2026, 3, 1, tzinfo=UTC))) as db:
+        with closing(open_quickly(Path(folder), lambda: datetime(2026, 3, 1, tzinfo=UTC))) as db:
             for name, given_arguments in calls:
                 check_call(db, name, given_arguments)
             check_rules(db, Path(folder))
@@ -154,7 +154,7 @@ def test_a_slug_of_a_slug_is_the_slug(text: str) -> None:
 def test_a_suggested_slug_is_always_free(seeded: Path, titles: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(seeded, folder, dirs_exist_ok=True)
-        with closing(open_site(Path(folder), clock=lambda: datetime(2026, 3, 1, tzinfo=UTC))) as db:
+        with closing(open_quickly(Path(folder), lambda: datetime(2026, 3, 1, tzinfo=UTC))) as db:
             for title in titles:
                 made = create(db, title)
 
