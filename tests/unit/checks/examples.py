@@ -35,9 +35,11 @@ class Example(FileModel):
         files = dict(self.also)
         if self.place not in {"HTTP", "Python", "command line"} and text:
             files[self.place] = text
-        for name, before in {**dict.fromkeys(files, ""), **base()}.items():
+        held = {**dict.fromkeys(files, ""), **base()}
+        for parent in {(folder / name).parent for name in held}:
+            parent.mkdir(parents=True, exist_ok=True)
+        for name, before in held.items():
             path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
             whole = self.whole and name == self.place
             made = files[name] if whole else _joined(before, files.get(name, ""))
             path.write_text(made, encoding=encoding if name in {*files, "agent.xml"} else "utf-8")
