@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from cuecard.model import Json
 
 _EXACT = 10**15
-"""Below this, JavaScript formats an integer as Python does."""
+_LEAST_EXACT = -_EXACT
+"""Between these, JavaScript formats an integer as Python does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,30 +44,27 @@ class Printer:
         and this takes half the time of seven replacements or of a loop, and a sixth of that of `str.translate`.
         """
         if type(value) is not str:
-            if type(value) is int and -_EXACT < value < _EXACT:
-                return f"{value}"
+            if type(value) is int and _LEAST_EXACT < value < _EXACT:
+                return str(value)
             return value if isinstance(value, Trusted) else self.html(self.text(value, place), place)
-        text: str = value
-        if (
-            text.isidentifier()
-        ):  # a word, such as most names, contains none of the seven, and nothing that looks like them
-            return text
-        if "&" in text:  # first, because the others insert ampersands
-            text = text.replace("&", "&amp;")
-        if "<" in text:
-            text = text.replace("<", "&lt;")
-        if ">" in text:
-            text = text.replace(">", "&gt;")
-        if '"' in text:
-            text = text.replace('"', "&quot;")
-        if "'" in text:
-            text = text.replace("'", "&#x27;")
-        if "`" in text:
-            text = text.replace("`", "&#x60;")
-        if "=" in text:
-            text = text.replace("=", "&#x3D;")
+        if value.isidentifier():  # a word, such as most names, has none of the seven, and nothing that looks like them
+            return value
+        if "&" in value:  # first, because the others insert ampersands
+            value = value.replace("&", "&amp;")
+        if "<" in value:
+            value = value.replace("<", "&lt;")
+        if ">" in value:
+            value = value.replace(">", "&gt;")
+        if '"' in value:
+            value = value.replace('"', "&quot;")
+        if "'" in value:
+            value = value.replace("'", "&#x27;")
+        if "`" in value:
+            value = value.replace("`", "&#x60;")
+        if "=" in value:
+            value = value.replace("=", "&#x3D;")
         # Only other characters can look like an angle.
-        return text if not self.names or text.isascii() else escape_text(text, self.names, mode=self.escaping)
+        return value if value.isascii() or not self.names else escape_text(value, self.names, mode=self.escaping)
 
     def are_clean(self, values: Sequence[Json]) -> bool:
         """Whether `html` would print all of these unchanged: one check of a few short texts is cheaper than one for
