@@ -42,13 +42,13 @@ _RUN = rf"(?:[^\W_]++|[{_BRAHMIC}]++)++"
 _PLAIN_RUN = re.compile(r"[A-Za-z0-9]+")  # the same for most texts, and many times faster
 _SCRIPT = rf"([{_UNSPACED}]+)"
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_LONGEST_WORD = 40  # what is longer is hardly read twice, and not remembered
+_LONGEST_WORD = 40  # longer ones rarely recur, so their stems are not cached
 
 
 class WordReader:
     """Reads the words of texts, and caches every run of letters, since catalogues repeat themselves.
 
-    Each index and each query uses its own reader, which forgets with it what it has read.
+    Each index and each query has its own reader, so what one caches is freed with it. Only stems are shared.
     """
 
     __slots__ = ("_forms", "_parts", "_words")
@@ -84,7 +84,8 @@ def _stem(form: str) -> str:
 def _by_porter2(form: str) -> str:
     from snowballstemmer.english_stemmer import EnglishStemmer  # noqa: PLC0415 - loads 30 languages, which only a search needs
 
-    return str(EnglishStemmer().stemWord(form))  # one for each word, which costs nothing: they are stateful
+    # A new one each time, which is cheap: stemmers are stateful, and threads share this function.
+    return str(EnglishStemmer().stemWord(form))
 
 
 _remembered = lru_cache(maxsize=10_000)(_by_porter2)

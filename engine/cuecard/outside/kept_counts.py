@@ -49,7 +49,8 @@ class KeptCounts:
     def save(self) -> None:
         """Store the counts, if there are new ones, beside those that others have stored meanwhile."""
         if self._new and self._known:
-            last = dict(list({**self._read(), **self._known}.items())[-REMEMBERED:])
+            others = {name: tokens for name, tokens in self._read().items() if name not in self._known}
+            last = dict([*others.items(), *self._known.items()][-REMEMBERED:])
             self._cache.put(key_of(self._encoding), json.dumps(last).encode())
 
     def _read(self) -> dict[str, int]:

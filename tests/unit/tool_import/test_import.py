@@ -188,7 +188,6 @@ def test_a_server_whose_name_is_a_path_names_no_file_elsewhere(monkeypatch: pyte
 
 
 @pytest.mark.repeats
-@pytest.mark.repeats
 def test_thousands_of_tools_go_into_several_files(monkeypatch: pytest.MonkeyPatch) -> None:
     tools = [{"name": f"tool_{n:04}", "description": f"Does {n}. " * 20, "inputSchema": CITY} for n in range(2000)]
     ran = imported(monkeypatch, tools, "--json")

@@ -65,7 +65,7 @@ def check(*agents: Path, options: Options = Options()) -> int:
         there |= dict.fromkeys(found)
         checked += [Checked(unread, str(each))] if unread else []
     kept = cache_at(read_settings().cache_folder)
-    counter = cache(lambda encoding: kept_counter(encoding, kept))  # two would each store only their own counts
+    counter = cache(lambda encoding: kept_counter(encoding, kept))  # stored counts are read once for all agents
     for agent in there:
         problems, facts = _problems(agent, counter, allow_code=options.allow_code)
         checked.append(Checked([problem for problem in problems if counts(problem.code)], facts))
