@@ -13,8 +13,8 @@ import threading
 import time
 
 _SHARE = 5e-4
-"""Seconds after which a thread lets others go on. After every prompt would be too often: each change of the thread takes
-time, and eight threads would make 40 % fewer prompts instead of 20 %."""
+"""Seconds after which a thread lets others go on. After every prompt would be too often: each change of the thread
+takes time, and eight threads would make 40 % fewer prompts instead of 20 %."""
 
 _MOMENT = 1e-6
 """Seconds that it sleeps; the system makes about 50 microseconds of it. Without sleeping, it would have the interpreter
