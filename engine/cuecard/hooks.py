@@ -26,7 +26,6 @@ from cuecard.model import (
     ToolResult,
     Turn,
 )
-from cuecard.outside.contention import CONTENTION
 from cuecard.pipeline.ahead import discover_ahead
 from cuecard.pipeline.budget import fit
 from cuecard.pipeline.call import select_history
@@ -87,21 +86,20 @@ class Hooks:
             InputError: when `previous` belongs to another agent, or did not end as stated.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
-        with CONTENTION:
-            check_previous(previous, self.agent)
-            turn, model = self.ahead(turn), self._profile(turn)
-            if told := told_of_model(turn, previous, model):
-                turn = replace(turn, diagnostics=(*turn.diagnostics, *told))
-            now = turn.now or self.clock()
-            request = CallRequest(self.agent, turn, found, previous, kept, now, self.count, ended, since)
-            chosen = select_history(request)
-            request = with_window(request, chosen)
-            values = clean_inputs(request, chosen.summary)
-            request = request.with_files(values.files)
-            delivery = delivery_of(request, self.delivery, model)
-            call, planned = make_with_room(request, Given(chosen, values, delivery))
-            call = tell_withheld(request, call, planned)
-            return discover_ahead(request, tell_late_cues(request, call))
+        check_previous(previous, self.agent)
+        turn, model = self.ahead(turn), self._profile(turn)
+        if told := told_of_model(turn, previous, model):
+            turn = replace(turn, diagnostics=(*turn.diagnostics, *told))
+        now = turn.now or self.clock()
+        request = CallRequest(self.agent, turn, found, previous, kept, now, self.count, ended, since)
+        chosen = select_history(request)
+        request = with_window(request, chosen)
+        values = clean_inputs(request, chosen.summary)
+        request = request.with_files(values.files)
+        delivery = delivery_of(request, self.delivery, model)
+        call, planned = make_with_room(request, Given(chosen, values, delivery))
+        call = tell_withheld(request, call, planned)
+        return discover_ahead(request, tell_late_cues(request, call))
 
     def step(self, call: Call, found: Found, last: Placed | None = None) -> tuple[Step, Placed]:
         """A step of a call, and its prompt as it was placed: the call's next step goes on from there.
@@ -109,12 +107,11 @@ class Hooks:
         Raises:
             InputError: when the call was made by another agent, or from other files or tools.
         """
-        with CONTENTION:
-            check_call(call, self.agent)
-            request = StepRequest(self.agent, call, found, self.count, self.salt)
-            discovered, dropped = discover_more(request)
-            fitted = fit(request, discovered, last)
-            return make_step(request, dropped, fitted), fitted.placed
+        check_call(call, self.agent)
+        request = StepRequest(self.agent, call, found, self.count, self.salt)
+        discovered, dropped = discover_more(request)
+        fitted = fit(request, discovered, last)
+        return make_step(request, dropped, fitted), fitted.placed
 
     def search(self, query: str, limit: int | None, call: Call | None, found: Found | None) -> SearchResult:
         """The tools that fit a query; with a call, those that its next step will have active.

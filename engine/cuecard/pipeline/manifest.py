@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, replace
@@ -24,7 +25,7 @@ from cuecard.model import (
 )
 from cuecard.pipeline.budget import Fitted
 from cuecard.pipeline.cues import waiting
-from cuecard.pipeline.fingerprints import hashed, salt_name, salted, sha256
+from cuecard.pipeline.fingerprints import salt_name, salted, sha256
 from cuecard.pipeline.messages import spoken_sections
 from cuecard.pipeline.placement import AHEAD, CUES, WITHHELD, Placed, slots
 from cuecard.pipeline.request import StepRequest
@@ -94,7 +95,7 @@ def _fingerprint(manifest: Manifest) -> str:
     """The fingerprint of every field in order of declaration, except those added later; mappings by sorted keys."""
     values = [getattr(manifest, field.name) for field in fields(Manifest) if field.name not in {"sha256", "cache"}]
     flat = [sorted(value.items()) if isinstance(value, Mapping) else value for value in values]
-    return hashed(json.dumps(flat, default=_flat).encode())
+    return hashlib.sha256(json.dumps(flat, default=_flat).encode()).hexdigest()
 
 
 def _flat(value: Any) -> Any:
