@@ -26,14 +26,6 @@ class Unit:
         self.body: Callable[..., str] = self._first
         self.context_only, self.spends = code.context_only, code.spends
 
-    def __getstate__(self) -> tuple[Code, Runtime]:
-        """The state without compiled code, which cannot leave the process."""
-        return self._code, self._runtime
-
-    def __setstate__(self, state: tuple[Code, Runtime]) -> None:
-        """Restore the unit, not compiled yet."""
-        self.__init__(*state)  # type: ignore[misc] # its own
-
     def _first(
         self, context: Json, data: Data | None = None, scope: Scope | None = None, params: Any = None, env: Any = None
     ) -> str:
