@@ -221,10 +221,9 @@ class Serving:
     def _cues(self, name: str) -> dict[str, Json]:
         """A tool's instructions as data, as `cuecard tools import` reads them."""
         card = self.engine.tools[name]
-        if card.instructions is None:
-            return {}
-        cues: dict[str, Json] = {key: getattr(card.instructions, key) for key in CUES}
-        return {**cues, "phrases": list(card.phrases)} if card.phrases else cues
+        told = ((key, getattr(card.instructions, key, "")) for key in CUES)
+        cues: dict[str, Json] = {key: text for key, text in told if text}
+        return {**cues, "phrases": list(card.phrases)} if cues and card.phrases else cues
 
     async def list_resources(self, _context: Any, _params: Any) -> ListResourcesResult:
         """Every file of every skill."""

@@ -12,12 +12,15 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ToolInstructions:
-    """What to do BEFORE and AFTER a tool, what comes NEXT, and its GOTCHA: four texts, lines separated by newlines."""
+    """What to do BEFORE and AFTER a tool, what comes NEXT, and its GOTCHA: texts, lines separated by newlines.
 
-    before: str
-    after: str
-    next: str
-    gotcha: str
+    An empty text is absent: the prompt has no line for it.
+    """
+
+    before: str = ""
+    after: str = ""
+    next: str = ""
+    gotcha: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ CODES: Mapping[str, str] = {
     # tools and their instructions
     "unknown-tool": "A name that no tool has: in `core` an error, everywhere else a warning.",
     "unfinished-tool": "A tool with a text that still begins with `TODO`, the placeholder of `cuecard tools add`.",
+    "no-instructions": "An entry under `tools:` without `before`, `after`, `next` and `gotcha`.",
     "duplicate-tool": "A tool with instructions in two places.",
     "search-not-core": "A search tool that is not a core tool, so that nothing can be discovered.",
     "unknown-ranker": "A ranker that is neither a known name, nor a `model2vec:` model, nor a function in a package.",
