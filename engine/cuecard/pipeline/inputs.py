@@ -43,7 +43,7 @@ def clean_inputs(request: CallRequest, summary: str = "") -> Values:
     supplied = {name: _supplied(spec, turn.inputs, name) for name, spec in agent.spec.inputs.items()}
     cleaned, removed = clean({**supplied, WORKING_MEMORY: memory, SUMMARY: without_controls(summary)})
     files, in_files = _clean_files(turn.files)
-    metadata, in_metadata = clean(turn.metadata) if turn.metadata else ({}, 0)
+    metadata, in_metadata = clean(turn.metadata, line_ends=False) if turn.metadata else ({}, 0)
     values = {**cleaned, CURRENT_DATE: date_text(request.now)}
     return Values(values, cuts, removed + in_files + in_metadata, files, metadata)
 

@@ -43,7 +43,8 @@ def holds(condition: ConditionSpec, facts: Facts) -> bool:
 
 def _holds_of_values(condition: ConditionSpec, values: Mapping[str, Json]) -> bool:
     if condition.input is not None:
-        return bool(value_at(values, condition.input))
+        value = value_at(values, condition.input)
+        return bool(value.strip() if isinstance(value, str) else value)
     if condition.set is not None:
         return value_at(values, condition.set) is not None
     if condition.equals is not None:

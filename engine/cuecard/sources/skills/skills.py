@@ -13,6 +13,7 @@ from cuecard.sources.content import Content, Given
 from cuecard.sources.skills.budget import Block, Page
 from cuecard.sources.skills.selection import Chosen, Wish, select_skills
 from cuecard.sources.skills.texts import SkillTexts
+from cuecard.sources.text import is_blank
 from cuecard.template import Escaping
 from cuecard.template.guards.marks import unmarked
 
@@ -127,6 +128,8 @@ class SkillsSource:
         for one in chosen:
             self._add_item(one, call, page)
         self._add_bodies(chosen, call, page)
+        if not page.omitted and is_blank("".join(block.text for block in page.blocks)):
+            return self._none(call)
         page.add_extra(Block("skills.footer", self._render("footer", call)))
         if page.omitted:
             omitted = self._texts.of_cut(page.omitted)
