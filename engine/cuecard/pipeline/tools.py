@@ -12,7 +12,7 @@ from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.room import NOTHING_DECIDED, Decided, withheld_tools
 from cuecard.records import dataclass
-from cuecard.sources.tools.visibility import visible
+from cuecard.sources.tools.visibility import excluded_tools, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +101,10 @@ def _to_show(found: Found, tools: CallTools) -> tuple[tuple[Discovery, ...], tup
 
 
 def _behind_gates(agent: Agent, turn: Turn, wanted: Sequence[ToolCard]) -> tuple[Sequence[ToolCard], tuple[Cut, ...]]:
-    spec = agent.spec.tools.visibility
-    if not spec.model_fields_set and turn.gates == Gates():
+    spec, excluded = agent.spec.tools.visibility, excluded_tools(agent.spec, turn.profile, turn.variant)
+    if not (spec.model_fields_set or excluded) and turn.gates == Gates():
         return wanted, ()
-    return visible(wanted, turn.gates, spec)
+    return visible(wanted, turn.gates, spec, excluded=excluded)
 
 
 def _strange(agent: Agent, turn: Turn) -> dict[Cut, None]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from cuecard.agent.checks.inputs import Use
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import SourceText
-from cuecard.config.documents.yaml_text import Document
+from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.errors import DidYouMean, Problem, did_you_mean
 from cuecard.template.backends.rules import TOOL
 
@@ -25,10 +25,20 @@ def check_tools(
         if known is not None and name not in known:
             message = f"`{name}` has no tool instructions"
             yield document.problem(("tools", "core", index), "unknown-tool", message, DidYouMean(name, known))
+    for at, name in _excluded(spec):
+        if known is not None and name not in known:
+            hint = DidYouMean(name, known)
+            yield document.problem(at, "unknown-tool", f"no tool is called `{name}`", hint, severity="warning")
     search = spec.tools.search.tool
     if discovers and search not in spec.tools.core:
         message = f"the search tool `{search}` is not a core tool, so nothing can be discovered"
         yield document.problem(("tools", "core"), "search-not-core", message, f"add `{search}` to `core`")
+
+
+def _excluded(spec: AgentFile) -> Iterator[tuple[Path, str]]:
+    for kind, selections in (("profiles", spec.profiles), ("variants", spec.variants)):
+        for chosen, selection in selections.items():
+            yield from (((kind, chosen, "exclude_tools", at), name) for at, name in enumerate(selection.exclude_tools))
 
 
 def check_asked(uses: Iterable[Use], known: frozenset[str] | None) -> Iterator[Problem]:
