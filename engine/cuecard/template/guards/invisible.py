@@ -110,8 +110,9 @@ def _clean(value: Json, path: _Path, problems: list[Problem], text: _CleanText) 
     if len(path) == MAX_DEPTH:
         # Raised at once: a value that contains itself twice has endlessly many places that are too deep.
         raise InputError([*problems, _too_deep(path)])
-    inner = _clean_mapping if isinstance(value, Mapping) else _clean_items
-    return inner(value, path, problems, text)
+    if isinstance(value, Mapping):
+        return _clean_mapping(value, path, problems, text)
+    return _clean_items(value, path, problems, text)
 
 
 def _clean_text(text: str) -> tuple[str, int]:
