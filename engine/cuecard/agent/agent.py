@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
 
 from cuecard.agent.ranker import NamedRanker
 from cuecard.agent.results import ResultForms
 from cuecard.agent.sections.layout import Layout
 from cuecard.agent.sections.section import PROTOCOLS, Section
+from cuecard.agent.sections.selections import Edition
 from cuecard.catalogue.catalogue import Catalogue
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.models_file import ModelsFile
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Cut, FileText
 from cuecard.records import dataclass
 from cuecard.sources.protocols import Protocol
 from cuecard.template.guards.gate import Gate
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.agent.sections.selections import Edition
-    from cuecard.config.agent_file import AgentFile
-    from cuecard.config.models_file import ModelsFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from cuecard.agent.agent import Agent
+from cuecard.config.agent_file import InputSpec
+from cuecard.config.words_spec import WordsSpec
 from cuecard.errors import Problem
 from cuecard.model import Cut, ReloadPolicy, ToolCard
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.agent_file import InputSpec
-    from cuecard.config.words_spec import WordsSpec
 
 
 class AgentFacts:

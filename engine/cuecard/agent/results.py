@@ -6,19 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING
 
 from cuecard.agent.sections.entries import line_starts
 from cuecard.agent.world import World
 from cuecard.config.documents.inline import inline_problem
 from cuecard.config.documents.yaml_text import Document, Path, problem_at
+from cuecard.config.result_spec import ResultSpec
 from cuecard.errors import DidYouMean, Problem, TemplateError, did_you_mean
 from cuecard.records import dataclass
 from cuecard.template import Helper, Limits, Template, compile_template, element_names
 from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.result_spec import ResultSpec
 
 READS = ("content", "result", "tool", "cut")
 """The names that the template of a result may read."""

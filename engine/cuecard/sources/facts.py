@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
-from typing import TYPE_CHECKING
 
+from cuecard.config.sections.facts_spec import FactsSpec
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.sources.clock import ClockSource
@@ -14,9 +14,6 @@ from cuecard.sources.content import Content, Given
 from cuecard.sources.text import is_blank, one_line
 from cuecard.template import Escaping, Template, compile_template, trusted
 from cuecard.template.runtime.values import text_of
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.facts_spec import FactsSpec
 
 OWN = ("label", "value")
 """The names that the template of a fact may read besides the values of the call."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from cuecard.config.cues import CUES
+from cuecard.config.cues import CUES, Cue
+from cuecard.config.cues_spec import CuesSpec
 from cuecard.config.values.placeholders import fill
+from cuecard.config.words.prompt_words import ProtocolWords
 from cuecard.model import ToolCard
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.cues import Cue
-    from cuecard.config.cues_spec import CuesSpec
-    from cuecard.config.words.prompt_words import ProtocolWords
 
 Form: TypeAlias = Literal["text", "first", "later"]
 """A tool's whole block, the part for its discovery, or the part for its first result."""

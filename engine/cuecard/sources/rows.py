@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
+from cuecard.config.sections.rows_spec import RowsSpec
 from cuecard.errors import Problem, TemplateError, TemplateSyntaxError
 from cuecard.model import Cut, Json
 from cuecard.records import dataclass
@@ -12,9 +12,6 @@ from cuecard.sources.content import Content, Given
 from cuecard.sources.text import is_blank, one_line
 from cuecard.template import Escaping, Template, compile_template
 from cuecard.template.runtime.values import text_of
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.rows_spec import RowsSpec
 
 OWN = ("item",)
 """The names that the template of an entry may read besides the values of the call."""

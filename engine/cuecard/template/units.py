@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from cuecard.model import Json
 from cuecard.template.backends.backend import Code
 from cuecard.template.runtime.runtime import Runtime
 from cuecard.template.runtime.scope import Body, Data, Env, Scope
 from cuecard.template.syntax.nodes import Block, Literal, Partial, Path, Program, Statement
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 
 class Unit:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from cuecard.agent.sections.section import CHOICE, CONTENT, Render
+from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.model import Json
 from cuecard.model.skills import Skill
 from cuecard.records import dataclass
@@ -13,9 +13,6 @@ from cuecard.sources.content import Content, Given
 from cuecard.sources.text import is_blank
 from cuecard.template import trusted_value
 from cuecard.template.guards.marks import shown_value
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.skills_spec import SkillsSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 from cuecard.config.model_name import names_to_try
+from cuecard.config.sections.condition import ConditionSpec
 from cuecard.model import Json
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.condition import ConditionSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from cuecard.agent.sections.conditions import asks_the_call
 from cuecard.agent.sections.file_matches import check_matches
 from cuecard.agent.world import World
 from cuecard.config.sections.section_keys import SOURCES
+from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.config.skills.skill_file import make_skills
 from cuecard.errors import CuecardError, Problem
 from cuecard.sources.clock import ClockSource
@@ -22,9 +23,8 @@ from cuecard.sources.tools.tool_list import compile_tool_list
 from cuecard.template import Escaping, clean, trusted, without_controls
 from cuecard.template.syntax.nodes import Comment, Content, Mustache, Path, Statement
 
-if TYPE_CHECKING:  # the configuration models load pydantic
+if TYPE_CHECKING:  # producers import this module
     from cuecard.agent.producers.texts import SectionText
-    from cuecard.config.sections.section_spec import SectionSpec
 
 _LOCAL = {"clock": ("datetime", "date", "time", "timezone")}
 """The names that a source supplies to its section's text, besides `content`."""

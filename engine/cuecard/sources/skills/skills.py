@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
+from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.model import Diagnostic, Json, SourceRow
 from cuecard.model.skills import Skill
 from cuecard.records import dataclass
@@ -16,9 +16,6 @@ from cuecard.sources.skills.texts import SkillTexts
 from cuecard.sources.text import is_blank
 from cuecard.template import Escaping
 from cuecard.template.guards.marks import unmarked
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.skills_spec import SkillsSpec
 
 _NO_FRAME = "no room for skills.before and skills.after in skills.budget"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from cuecard.config.sections.tool_list_spec import ToolListSpec, VisibilitySpec
 from cuecard.model import Cut, ToolCard
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
@@ -12,9 +12,6 @@ from cuecard.sources.text import is_blank, joined, one_line
 from cuecard.sources.tools.examples import examples_text
 from cuecard.sources.tools.visibility import visible
 from cuecard.template import Escaping, Template, compile_template, trusted
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.tool_list_spec import ToolListSpec, VisibilitySpec
 
 OWN = ("name", "description", "category")
 """The names that the template of a tool may read besides the values of the call."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.sections.tool_list_spec import VisibilitySpec
 from cuecard.model import Cut, ToolCard
 from cuecard.model.gates import Gates
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.agent_file import AgentFile
-    from cuecard.config.sections.tool_list_spec import VisibilitySpec
 
 
 def excluded_tools(spec: AgentFile, profile: str, variant: str) -> dict[str, str]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from cuecard.model import Json
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
-
 
 Helper: TypeAlias = "Callable[..., Json]"
 """A function on values: positional parameters, then `name=value` pairs as keywords; or a parameter named `options`."""

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from cuecard.model import Json
+from cuecard.template.arguments import not_a_text
 from cuecard.template.guards.confusables import like_latin
 
 Escaping: TypeAlias = Literal["text", "names", "raw", "handlebars", "marks"]
@@ -50,8 +51,6 @@ def trusted(text: str) -> Trusted:
     given: object = text
     if isinstance(given, str):
         return Trusted(given)
-    from cuecard.template.arguments import not_a_text  # noqa: PLC0415 - only who makes this mistake loads it
-
     raise not_a_text(given)
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
 from cuecard.errors import InputError, Problem, visible
+from cuecard.model import Json
 from cuecard.shapes.json_values import MAX_DEPTH
 from cuecard.template.guards.guard import Trusted
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 _SUSPECT = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters except tab and line breaks
