@@ -5,7 +5,7 @@ Arguments have been validated before: `Engine` and `Conversation` are the entry 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,10 +14,13 @@ from cuecard.agent import Agent
 from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.catalogue.remote import search_remotely
 from cuecard.config.model_profile import ModelProfile
+from cuecard.config.values.placeholders import fill
 from cuecard.model import (
     Call,
     Clock,
+    DeliveryChoice,
     DeliveryWish,
+    Diagnostic,
     RenderedResult,
     ResultRecord,
     SearchResult,
@@ -25,27 +28,41 @@ from cuecard.model import (
     Tokenizer,
     ToolResult,
     Turn,
+    Withheld,
 )
 from cuecard.pipeline.ahead import discover_ahead
-from cuecard.pipeline.budget import fit
-from cuecard.pipeline.call import select_history
+from cuecard.pipeline.baseline import begins_anew
+from cuecard.pipeline.call import CallParts, make_call, select_history
+from cuecard.pipeline.continuation import (
+    continue_conversation,
+    decided_before,
+    earlier_tools,
+    last_step,
+    message_room,
+    tell_withheld,
+)
 from cuecard.pipeline.delivery import delivery_of, told_of_model
 from cuecard.pipeline.discovery import Found
-from cuecard.pipeline.inputs import clean_inputs
+from cuecard.pipeline.fit import NOTHING_DECIDED, Decided, Offer, Room, as_told, call_offers, call_room, first_fit
+from cuecard.pipeline.history.record import Selected
+from cuecard.pipeline.inputs import Values, clean_inputs
 from cuecard.pipeline.late_cues import tell_late_cues
 from cuecard.pipeline.origin import check_call, check_previous
-from cuecard.pipeline.placement import Placed
+from cuecard.pipeline.placement import Placed, active_tools, place
 from cuecard.pipeline.request import CallRequest, Ended, StepRequest
 from cuecard.pipeline.results import render_result
-from cuecard.pipeline.room_later import Given, make_with_room
+from cuecard.pipeline.sections import Draft, draft_sections
 from cuecard.pipeline.step import make_step
-from cuecard.pipeline.tools import discover_more
+from cuecard.pipeline.tools import ToolPlan, discover_more, existing_tools, known_tools, plan_tools
 from cuecard.pipeline.window import with_window
-from cuecard.pipeline.withholding import tell_withheld
 from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     from cuecard.catalogue.search import SearchIndex
+    from cuecard.config.words_spec import WordsSpec
+
+_NEXT = "the next result"
+"""The id of a result that does not exist yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +114,8 @@ class Hooks:
         values = clean_inputs(request, chosen.summary)
         request = request.with_files(values.files)
         delivery = delivery_of(request, self.delivery, model)
-        call, planned = make_with_room(request, Given(chosen, values, delivery))
-        call = tell_withheld(request, call, planned)
+        call, withheld = _made(request, _Given(chosen, values, delivery))
+        call = tell_withheld(request, call, withheld)
         return discover_ahead(request, tell_late_cues(request, call))
 
     def step(self, call: Call, found: Found, last: Placed | None = None) -> tuple[Step, Placed]:
@@ -110,8 +127,8 @@ class Hooks:
         check_call(call, self.agent)
         request = StepRequest(self.agent, call, found, self.count, self.salt)
         discovered, dropped = discover_more(request)
-        fitted = fit(request, discovered, last)
-        return make_step(request, dropped, fitted), fitted.placed
+        placed = place(request, active_tools(request, discovered, last.active if last else None), last)
+        return make_step(request, dropped, placed), placed
 
     def search(self, query: str, limit: int | None, call: Call | None, found: Found | None) -> SearchResult:
         """The tools that fit a query; with a call, those that its next step will have active.
@@ -148,10 +165,8 @@ class Hooks:
         result = index.search(query, limit, spec=search, place=place, words=words)
         if call is None or not result.hits:
             return result
-        from cuecard.pipeline.preview import announced, preview  # noqa: PLC0415 - prompts are made without a search
-
-        seen = preview(StepRequest(self.agent, call, found or Found.before(call), self.count), result.tools)
-        return announced(result, seen, index.nothing(query, words), place, words)
+        request = StepRequest(self.agent, call, found or Found.before(call), self.count)
+        return _announced(result, _unfit(request, result.tools), index.nothing(query, words), place, words)
 
     def result(self, result: ToolResult) -> RenderedResult:
         """The text to send as the result of a tool."""
@@ -164,3 +179,129 @@ class Hooks:
         from cuecard.outside.models import profiles_with  # noqa: PLC0415 - reads a file that no other turn needs
 
         return profiles_with(self.agent.models).find(turn.model, endpoint=turn.endpoint)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The parts of a call that do not depend on its tools: history, values, delivery."""
+
+    history: Selected
+    values: Values
+    delivery: DeliveryChoice
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A call before its tools are decided: its sections, and the tools that exist."""
+
+    request: CallRequest
+    given: _Given
+    draft: Draft
+    existing: ToolPlan
+
+    @property
+    def every(self) -> bool:
+        """Whether every tool is active from the start."""
+        return self.given.delivery.shows_all
+
+    def offers(self, known: Sequence[str], decided: Decided) -> list[Offer]:
+        """The tools that are decided with the call; `known` are those known before it."""
+        there = self.existing.tools.available
+        return call_offers(self.request, there if self.every else known, there, decided)
+
+    def made(self, known: Sequence[str], withheld: Sequence[Withheld] = (), undecided: Iterable[Offer] = ()) -> Call:
+        """The call without these tools, as it would be without an earlier conversation."""
+        without = {each.tool for each in undecided}
+        tools = plan_tools(self.existing, known, withheld, without, every=self.every)
+        sections = self.draft.completed(tools.tools.initial)
+        parts = CallParts(self.given.history, self.given.values, self.given.delivery, tools, sections)
+        return make_call(self.request, parts)
+
+
+def _made(request: CallRequest, given: _Given) -> tuple[Call, tuple[Withheld, ...]]:
+    """The call as the next one of its conversation, and the previously known tools that are not active from now on.
+
+    Raises:
+        InputError: when the engine that is said to have prepared the call before has not.
+        TemplateRenderError: when the template cannot be rendered with these values.
+    """
+    existing = existing_tools(request)
+    draft = draft_sections(request, given.values.values, existing.tools.available)
+    begun = _Begun(request, given, draft, existing)
+    if request.previous is None or begins_anew(request, given.delivery):
+        return _anew(begun)
+    return _continued(begun, request.previous) or _anew(begun)
+
+
+def _anew(begun: _Begun) -> tuple[Call, tuple[Withheld, ...]]:
+    """The call with a new system prompt, in which tools found before it are decided again."""
+    request, core = begun.request, begun.existing.tools.initial
+    edition = request.agent.edition(request.turn.profile, request.turn.variant)
+    earlier = earlier_tools(request)
+    if request.previous:  # tools from messages follow no result that could announce them again
+        earlier = (*earlier, *request.previous.tools.brought)
+    known = known_tools(request, earlier, (), anew=True)
+    offers, withheld = begun.offers(known, NOTHING_DECIDED), tuple[Withheld, ...]()
+    if any(offer.tokens for offer in offers):
+        asked = begun.draft.ask(core)
+        room = Room(
+            asked.has_place(edition), partial(begun.draft.takes, asked=asked, tools=core), times=asked.times or 1
+        )
+        decided = None if begun.every else NOTHING_DECIDED
+        room = call_room(request, room, asked.tokens, asked.sections, decided)
+        withheld = as_told(first_fit(offers, room, anew=True).withheld, room, anew=True)
+    call = begun.made(known, withheld)
+    return continue_conversation(request, call), withheld
+
+
+def _continued(begun: _Begun, previous: Call) -> tuple[Call, tuple[Withheld, ...]] | None:
+    """The call that continues from the previous one; None if it turns out to need a new system prompt."""
+    request = begun.request
+    last = last_step(request, previous)
+    decided = decided_before(previous, last)
+    known = known_tools(request, earlier_tools(request), begun.existing.tools.available, anew=False)
+    offers = begun.offers(known, decided)
+    open_ = [offer for offer in offers if offer.tokens]
+    made = begun.made(known, decided.withheld, open_)
+    call = continue_conversation(request, made, last)
+    if call.prompt.segments is not previous.prompt.segments:
+        return None
+    if not open_:
+        return call, ()
+    room = message_room(request, made, last, [offer.tool for offer in open_ if offer.there], decided)
+    new = as_told(first_fit(offers, room).withheld, room, anew=False)
+    call = begun.made(known, (*decided.withheld, *new))
+    return continue_conversation(request, call, last), new
+
+
+def _unfit(request: StepRequest, names: Sequence[str]) -> tuple[Withheld, ...]:
+    """The existing tools that the next step will not have active if the next search result names them."""
+    agent = request.agent
+    last = active_tools(request, discover_more(request)[0])
+    result = ResultRecord(agent.spec.tools.search.tool, _NEXT, tuple(names))
+    later = replace(request, found=request.found.more([result], agent.catalogue, cues=bool(agent.pending)))
+    unfit = {each.tool: each for each in active_tools(later, discover_more(later)[0], last).withheld}
+    return tuple(unfit[name] for name in names if name in unfit)
+
+
+def _announced(
+    result: SearchResult, unfit: Sequence[Withheld], nothing: str, place: str, words: WordsSpec
+) -> SearchResult:
+    """The result of a search without the tools that will not be active in the next step, which its message names.
+
+    Args:
+        result: the result of the search.
+        unfit: its tools that will not be active.
+        nothing: the message if nothing was found.
+        place: where the instructions of tools are.
+        words: the words of the message.
+    """
+    from cuecard.catalogue.search import found_message  # noqa: PLC0415 - prompts are made without a search
+
+    withheld = tuple(each.tool for each in unfit)
+    hits = tuple(hit for hit in result.hits if hit.tool not in withheld)
+    said = [found_message(len(hits), place, words)] if hits else [] if unfit else [nothing]
+    if unfit:
+        said.append(fill(words.search.withheld, {"tools": words.listed(withheld)}))
+    told = (Diagnostic("withheld_tool", f"`{w.tool}` matches the query but is not active: {w.reason}") for w in unfit)
+    return SearchResult(hits, " ".join(said), result.confidence, (*result.diagnostics, *told), withheld)

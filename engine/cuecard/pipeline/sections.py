@@ -7,12 +7,23 @@ from dataclasses import field, replace
 
 from cuecard.agent import CHOICE, CONTENT, PROTOCOLS, Agent, Section
 from cuecard.agent.sections.conditions import Facts, holds, sections_asked, told
-from cuecard.model import CallTools, Cut, Diagnostic, Json, Segment, SourceRow, Turn
+from cuecard.model import Cut, Diagnostic, Json, Segment, SourceRow, Turn
 from cuecard.model.messages import Role
+from cuecard.pipeline.fit import excess
 from cuecard.pipeline.history.text import text_of
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.request import CallRequest
-from cuecard.pipeline.segments import authored, gated_sections, make_segments
+from cuecard.pipeline.segments import (
+    PROBE,
+    Asked,
+    as_shown,
+    authored,
+    count_pieces,
+    gated_sections,
+    laid_out,
+    make_segments,
+    render_sections,
+)
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
 from cuecard.template import trusted
@@ -51,14 +62,93 @@ class _Notes:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     sources: list[SourceRow] = field(default_factory=list)
 
+    def copy(self) -> _Notes:
+        return _Notes([*self.cuts], [*self.diagnostics], [*self.sources])
 
-def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) -> Composed:
-    """The sections of a call.
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The sections of a call as far as the instructions of its tools do not change them.
+
+    Attributes:
+        request: what the call is prepared from.
+        present: the included sections, in order.
+        values: the values of the call with the content from sources.
+        made: the text of each section without instructions, within its budget.
+        trust: what the gate neutralised in each.
+        cut: what the budget of each cut.
+        notes: what was left out so far, and what is known of sources.
+    """
+
+    request: CallRequest
+    present: tuple[Section, ...]
+    values: Mapping[str, Json]
+    made: Mapping[str, str]
+    trust: Mapping[str, Mapping[str, int]]
+    cut: Mapping[str, tuple[Cut, ...]]
+    notes: _Notes
+
+    @property
+    def _slots(self) -> list[Section]:
+        return [section for section in self.present if PROTOCOLS in section.reads]
+
+    def ask(self, tools: Sequence[str], more: str = "") -> Asked:
+        """The place of instructions beside those of these tools and `more`, and the tokens of the prompt until then."""
+        slots = self._slots
+        texts = render_sections(self.request.agent, slots, self.values, tools, notice=PROBE + more)
+        probed = tuple(zip(slots, texts, strict=True))
+        made = {**self.made, **{section.id: text for section, text in probed}}
+        kept = self._lasting()
+        bodies = [made[section.id] for section in kept]
+        pieces = [text for text in laid_out(self.request.agent, kept, bodies) if text]
+        count = self.request.count
+        asked = Asked.of("".join(pieces), sum(count_pieces(pieces, count)), count)
+        return asked.within(self.request.agent, probed, count)
+
+    def takes(self, tool: str, asked: Asked, tools: Sequence[str]) -> int:
+        """The tokens of a tool's instructions beside those of `tools`, for which the sections were asked."""
+        text = as_shown(self.request.agent, self.request.agent.protocols[tool].text)
+        return asked.takes(text, self.request.count, lambda more: self.ask(tools, more))
+
+    def _lasting(self) -> list[Section]:
+        """The sections of the system prompt that are not dropped in favour of instructions."""
+        system = [section for section in self.present if section.spec.role == "system"]
+        slots = [section for section in self._slots if section.spec.role == "system"]
+        ranks = _ranks(system)
+        last = max((ranks[slot.id] for slot in slots), default=None) if all(s.id in ranks for s in slots) else None
+        return [s for s in system if s.id not in ranks or (last is not None and ranks[s.id] >= last)]
+
+    def completed(self, tools: Sequence[str]) -> Composed:
+        """The sections of the call with the instructions of these tools.
+
+        Raises:
+            TemplateRenderError: when a section cannot be rendered with these values.
+        """
+        agent, notes, present = self.request.agent, self.notes.copy(), self.present
+        made, cut, trust = dict(self.made), dict(self.cut), dict(self.trust)
+        slots = self._slots
+        for section, (text, neutralised) in zip(slots, gated_sections(agent, slots, self.values, tools), strict=True):
+            trust[section.id] = neutralised
+            made[section.id], cut[section.id] = within_budget(section, text, agent.names, self.request.count)
+        bodies = {section.id: made[section.id] for section in present}
+        notes.cuts += [each for section in present for each in cut[section.id]]
+        segments = _fit(self.request, present, bodies, notes)
+        spoken = tuple(
+            (section.spec.role, section.id, bodies[section.id])
+            for section in present
+            if section.spec.role != "system" and bodies[section.id]
+        )
+        found = tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources)
+        return Composed(segments, bodies, spoken, self.values, *found, report(agent.gate, trust.values()))
+
+
+def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequence[str]) -> Draft:
+    """The sections of a call before it is decided which tools are active.
 
     Args:
         request: what the call is prepared from.
         values: its inputs and built-in values, checked and cleaned.
-        tools: the tools of the call.
+        there: the tools that exist for the call.
 
     Raises:
         InputError: when the turn names a profile or a variant that does not exist.
@@ -66,36 +156,30 @@ def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) 
     """
     notes, agent, turn = _Notes(), request.agent, request.turn
     sections = agent.edition(turn.profile, turn.variant)
-    facts = Facts(values, tools.available, turn.model)
-    there = [section for section in sections if _waits(section) or _is_there(section, facts, notes)]
-    present = [section for section in there if _has_a_text(section, facts, notes)]
+    facts = Facts(values, there, turn.model)
+    found = [section for section in sections if _waits(section) or _is_there(section, facts, notes)]
+    present = [section for section in found if _has_a_text(section, facts, notes)]
     notes.cuts += _not_chosen(agent, turn, sections)
-    contents = _contents(present, lambda: _given(request, authored(agent, values), tools))
+    contents = _contents(present, lambda: _given(request, authored(agent, values), there))
     asked = {name for section in present for name in section.reads if name.startswith(TOOL)}
-    known: dict[str, Json] = {name: name.removeprefix(TOOL) in tools.available for name in asked}
+    known: dict[str, Json] = {name: name.removeprefix(TOOL) in there for name in asked}
     known |= {CHOICE + each.id: _choice(each, facts) for each in present if each.choices}
     filled = {**values, **known, **{CONTENT + name: _local(content) for name, content in contents.items()}}
     for content in contents.values():
         notes.cuts += content.cuts
         notes.diagnostics += content.diagnostics
         notes.sources += content.sources
-    made = gated_sections(agent, present, filled, tools.initial)
-    gated = {section.id: each for section, each in zip(present, made, strict=True)}
-    saying = {section.id for section in present if not _waits(section) and gated[section.id][0].strip()}
+    fixed = [section for section in present if PROTOCOLS not in section.reads]  # what no tool changes
+    gated = {section.id: each for section, each in zip(fixed, gated_sections(agent, fixed, filled, ()), strict=True)}
+    saying = {section.id for section in fixed if not _waits(section) and gated[section.id][0].strip()}
     facts = replace(facts, saying=saying)
     present = [section for section in present if not _waits(section) or _is_there(section, facts, notes)]
-    bodies = {section.id: gated[section.id][0] for section in present}
-    trust = report(agent.gate, (gated[section.id][1] for section in present))
-    notes.cuts += _silent(present, bodies, agent)
-    segments = _fit(request, present, bodies, notes)
-    spoken = tuple(
-        (section.spec.role, section.id, bodies[section.id])
-        for section in present
-        if section.spec.role != "system" and bodies[section.id]
-    )
-    return Composed(
-        segments, bodies, spoken, filled, tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources), trust
-    )
+    notes.cuts += _silent(present, {name: text for name, (text, _) in gated.items()}, agent)
+    made, cut, trust = dict[str, str](), dict[str, tuple[Cut, ...]](), dict[str, Mapping[str, int]]()
+    for section in present:
+        text, trust[section.id] = gated.get(section.id, ("", {}))  # in the order of the prompt, also those to come
+        made[section.id], cut[section.id] = within_budget(section, text, agent.names, request.count)
+    return Draft(request, tuple(present), filled, made, trust, cut, notes)
 
 
 def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str, Content]:
@@ -147,10 +231,10 @@ def _not_chosen(agent: Agent, turn: Turn, sections: Sequence[Section]) -> list[C
     return [Cut(section.id, f"left out by {by}") for section in agent.sections if section.id not in chosen]
 
 
-def _given(request: CallRequest, values: Mapping[str, Json], tools: CallTools) -> Given:
+def _given(request: CallRequest, values: Mapping[str, Json], there: Sequence[str]) -> Given:
     agent, turn = request.agent, request.turn
     known = turn.tools is not None or len(agent.catalogue) > 0
-    cards = tuple(agent.catalogue[name] for name in tools.available) if known else None
+    cards = tuple(agent.catalogue[name] for name in there) if known else None
     said = text_of(turn.message) if turn.message else turn.query
     files, gates, environment = agent.files, turn.gates, turn.environment
     return Given(values, request.now, cards, files, turn.files, gates, environment, said)
@@ -162,7 +246,7 @@ def _local(content: Content) -> dict[str, Json]:
 
 
 def _silent(present: Sequence[Section], bodies: Mapping[str, str], agent: Agent) -> list[Cut]:
-    cuts = [Cut(s.id, "empty") for s in present if not bodies[s.id] and PROTOCOLS not in s.reads]
+    cuts = [Cut(s.id, "empty") for s in present if PROTOCOLS not in s.reads and not bodies[s.id]]
     if agent.protocols and not any(PROTOCOLS in section.reads for section in present):
         cuts.append(Cut(PROTOCOLS, "no section of this call shows tool instructions"))
     return cuts
@@ -171,31 +255,24 @@ def _silent(present: Sequence[Section], bodies: Mapping[str, str], agent: Agent)
 def _fit(
     request: CallRequest, present: Sequence[Section], bodies: dict[str, str], notes: _Notes
 ) -> tuple[Segment, ...]:
-    """The segments within the budgets of sections and of the whole prompt; what does not fit is removed from
-    `bodies`.
-    """
+    """The segments within the budget of the whole prompt; the sections that do not fit are removed from `bodies`."""
     agent, count = request.agent, request.count
-    for section in present:
-        bodies[section.id], cut = within_budget(section, bodies[section.id], agent.names, count)
-        notes.cuts += cut
     system = [section for section in present if section.spec.role == "system"]
-    total = agent.spec.budget.total
+    ranks = sorted((rank, name) for name, rank in _ranks(system).items() if bodies[name])
     segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
-    while total is not None and sum(segment.tokens for segment in segments) > total:
-        losing = _least(system, bodies)
-        if losing is None:
+    for _, losing in ranks:
+        if not excess(agent, sum(segment.tokens for segment in segments)):
             break
-        notes.cuts.append(Cut(losing, f"budget.total: {total} tokens", count(bodies[losing])))
+        notes.cuts.append(Cut(losing, f"budget.total: {agent.spec.budget.total} tokens", count(bodies[losing])))
         bodies[losing] = ""
         segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
     return segments
 
 
-def _least(sections: Sequence[Section], bodies: Mapping[str, str]) -> str | None:
-    """The section to drop first: the one with the lowest priority, or the last of equals."""
-    ranked = [
-        (section.spec.priority, -place, section.id)
+def _ranks(sections: Sequence[Section]) -> dict[str, tuple[int, int]]:
+    """The sections that may be dropped, lowest first: those with the lowest priority, and of equals the last."""
+    return {
+        section.id: (section.spec.priority, -place)
         for place, section in enumerate(sections)
-        if section.spec.priority is not None and bodies[section.id]
-    ]
-    return min(ranked)[2] if ranked else None
+        if section.spec.priority is not None
+    }

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
-from cuecard.config.values.placeholders import fill
 from cuecard.model import Cut, Refusals, Step
-from cuecard.pipeline.budget import Fitted
 from cuecard.pipeline.fingerprints import salted
 from cuecard.pipeline.manifest import StepParts, make_manifest
 from cuecard.pipeline.messages import with_system
@@ -15,17 +12,17 @@ from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import StepRequest
 
 
-def make_step(request: StepRequest, dropped: tuple[Cut, ...], fitted: Fitted) -> Step:
+def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placed) -> Step:
     """The step.
 
     Args:
         request: the request for the step.
         dropped: the discoveries that were left out.
-        fitted: what fits into the budgets.
+        placed: the prompt with the instructions of active tools.
     """
-    call, placed = request.call, fitted.placed.salted(request.salt)
+    call, placed = request.call, placed.salted(request.salt)
     discovered = placed.shown
-    parts = StepParts(discovered, replace(fitted, placed=placed), (*dropped, *fitted.cuts))
+    parts = StepParts(placed, dropped)
     system = placed.system
     return Step(
         system=system,
@@ -48,7 +45,7 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], fitted: Fitted) ->
 
 
 def _refusals(request: StepRequest, placed: Placed) -> Refusals:
-    agent, there = request.agent, request.call.tools.available
+    agent, there = request.agent, frozenset(request.call.tools.available)
     words = agent.spec.words.tools
-    said = {w.tool: fill(words.withheld, {"tool": w.tool}) for w in placed.withheld if w.tool in there}
+    said = {w.tool: words.withheld.replace("{tool}", w.tool) for w in placed.withheld if w.tool in there}
     return Refusals(agent.catalogue.names, words.inactive, agent.spec.tools.search.tool, said)

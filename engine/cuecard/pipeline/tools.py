@@ -9,8 +9,8 @@ from cuecard.agent import Agent
 from cuecard.model import CallTools, Cut, Discovery, ToolCard, Turn, Withheld
 from cuecard.model.gates import Gates
 from cuecard.pipeline.discovery import Found
+from cuecard.pipeline.fit import NOT_SHOWN
 from cuecard.pipeline.request import CallRequest, StepRequest
-from cuecard.pipeline.room import NOTHING_DECIDED, Decided, withheld_tools
 from cuecard.records import dataclass
 from cuecard.sources.tools.visibility import excluded_tools, visible
 
@@ -22,31 +22,9 @@ class ToolPlan:
     tools: CallTools
     cuts: tuple[Cut, ...]
 
-    def without(self, tools: Collection[str], withheld: Iterable[Withheld]) -> ToolPlan:
-        """The same plan without some of the tools that were to be active from the start."""
-        now = self.tools
-        initial, earlier = (tuple(n for n in each if n not in tools) for each in (now.initial, now.earlier))
-        gone = (*now.withheld, *withheld)
-        return replace(self, tools=replace(now, initial=initial, base=initial, earlier=earlier, withheld=gone))
 
-
-def plan_tools(
-    request: CallRequest,
-    earlier: Iterable[str] = (),
-    *,
-    every: bool = False,
-    decided: Decided | None = None,
-    unfit: tuple[Withheld, ...] = (),
-) -> ToolPlan:
-    """The tools at the start of a call.
-
-    Args:
-        request: what the call is prepared from.
-        earlier: discovered tools whose protocols belong in the system prompt, in order of first discovery.
-        every: show every tool from the start, regardless of the protocol budget.
-        decided: the conversation's earlier decisions; None for a new baseline.
-        unfit: tools that are not active because the whole prompt has no room for them.
-    """
+def existing_tools(request: CallRequest) -> ToolPlan:
+    """The tools that exist for a call, of which only the core tools are active."""
     agent, turn = request.agent, request.turn
     catalogue, core = agent.catalogue, agent.spec.tools.core
     wanted = [card for name, card in catalogue.items() if turn.tools is None or name in turn.tools]
@@ -54,22 +32,47 @@ def plan_tools(
     tools = tuple(card.name for card in cards)
     cuts = [*_strange(agent, turn), *closed]
     cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
-    restored = () if decided is None else (name for name in restored_tools(request) if name in tools)
-    told = (*earlier, *turn.discovered, *restored)
-    out = {*core, *(each.tool for each in unfit)}
-    known = dict.fromkeys(name for name in told if name in catalogue and name not in out)
-    before = decided or NOTHING_DECIDED
-    withheld = before.withheld if every else withheld_tools(request, tuple(known), tools, before)
-    withheld = (*withheld, *unfit)
-    inactive = {each.tool for each in withheld}
-    active = tuple(name for name in known if name not in inactive)
-    shown = (name for name in (tools if every else active) if name not in inactive)
-    initial = tuple(name for name in dict.fromkeys((*core, *shown)) if name in tools)
+    initial = tuple(name for name in dict.fromkeys(core) if name in tools)
     _, dropped = _to_show(request.found, CallTools(tools, initial))
-    planned = CallTools(tools, initial, active, base=initial, discovered=request.found.tools, withheld=withheld)
-    ahead = agent.spec.tools.ahead is not None
-    planned = replace(planned, called=request.found.called, named=request.found.named, looks_ahead=ahead)
-    return ToolPlan(planned, (*cuts, *dropped))
+    found = request.found
+    planned = CallTools(tools, initial, base=initial, discovered=found.tools, called=found.called, named=found.named)
+    return ToolPlan(replace(planned, looks_ahead=agent.spec.tools.ahead is not None), (*cuts, *dropped))
+
+
+def known_tools(request: CallRequest, earlier: Iterable[str], there: Collection[str], *, anew: bool) -> tuple[str, ...]:
+    """The tools known before a call, besides core tools, in order of discovery.
+
+    Args:
+        request: what the call is prepared from.
+        earlier: discovered tools whose protocols belong in the system prompt, in order of first discovery.
+        there: the tools that exist for the call.
+        anew: whether its system prompt is a new baseline.
+    """
+    agent, restored = request.agent, () if anew else (name for name in restored_tools(request) if name in there)
+    told = (*earlier, *request.turn.discovered, *restored)
+    return tuple(name for name in dict.fromkeys(told) if name in agent.catalogue and name not in agent.spec.tools.core)
+
+
+def plan_tools(
+    plan: ToolPlan, known: Sequence[str], withheld: Sequence[Withheld], undecided: Collection[str], *, every: bool
+) -> ToolPlan:
+    """The plan with the tools that are active from the start.
+
+    Args:
+        plan: the tools that exist.
+        known: the tools known before the call.
+        withheld: the tools that are not active.
+        undecided: others that are not active yet.
+        every: whether every tool is active from the start.
+    """
+    tools = plan.tools
+    there, inactive = frozenset(tools.available), {*undecided, *(each.tool for each in withheld)}
+    # What only this call does not show keeps its room for the next one.
+    lost = {each.tool for each in withheld if each.reason != NOT_SHOWN}
+    shown = (name for name in (tools.available if every else known) if name in there and name not in inactive)
+    initial = tuple(dict.fromkeys((*tools.initial, *shown)))
+    earlier = tuple(name for name in known if name not in lost)
+    return replace(plan, tools=replace(tools, initial=initial, earlier=earlier, base=initial, withheld=tuple(withheld)))
 
 
 def restored_tools(request: CallRequest) -> tuple[str, ...]:
@@ -95,8 +98,8 @@ def discover_more(request: StepRequest) -> tuple[tuple[Discovery, ...], tuple[Cu
 
 def _to_show(found: Found, tools: CallTools) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
     there, initial = frozenset(tools.available), frozenset(tools.initial)
-    gone = (Cut(d.tool, "discovered, but does not exist for this call") for d in found.tools if d.tool not in there)
-    shown = (d for d in found.tools if d.tool in there and d.tool not in initial)
+    gone = [Cut(d.tool, "discovered, but does not exist for this call") for d in found.tools if d.tool not in there]
+    shown = [d for d in found.tools if d.tool in there and d.tool not in initial]
     return tuple(shown), (*found.unknown, *gone)
 
 
