@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from cuecard.boundary.calls import admit_call
+from cuecard.boundary.turns import contents
 
 import cuecard.engine
 from cuecard import Engine, Entity, Memory, Message, Turn
-from cuecard.boundary.calls import admit_call
-from cuecard.boundary.turns import contents
 
 pytestmark = pytest.mark.bench
 

@@ -39,13 +39,13 @@ from cuecard.adapters.pydantic_messages import (
 )
 from cuecard.adapters.pydantic_models import keeps_roles, reveals_tools, settings_for, with_model
 from cuecard.adapters.pydantic_tools import Showing, ToolList, search_toolset, shown_tools
-from cuecard.boundary.capability import check_capability
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values.placeholders import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError
 from cuecard.model import Call, Json, Step, Turn
+from cuecard.model.boundary import Count, check_fields
 
 TurnSource: TypeAlias = Turn | Callable[[RunContext[Any]], Turn]
 """What the host knows of a run: the same for all, or made from the run's context (such as its `deps`)."""
@@ -103,13 +103,13 @@ class Cuecard(AbstractCapability[Any]):
     cache: CacheSetting | None = True
     on_call: OnCall | None = None
     on_step: OnStep | None = None
-    retries: int | None = None
+    retries: Count | None = None
     chat: Conversation | None = field(default=None, repr=False)
     step: Step | None = field(default=None, repr=False)
     lists: MutableMapping[Conversation, ToolList] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
-        check_capability(vars(self), Engine, (Turn, Conversation))
+        check_fields(self, "engine", "turn", "conversation", "on_call", "on_step", "retries")
 
     @override
     async def for_run(self, ctx: RunContext[Any]) -> Cuecard:

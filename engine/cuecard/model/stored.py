@@ -9,9 +9,8 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from cuecard.errors import InputError, Problem
+from cuecard.errors import InputError, Problem, seen
 from cuecard.model.values import Json
-from cuecard.shapes import seen
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

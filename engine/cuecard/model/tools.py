@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import field
 
+from cuecard.model.boundary import FilledText, JsonObject
 from cuecard.model.prompt import Diagnostic
 from cuecard.model.values import Json
 from cuecard.records import dataclass
@@ -27,9 +27,9 @@ class ToolInstructions:
 class ToolCard:
     """One tool of the catalogue. `source` is `file:line` of its instructions, or the server it came from."""
 
-    name: str
+    name: FilledText
     description: str = ""
-    input_schema: Mapping[str, Json] = field(default_factory=dict)
+    input_schema: JsonObject = field(default_factory=dict)
     phrases: tuple[str, ...] = ()
     category: str = ""
     instructions: ToolInstructions | None = None

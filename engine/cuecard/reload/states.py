@@ -22,8 +22,8 @@ from weakref import WeakSet
 from platformdirs import user_state_path
 from pydantic import TypeAdapter
 
-from cuecard.boundary.opening import check_keeping
 from cuecard.config.documents.texts import AgentSources
+from cuecard.model.boundary import Count, FilledText, checked
 from cuecard.outside.reading import shown
 from cuecard.reload.cleanup import Limits, clean_up
 from cuecard.reload.disk import read_file, replace_file
@@ -61,7 +61,8 @@ class States:
     others. Watchers of several agents may share an object of this class, and any number of processes the folder.
     """
 
-    def __init__(self, folder: str | Path, *, most: int = 256, size: int = 64 * 1024 * 1024) -> None:
+    @checked
+    def __init__(self, folder: FilledText | Path, *, most: Count = 256, size: Count = 64 * 1024 * 1024) -> None:
         """Look at a folder, which need not be there yet.
 
         Args:
@@ -72,7 +73,6 @@ class States:
         Raises:
             InputError: with every argument that is wrong.
         """
-        check_keeping(folder, most, size)
         self.folder = Path(folder).absolute()  # a watcher saves later, when the process may be in another folder
         self._limits = Limits(max(1, most), size)
         self._users: WeakSet[User] = WeakSet()

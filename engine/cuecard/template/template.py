@@ -14,8 +14,8 @@ from cuecard.errors import (
     TemplateRenderError,
 )
 from cuecard.model import Json
+from cuecard.model.boundary import checked, refuse, wrong
 from cuecard.template.analysis import InputUse, inputs_of
-from cuecard.template.arguments import check_compiling, check_rendering
 from cuecard.template.backends.backend import Backend
 from cuecard.template.backends.python_backend import python
 from cuecard.template.backends.registry import BACKENDS
@@ -40,6 +40,7 @@ MAX_TEMPLATE = 1_000_000
 """The maximum length of a template in characters."""
 
 
+@checked
 def compile_template(
     text: str,
     *,
@@ -76,15 +77,19 @@ def compile_template(
         TemplateSyntaxError: with every problem of the template and its partials.
         TemplateLimitError: when the template is too large or nests too deep.
     """
-    options = {"strict": strict, "assume_objects": assume_objects, "escaping": escaping, "backend": backend}
-    given = {"text": text, "name": name, "partials": partials, "helpers": helpers, "limits": limits}
-    check_compiling({**given, **options}, names)
     sources = {key: Source(key, value) for key, value in (partials or {}).items()}
     try:
         modes = strict, assume_objects, escaping, limits
         return Template(Source(name, text), sources, helpers or {}, modes, _backend(backend), frozenset(names))
     except RecursionError:
         raise recursion(name) from None
+
+
+def _check_rendering(values: object, data: object) -> None:
+    """Values within the mappings are checked when they are printed."""
+    given = {"values": values} if data is None else {"values": values, "data": data}
+    should = "a mapping of values by name"
+    refuse([wrong(name, should, each) for name, each in given.items() if not issubclass(type(each), Mapping)])
 
 
 class Template:
@@ -142,7 +147,7 @@ class Template:
             TemplateLimitError: when it prints too much or partials recurse too deep.
         """
         if type(values) is not dict or data is not None:
-            check_rendering(values, data)
+            _check_rendering(values, data)
         return self.render_unit(self._main, values, data)
 
     def outline(self) -> Outline:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cuecard.boundary.requests import Form
 
 from cuecard import Engine, Host, Step, ToolResult, Turn
 from cuecard.adapters import anthropic, bedrock, gemini, openai
 from cuecard.adapters.definitions import definitions
-from cuecard.boundary.requests import Form
 
 ROOT = Path(__file__).parents[3]
 HOSTS = ROOT / "docs" / "hosts"

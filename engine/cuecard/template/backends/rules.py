@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from cuecard.model import Json
 from cuecard.records import dataclass
 
-Helper: TypeAlias = "Callable[..., Json]"
+Helper: TypeAlias = Callable[..., Any]
 """A function on values: positional parameters, then `name=value` pairs as keywords; or a parameter named `options`."""
 
 BLOCKS = ("if", "unless", "each", "with")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from cuecard.errors import Problem, visible
 from cuecard.model import Json
-from cuecard.shapes.json_values import MAX_DEPTH
+from cuecard.model.json_values import MAX_DEPTH
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 """NUL and the C0 controls except tab and line ends; lone surrogates, which no encoding can represent."""

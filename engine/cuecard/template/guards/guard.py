@@ -14,8 +14,8 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
+from cuecard.errors import InputError, Problem, seen
 from cuecard.model import Json
-from cuecard.template.arguments import not_a_text
 from cuecard.template.guards.confusables import like_latin
 
 Escaping: TypeAlias = Literal["text", "names", "raw", "handlebars", "marks"]
@@ -51,7 +51,8 @@ def trusted(text: str) -> Trusted:
     given: object = text
     if isinstance(given, str):
         return Trusted(given)
-    raise not_a_text(given)
+    told = f"`text` should be a text, not {seen(given)}"
+    raise InputError(Problem("wrong-argument", told, "mark each text of a list or mapping separately", "text"))
 
 
 def trusted_value(value: Json) -> Json:

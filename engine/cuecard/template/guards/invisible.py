@@ -8,7 +8,7 @@ from functools import cache
 
 from cuecard.errors import InputError, Problem, visible
 from cuecard.model import Json
-from cuecard.shapes.json_values import MAX_DEPTH
+from cuecard.model.json_values import MAX_DEPTH
 from cuecard.template.guards.guard import Trusted
 
 _SUSPECT = (

@@ -1,38 +1,41 @@
-"""The arguments of the functions that build request bodies: messages in each provider's own format."""
+"""What the functions that build request bodies are given: messages and tools in each provider's own format."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+
+from pydantic import PlainValidator
 
 from cuecard.config.endpoints import endpoint_name
 from cuecard.config.model_name import wire_name
 from cuecard.config.model_profile import ModelProfile
-from cuecard.model import Step, ToolCard
+from cuecard.errors import Problem
+from cuecard.model.boundary import Given, Rules, not_right, refuse, taken, unread, wrong
+from cuecard.model.json_values import exact_object
 from cuecard.outside.models import read_models
-from cuecard.shapes import Either, Findings, Flag, Instance, JsonValue, Maybe, Text, Word
 
 Form: TypeAlias = Literal["anthropic", "bedrock", "chat", "responses", "gemini"]
 """The format of messages."""
 
-_STEP = Instance(Step, hint="pass the result of `prepare_step`; `Step.from_json` reads a stored one")
-_MODEL = Either(
-    [Text("the name of a model", least=1), Instance(ModelProfile, hint='pass just its name, such as "claude-opus-4-8"')]
-)
-_FORM = Word(get_args(Form))
-_CARD = Instance(ToolCard, hint="pass `engine.tools.values()`")
-_JSON = JsonValue(finite=True)
-_LIFETIME = Word(["5m", "1h"])
-_OPTIONS = {
-    "cache_key": Maybe([Text()]),
-    "defer": Flag(),
-    "base_url": Text(),
-    "compare_with": Maybe([Text()]),
-    "lifetime": _LIFETIME,
-    "system_lifetime": Maybe([_LIFETIME]),
-}
+Message: TypeAlias = Mapping[str, Any]
+"""A message in a provider's format: a plain dict."""
+
+
+def _plain_tool(tool: Any) -> Any:
+    if not issubclass(type(tool), Mapping):
+        raise not_right("should be a mapping, not an object of an SDK", _PLAIN)
+    made, wrongs = exact_object(tool)
+    if wrongs:
+        raise not_right("should be plain JSON in which every object is a dict", _PLAIN)
+    return made
+
+
+ToolBody: TypeAlias = Annotated[Mapping[str, Any], PlainValidator(_plain_tool)]
+"""The definition of a tool in a provider's format: plain JSON."""
+
 _PLAIN = "pass messages and tools as plain dicts; objects of an SDK have a method such as `model_dump()`"
 
 
@@ -44,44 +47,32 @@ class Told(NamedTuple):
     value: Any
 
 
-class Admitted(NamedTuple):
-    """Messages and tools as lists, since they are read more than once, and the profile of the model.
-
-    The profile's name is the one for the body.
-    """
-
-    messages: list[Mapping[str, Any]]
-    tools: list[Mapping[str, Any]]
-    model: ModelProfile = ModelProfile("")
-
-
-def admit_request(
-    form: Form, step: Any, messages: Any, tools: Any, model: Any = None, options: Mapping[str, Any] | None = None
-) -> Admitted:
-    """The arguments of a request body.
+def body_rules(form: Form, messages: str = "messages") -> Rules:
+    """What is wrong in the messages and tools of a request, each of which is a mapping.
 
     Args:
-        form: the format of the messages.
-        step: the step.
-        messages: the conversation, in any iterable.
-        tools: the tools, in any iterable.
-        model: the model's name or profile; Gemini's bodies need none.
-        options: further arguments by name.
-
-    Raises:
-        InputError: with everything that is wrong in any of the arguments.
+        form: their format.
+        messages: the name of the argument with the messages.
     """
-    found = Findings()
-    _STEP.take(step, "step", found)
-    names = {"gemini": "contents", "responses": "items"}
-    said = _dicts(messages, names.get(form, "messages"), _FORMS[form], found)
-    offered = _dicts(tools, "tools", _tool, found)
-    if form != "gemini":
-        _MODEL.take(model, "model", found)
-    for name, value in (options or {}).items():
-        _OPTIONS[name].take(value, name, found)
-    found.refuse()
-    return Admitted(said, offered, _profile(model, (options or {}).get("base_url", "")))
+
+    def rules(given: Given) -> Iterator[Problem]:
+        yield from _mistakes(given.get(messages, ()), messages, _FORMS[form])
+        yield from _mistakes(given.get("tools", ()), "tools", _tool)
+
+    return rules
+
+
+def _mistakes(
+    values: Iterable[Any], name: str, check: Callable[[Mapping[str, Any]], Iterator[Told]]
+) -> Iterator[Problem]:
+    for place, value in enumerate(values):
+        try:
+            found = list(check(value)) if value is not None else []
+        except Exception as error:  # noqa: BLE001 - whatever an object of the host raises, it is the message that is wrong
+            yield Problem("wrong-argument", f"`{name}[{place}]` {unread(error)}", _PLAIN, f"{name}[{place}]")
+            continue
+        for told in found:
+            yield wrong(f"{name}[{place}]{told.at}", told.should, told.value, _PLAIN)
 
 
 def admit_chat(messages: Any, tools: Any) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
@@ -93,11 +84,12 @@ def admit_chat(messages: Any, tools: Any) -> tuple[list[Mapping[str, Any]], list
     plain = isinstance(messages, list) and _are_chat(messages)
     if plain and tools == []:
         return messages, tools
-    found = Findings()
-    said = messages if plain else _dicts(messages, "messages", _called_chat, found)
-    offered = _dicts(tools, "tools", _tool, found)
-    found.refuse()
-    return said, offered
+    problems: list[Problem] = []
+    said = messages if plain else taken(Iterable[Message], messages, "messages", problems) or ()
+    offered = taken(Iterable[ToolBody], tools, "tools", problems) or ()
+    problems += [] if plain else _mistakes(said, "messages", _called_chat)
+    refuse([*problems, *_mistakes(offered, "tools", _tool)])
+    return list(said), list(offered)
 
 
 def _are_chat(messages: list[Any]) -> bool:
@@ -126,53 +118,20 @@ def _are_calls(calls: Any) -> bool:
     return True
 
 
-def admit_definitions(cards: Any, form: Any) -> list[ToolCard]:
-    """The cards of tools to define for a provider, any iterable.
-
-    Raises:
-        InputError: when there is no such format, or something is not a card.
-    """
-    found = Findings()
-    _FORM.take(form, "form", found)
-    if isinstance(cards, (str, bytes, Mapping)) or not isinstance(cards, Iterable):
-        found.wrong("cards", "a list of tool cards", cards, "pass `engine.tools.values()`")
-    taken = [] if found.problems else list(cards)
-    for place, card in enumerate(taken):
-        _CARD.take(card, f"cards[{place}]", found)
-    found.refuse()
-    return taken
-
-
-def _profile(model: str | ModelProfile | None, base_url: str) -> ModelProfile:
-    """The profile of a named model from the shipped file; the host's own profile is used as it is."""
+def profile_of(model: str | ModelProfile, base_url: str = "") -> ModelProfile:
+    """The profile of a named model, with the name for the body; the host's own profile is used as it is."""
     if isinstance(model, str):
         return _named(model, base_url)
-    if model and base_url and model.endpoint != endpoint_name(base_url):
+    if base_url and model.endpoint != endpoint_name(base_url):
         there = read_models().find(model.name, endpoint=base_url)
         return replace(model, mid_conversation=there.mid_conversation, adds_tools=there.adds_tools)
-    return model or ModelProfile("")
+    return model
 
 
 @lru_cache(maxsize=256, typed=True)
 def _named(model: str, base_url: str) -> ModelProfile:
     """Found once: every request of a conversation names the same model."""
     return replace(read_models().find(model, endpoint=base_url), name=wire_name(model, base_url))
-
-
-def _dicts(
-    values: Any, name: str, check: Callable[[Mapping[str, Any]], Iterator[Told]], found: Findings
-) -> list[Mapping[str, Any]]:
-    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        found.wrong(name, "a list of mappings", values, _PLAIN)
-        return []
-    taken = list(values)
-    for place, value in enumerate(taken):
-        if isinstance(value, Mapping):
-            for told in check(value):
-                found.wrong(f"{name}[{place}]{told.at}", told.should, told.value, _PLAIN)
-        else:
-            found.wrong(f"{name}[{place}]", "a mapping", value, _PLAIN)
-    return taken
 
 
 def _anthropic(message: Mapping[str, Any]) -> Iterator[Told]:
@@ -264,8 +223,6 @@ def _gemini(content: Mapping[str, Any]) -> Iterator[Told]:
 
 
 def _tool(tool: Mapping[str, Any]) -> Iterator[Told]:
-    if not _JSON.fits(tool):
-        yield Told("", "plain JSON in which every object is a dict", tool)
     for key in ("function", "toolSpec", "systemTool"):
         if not isinstance(tool.get(key, {}), Mapping):
             yield Told(f".{key}", "a mapping", tool[key])
