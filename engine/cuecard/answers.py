@@ -24,7 +24,7 @@ from cuecard.outside.tokens import TokenCounter
 from cuecard.pipeline.discovery import Found, record_of
 from cuecard.pipeline.history.selection import apply_summary, summary_due
 from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer, SummaryRequest
-from cuecard.pipeline.inputs import cleaned_history, problems_of, with_exact_body
+from cuecard.pipeline.inputs import cleaned_history, problems_of, with_exact_bodies, with_exact_body
 from cuecard.pipeline.results import render_result
 from cuecard.sources.entities import remember
 
@@ -165,6 +165,7 @@ class Answers(AgentFacts):
             InputError: with everything that is wrong in an argument.
         """
         spec = self.agent.spec
+        results = with_exact_bodies(results, "results", lambda result: not result.is_error)
         return remember(memory, results, spec.memory, spec.words.memory, spec.tools.cues.pending)
 
     @checked
@@ -244,6 +245,7 @@ class Answers(AgentFacts):
         if call is None:
             return None
         search = self.search_tool
+        history = with_exact_bodies(history, "history", lambda result: result.tool == search)
         return self._hooks.found((record_of(each, search) for each in history), call)
 
     @cached_property

@@ -28,7 +28,7 @@ from cuecard.model import (
 )
 from cuecard.model.boundary import Count, FilledText, Given, admit, checked
 from cuecard.pipeline.discovery import Found, last_call_id
-from cuecard.pipeline.inputs import memory_problems, problems_of, with_exact_body, with_time
+from cuecard.pipeline.inputs import memory_problems, problems_of, with_exact_bodies, with_exact_body, with_time
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import Ended
 from cuecard.records import dataclass
@@ -247,6 +247,7 @@ class Conversation:
         state, agent = self._state, self._hooks.agent
         if not results and not calls:
             return _Taken(state)
+        results = with_exact_bodies(results, "results", lambda result: not result.is_error)
         waiting, agents = {**state.calls, **calls}, (agent, self._earlier) if self._earlier else (agent,)
         searches = {each.spec.tools.search.tool for each in agents}
         news = tuple(self._known.news(self._known.named(results, waiting), searches, agent.pending))

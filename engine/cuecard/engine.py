@@ -38,7 +38,7 @@ from cuecard.outside.rankers.opening import SearchWish
 from cuecard.outside.rankers.search import Search
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.pipeline.discovery import last_call_id, record_of
-from cuecard.pipeline.inputs import memory_problems, problems_of, with_time
+from cuecard.pipeline.inputs import memory_problems, problems_of, with_exact_bodies, with_time
 from cuecard.pipeline.origin import check_previous, check_texts
 from cuecard.pipeline.request import Ended
 from cuecard.records import dataclass
@@ -203,6 +203,8 @@ class Engine(Answers):
         turn = with_time(turn, self.clock)
         check_texts(previous, "previous")
         search = {engine.search_tool for engine in (self, earlier) if engine}
+        reads = lambda result: bool(self.agent.pending) or result.tool in search  # noqa: E731 - handed on at once
+        history = with_exact_bodies(history, "history", reads)
         records = tuple(
             record_of(result, result.tool if result.tool in search else "", self.agent.pending) for result in history
         )
@@ -230,6 +232,7 @@ class Engine(Answers):
 
     def _records(self, history: History) -> tuple[ResultRecord, ...]:
         search, pending = self.search_tool, self.agent.pending
+        history = with_exact_bodies(history, "history", lambda result: bool(pending) or result.tool == search)
         every = bool(self.agent.spec.tools.cues.on_result)
         return tuple(record_of(result, search, pending) for result in history if every or result.tool == search)
 

@@ -194,18 +194,18 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() and c not in _UNSEEN else f"‹U+{ord(c):04X}›" for c in text)
 
 
-def seen(value: object) -> str:
+def seen(value: Any) -> str:
     """A description of a value that does not reveal its text, and asks nothing of an object but its type."""
     kind = type(value)
     if value is None or kind is bool:
         return str(value)
     if issubclass(kind, int):
-        number = int.__int__(value)  # type: ignore[call-overload] # mypy does not narrow by `issubclass` of a type
+        number = int.__int__(value)
         return f"the number {number}" if abs(number) < 10**18 else "a number of more than 18 digits"
     if issubclass(kind, float):
-        return f"the number {float.__repr__(value)}"  # type: ignore[arg-type] # likewise
+        return f"the number {float.__repr__(value)}"
     if issubclass(kind, str):
-        return "a text" if str.__len__(value) else "an empty text"  # type: ignore[arg-type] # likewise
+        return "a text" if str.__len__(value) else "an empty text"
     if issubclass(kind, type):
         return f"the class {shortened(type.__dict__['__name__'].__get__(value))}"
     known = next((told for each, told in _KINDS.items() if issubclass(kind, each)), "an object")

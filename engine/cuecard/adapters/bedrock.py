@@ -97,10 +97,10 @@ def _call(block: Message) -> str | None:
 _BLOCKS = Blocks(_text, _call)
 
 
-def _bare(messages: Sequence[Message]) -> list[Body]:
+def _bare(messages: Iterable[Message]) -> list[Body]:
     """The messages without cache points; those without content, such as an empty answer, are refused by the service."""
-    contents = [[block for block in message["content"] if "cachePoint" not in block] for message in messages]
-    return [{**message, "content": content} for message, content in zip(messages, contents, strict=True) if content]
+    pairs = [(each, [block for block in each["content"] if "cachePoint" not in block]) for each in messages]
+    return [{**message, "content": content} for message, content in pairs if content]
 
 
 def _parted(messages: Iterable[Body], step: Step) -> list[Body]:

@@ -29,7 +29,8 @@ def _plain_tool(tool: Any) -> Any:
         raise not_right("should be a mapping, not an object of an SDK", _PLAIN)
     made, wrongs = exact_object(tool)
     if wrongs:
-        raise not_right("should be plain JSON in which every object is a dict", _PLAIN)
+        code = "value-too-large" if wrongs[-1].code == "value-too-large" else "wrong-argument"
+        raise not_right("should be plain JSON in which every object is a dict", _PLAIN, code)
     return made
 
 

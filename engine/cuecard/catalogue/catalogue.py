@@ -137,7 +137,7 @@ def admit_cards(cards: Any) -> AdmittedCards:
     given = taken(Iterable[Any], cards, "cards", admission.problems)
     for place, card in enumerate(given or ()):
         admission.admit(card, f"cards[{place}]")
-    if given is None and isinstance(cards, Mapping):
+    if given is None and issubclass(type(cards), Mapping):
         admission.problems = [replace(each, advice="pass its `.values()`") for each in admission.problems]
     refuse(admission.problems)
     return AdmittedCards(tuple(admission.cards), tuple(admission.cuts))
@@ -154,7 +154,7 @@ class _Admission:
     def admit(self, card: Any, at: str) -> None:
         found: list[Problem] = []
         admitted = taken(ToolCard, card, at, found)
-        if not isinstance(card, ToolCard):
+        if not issubclass(type(card), ToolCard):
             self.problems += found
             return
         in_schema = [each for each in found if _is_odd_schema(card, each, at)]

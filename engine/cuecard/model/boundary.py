@@ -44,7 +44,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError, SchemaValidator, core_schema
 
 from cuecard.errors import InputError, Problem, did_you_mean, seen, shortened
-from cuecard.model.json_values import KEY, MAX_VALUES, Path, Wrong, exact_json, exact_object
+from cuecard.model.json_values import KEY, MAX_VALUES, UNFIT, Path, Wrong, exact_json, exact_object
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Given: TypeAlias = Mapping[str, Any]
@@ -243,7 +243,8 @@ def _table(value: Any) -> Any:
 def _json_object(value: Any, info: ValidationInfo) -> Any:
     if not issubclass(type(value), Mapping):
         raise PydanticKnownError("dict_type")
-    return _unless_wrong(*exact_object(value), info)
+    made, found = exact_object(value)
+    return _unless_wrong(made, found, None if made is UNFIT else info)
 
 
 Count: TypeAlias = Annotated[int, Ge(0)]
@@ -311,7 +312,8 @@ def _by_class(annotation: Any) -> Any:
     if getattr(kind, "_is_protocol", False) and "__call__" in vars(kind):
         return Callable[..., Any]
     by_field = is_dataclass(kind) or hasattr(kind, "__get_pydantic_core_schema__")
-    return annotation if by_field and kind.__name__ not in _MADE else InstanceOf[kind]
+    by_class: Any = InstanceOf
+    return annotation if by_field and kind.__name__ not in _MADE else by_class[kind]
 
 
 def _taken(annotation: Any, value: Any, at: str, problems: list[Problem], *, mend: bool = False) -> Any:
@@ -362,11 +364,10 @@ _INNER = ("schema", "items_schema", "keys_schema", "values_schema", "fields", "d
 
 def _ours(schema: Any) -> Any:
     """Pydantic's schema of an annotation, with lists taken as tuples, and choices that say which one was meant."""
-    if isinstance(schema, list):
-        return [_ours(each) for each in schema]
     if not isinstance(schema, dict):
-        return schema
-    kind, made = schema["type"], {key: _ours(value) if key in _INNER else value for key, value in schema.items()}
+        return [_ours(each) for each in schema] if isinstance(schema, list) else schema
+    kind: str = schema["type"]
+    made: Any = {key: _ours(value) if key in _INNER else value for key, value in schema.items()}
     if kind in {"nullable", "union"}:
         return _choice(schema)
     if kind == "json-or-python":
@@ -393,7 +394,7 @@ def _choice(schema: Any) -> Any:
     inner = schema["schema"] if schema["type"] == "nullable" else schema
     several = inner["choices"] if inner["type"] == "union" else [inner]
     choices = [*([core_schema.none_schema()] if schema["type"] == "nullable" else []), *map(_ours, several)]
-    named = [(each, f"{_CHOICE}{number}") for number, each in enumerate(choices)]
+    named: list[Any] = [(each, f"{_CHOICE}{number}") for number, each in enumerate(choices)]
     return core_schema.union_schema(named, mode="left_to_right")
 
 
@@ -459,15 +460,18 @@ def _moment(value: Any) -> Any:
 def _instance(value: Any, *, kind: type, names: Sequence[str]) -> Any:
     """The value, once it has said whether it is one; a record, once it has shown all of its fields."""
     with _reading():
-        named = names if isinstance(value, kind) else ()
+        is_one = isinstance(value, kind)
+    if names and not is_one:
+        made = f"create it with `{kind.__name__}({', '.join(each.name for each in fields(kind))})`"
+        raise PydanticCustomError("dataclass_type", "{class_name}", {"class_name": kind.__name__, "hint": made})
     found = []
-    for name in named:
+    for name in names:
         try:
             getattr(value, name)
+        except AttributeError:
+            found.append(Wrong("wrong-argument", (name,), "is missing"))
         except Exception as error:  # noqa: BLE001 - a property of a class derived from ours
-            found.append(
-                Wrong("wrong-argument", (name,), "is missing" if isinstance(error, AttributeError) else unread(error))
-            )
+            found.append(Wrong("wrong-argument", (name,), unread(error)))
     return _unless_wrong(value, found)
 
 
@@ -572,7 +576,8 @@ def _hint(error: _Error) -> str:
         return _ZONE
     if error.kind == "dict_type" and not isinstance(value, Mapping):
         return _PLAIN_DICT
-    return _HINTS.get(_class_of(error.context), "")
+    made: str = error.context.get("hint", "")
+    return _HINTS.get(_class_of(error.context), made)
 
 
 def _way_out(value: Any) -> str:

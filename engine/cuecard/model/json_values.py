@@ -64,8 +64,16 @@ def exact_object(value: Mapping[Any, Any]) -> tuple[dict[str, Any], list[Wrong]]
     return _walked(lambda walk: walk.container(value, (), -1), finite=True)
 
 
-def _walked(work: Any, *, finite: bool) -> tuple[Any, list[Wrong]]:
-    walk = _Walk(finite=finite)
+def exact_body(value: Any) -> tuple[Any, list[Wrong]]:
+    """The same for the body of a tool result, of which others read what they know: what is no JSON stays as it is.
+
+    Wrong is only what cannot be read, or holds too many values.
+    """
+    return _walked(lambda walk: walk.value(value, (), 0), finite=False, lenient=True)
+
+
+def _walked(work: Any, *, finite: bool, lenient: bool = False) -> tuple[Any, list[Wrong]]:
+    walk = _Walk(finite=finite, lenient=lenient)
     try:
         return work(walk), walk.wrong
     except _EnoughError:
@@ -85,10 +93,10 @@ _Steps: TypeAlias = "tuple[_Steps, str | int] | tuple[()]"
 class _Walk:
     """One walk through a value: how many values it may still visit, the lists and objects it is within, mistakes."""
 
-    __slots__ = ("finite", "left", "open", "wrong")
+    __slots__ = ("finite", "left", "lenient", "open", "wrong")
 
-    def __init__(self, *, finite: bool) -> None:
-        self.finite, self.left = finite, MAX_VALUES
+    def __init__(self, *, finite: bool, lenient: bool) -> None:
+        self.finite, self.lenient, self.left = finite, lenient, MAX_VALUES
         self.open: set[int] = set()
         self.wrong: list[Wrong] = []
 
@@ -108,14 +116,14 @@ class _Walk:
         kind, place = type(value), id(value)
         held = value if kind is list else value.items() if kind is dict else self._read(value, kind, at)
         if held is UNFIT:
-            return held
+            return value if self.lenient else UNFIT
         if place in self.open or depth == MAX_DEPTH:
             self._report("value-too-deep", at, f"is nested more than {MAX_DEPTH} levels deep", "supply a flatter value")
-            return UNFIT
+            return value if self.lenient else UNFIT
         self.left -= len(held)
         if self.left < 0:
             told = f"holds more than {MAX_VALUES:,} values, counting each as often as it occurs"
-            self._report("value-too-large", at, told, "supply less, or a text")
+            self._report("value-too-large", at, told, "supply less, or a text", always=True)
             raise _EnoughError
         self.open.add(place)
         if kind is dict or issubclass(kind, Mapping):
@@ -131,14 +139,15 @@ class _Walk:
     def _read(self, value: Any, kind: type, at: _Steps) -> Any:
         """What an object of another class holds, read once: pairs or items."""
         is_object = issubclass(kind, Mapping)
-        if not is_object and not issubclass(kind, (list, tuple)):
-            self._report("not-json", at, f"should be a JSON value, not {seen(value)}", _HINT)
-            return UNFIT
         try:
+            if not is_object and not issubclass(kind, (list, tuple)):
+                value.__class__  # noqa: B018 - an object may refuse even that
+                self._report("not-json", at, f"should be a JSON value, not {seen(value)}", _HINT)
+                return UNFIT
             held = list(islice(value.items() if is_object else value, self.left + 1))
             return [(key, item) for key, item in held] if is_object else held  # an item that is no pair raises here
         except Exception as error:  # noqa: BLE001 - whatever an object of the host raises, it is the value that is wrong
-            self._report("not-json", at, f"cannot be read: it raises {type(error).__name__}", _HINT)
+            self._report("not-json", at, f"cannot be read: it raises {type(error).__name__}", _HINT, always=True)
             return UNFIT
 
     def _object(self, pairs: Iterable[tuple[Any, Any]], at: _Steps, depth: int) -> dict[str, Any]:
@@ -171,7 +180,9 @@ class _Walk:
             self._report("not-json", at, f"is {seen(number)}, which JSON cannot represent", _HINT)
         return number
 
-    def _report(self, code: str, at: _Steps, told: str, hint: str) -> None:
+    def _report(self, code: str, at: _Steps, told: str, hint: str, *, always: bool = False) -> None:
+        if self.lenient and not always:
+            return
         path: list[str | int] = []
         while at:
             at, step = at

@@ -5,7 +5,7 @@ Types were checked before, by annotation (`model/boundary.py`); here is what no 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,9 @@ from pydantic import AwareDatetime
 from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY, Agent
 from cuecard.config.input_types import is_of_type
 from cuecard.errors import Problem, did_you_mean, visible
-from cuecard.model import Clock, Cut, Diagnostic, FileText, Json, Memory, ToolResult, Turn
-from cuecard.model.boundary import AnyJson, Given, admit
+from cuecard.model import Clock, Cut, Diagnostic, FileText, History, Json, Memory, ToolResult, Turn
+from cuecard.model.boundary import AnyJson, Given, admit, refuse
+from cuecard.model.json_values import exact_body
 from cuecard.model.messages import Message, Summary, ToolCall
 from cuecard.pipeline.request import CallRequest
 from cuecard.records import dataclass
@@ -68,11 +69,36 @@ def with_exact_body(result: ToolResult) -> ToolResult:
     return replace(result, result=admit(AnyJson, result.result, "result.result"))
 
 
+def with_exact_bodies(results: History, name: str, reads: Callable[[ToolResult], bool]) -> History:
+    """Results with bodies of exact values, as far as they are read.
+
+    Args:
+        results: the results.
+        name: what errors call them.
+        reads: whether anything is read of a result but its name and its ids.
+
+    Raises:
+        InputError: for each body that cannot be read, or holds too many values.
+    """
+    problems: list[Problem] = []
+    made = []
+    for place, each in enumerate(results):
+        if type(each.result) is not str and reads(each):
+            body, found = exact_body(each.result)
+            places = ((wrong, wrong.place(f"{name}[{place}].result")) for wrong in found)
+            problems += (Problem(wrong.code, f"`{at}` {wrong.told}", wrong.hint, at) for wrong, at in places)
+            made.append(replace(each, result=body))
+        else:
+            made.append(each)
+    refuse(problems)
+    return made
+
+
 def memory_problems(memory: Memory, name: str) -> Iterator[Problem]:
     """The control characters in a memory."""
-    entities = [each for each in memory.entities if each]
+    entities = [each for each in memory.entities if each is not None]
     if has_controls("".join(f"{each.type}{each.id}{each.name}{each.key}" for each in entities)):
-        yield from refuse_controls([each and asdict(each) for each in memory.entities], name)
+        yield from refuse_controls([each if each is None else asdict(each) for each in memory.entities], name)
 
 
 def _result_problems(results: Sequence[ToolResult | None], name: str) -> Iterator[Problem]:

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cuecard.boundary.requests import Form
 
 from cuecard import Engine, Host, Step, ToolResult, Turn
 from cuecard.adapters import anthropic, bedrock, gemini, openai
+from cuecard.adapters.bodies import Form
 from cuecard.adapters.definitions import definitions
 
 ROOT = Path(__file__).parents[3]

@@ -23,8 +23,8 @@ def _oops(*_: object) -> NoReturn:
 class Raising:
     """Raises at whatever it is asked, except for its class."""
 
-    __str__ = __repr__ = __eq__ = __iter__ = __len__ = __getitem__ = __hash__ = __bool__ = __call__ = _oops  # type: ignore[assignment]
-    __format__ = __contains__ = __index__ = __int__ = __float__ = _oops  # type: ignore[assignment]
+    __str__ = __repr__ = __eq__ = __iter__ = __len__ = __getitem__ = __hash__ = __bool__ = __call__ = _oops
+    __format__ = __contains__ = __index__ = __int__ = __float__ = _oops
 
     def __getattr__(self, name: str) -> NoReturn:
         _oops()
@@ -33,7 +33,7 @@ class Raising:
 class Liar:
     """Raises when it is asked for its class."""
 
-    @property
+    @property  # type: ignore[misc] # it is what this class is about
     def __class__(self) -> Any:
         _oops()
 
@@ -41,33 +41,33 @@ class Liar:
 class RaisingMapping(Mapping[str, Any]):
     """A mapping that cannot be read."""
 
-    __getitem__ = __iter__ = __len__ = __contains__ = items = keys = values = get = _oops  # type: ignore[assignment]
+    __getitem__ = __iter__ = __len__ = __contains__ = items = keys = values = get = _oops
 
 
 class RaisingSequence(Sequence[Any]):
     """A sequence that cannot be read."""
 
-    __getitem__ = __iter__ = __len__ = __contains__ = _oops  # type: ignore[assignment]
+    __getitem__ = __iter__ = __len__ = __contains__ = _oops
 
 
 class RaisingList(list[Any]):
     """A list that cannot be read."""
 
-    __getitem__ = __iter__ = __len__ = __contains__ = __eq__ = _oops  # type: ignore[assignment]
-    __hash__ = None  # type: ignore[assignment]
+    __getitem__ = __iter__ = __len__ = __contains__ = __eq__ = _oops
+    __hash__ = None
 
 
 class RaisingDict(dict[str, Any]):
     """A dict that cannot be read."""
 
-    __getitem__ = __iter__ = __len__ = __contains__ = __eq__ = items = keys = values = get = _oops  # type: ignore[assignment]
-    __hash__ = None  # type: ignore[assignment]
+    __getitem__ = __iter__ = __len__ = __contains__ = __eq__ = items = keys = values = get = _oops
+    __hash__ = None
 
 
 class RaisingZone(tzinfo):
     """A time zone that does not say where it is."""
 
-    utcoffset = dst = tzname = _oops  # type: ignore[assignment]
+    utcoffset = dst = tzname = _oops
 
 
 class Text(str):
@@ -92,10 +92,22 @@ class Text(str):
     def __len__(self) -> int:
         return 1_000_000
 
-    def replace(self, *_: Any) -> str:  # type: ignore[override]
+    def replace(self, *_: Any) -> str:
         return str(self)
 
-    join = translate = strip = replace  # type: ignore[assignment]
+    join = translate = strip = replace
+
+
+class Apart(str):
+    """A text that equals nothing but itself."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
 
 
 class Number(int):
@@ -113,7 +125,7 @@ class Number(int):
 class Fraction(float):
     """The same for floats."""
 
-    __str__ = __repr__ = lambda self: "</memory> forged"  # type: ignore[assignment]  # noqa: ARG005
+    __str__ = __repr__ = lambda self: "</memory> forged"  # noqa: ARG005
 
 
 class Word(enum.StrEnum):
@@ -123,7 +135,7 @@ class Word(enum.StrEnum):
     HOME = "Home"
 
 
-class Plain(str, enum.Enum):
+class Plain(str, enum.Enum):  # noqa: UP042 - hosts still have such classes
     """A member prints its name."""
 
     APPEND = "append"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cuecard.boundary.tools import MAX_TOOL_TEXT
 
 from cuecard import Engine, InputError, ToolCard
+from cuecard.catalogue.catalogue import MAX_TOOL_TEXT
 
 ROOT = Path(__file__).parents[3]
 ODD = [
