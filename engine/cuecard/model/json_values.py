@@ -146,6 +146,8 @@ class _Walk:
                 return UNFIT
             held = list(islice(value.items() if is_object else value, self.left + 1))
             return [(key, item) for key, item in held] if is_object else held  # an item that is no pair raises here
+        except _EnoughError:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever an object of the host raises, it is the value that is wrong
             self._report("not-json", at, f"cannot be read: it raises {type(error).__name__}", _HINT, always=True)
             return UNFIT

@@ -53,7 +53,7 @@ inputs:
   rows: {{type: list, default: []}}
 memory: {{extract: [{{at: page, type: page}}]}}
 profiles: {{short: {{}}}}
-sections: [{{id: p, text: '{{{{user}}}} {{{{mood}}}} {{{{#each rows}}}}{{{{this}}}}{{{{/each}}}} {PROTOCOLS}'}}]
+sections: [{{id: p, text: '{{{{user}}}} {{{{mood}}}} {{{{{{json rows}}}}}} {PROTOCOLS}'}}]
 """
 DEMANDING = """\
 agent: b

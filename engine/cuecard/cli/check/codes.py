@@ -146,6 +146,7 @@ CODES: Mapping[str, str] = {
     "object-printed": "An object, or a list that contains one, printed as text.",
     "not-data": "A function or object where plain data is expected.",
     "value-too-deep": "A value that is nested too deeply.",
+    "value-too-large": "A value that holds too many values, counting each as often as it occurs.",
     "helper-failed": "A helper supplied by the host raised an error.",
     "too-much-output": "A template that prints more than the output limit allows.",
     "too-much-work": "A template with too many partial calls or loop iterations.",
