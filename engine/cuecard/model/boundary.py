@@ -11,9 +11,10 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from datetime import datetime
-from functools import cache, partial, wraps
+from functools import cache, cached_property, partial, wraps
 from itertools import compress, islice
 from operator import attrgetter
 from types import NoneType, UnionType
@@ -35,7 +36,6 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     ConfigDict,
-    InstanceOf,
     PlainValidator,
     TypeAdapter,
     ValidationError,
@@ -103,6 +103,7 @@ _STRICT = ConfigDict(strict=True, revalidate_instances="always", arbitrary_types
 _CORE = core_schema.CoreConfig(strict=True, revalidate_instances="always", allow_inf_nan=False)
 _BUILT_IN = frozenset({str, int, float, bool, datetime, NoneType})
 _CHOICE = "\0choice "
+_OURS = "cuecard."
 _WRONG, _MENDING = object(), object()
 
 
@@ -166,7 +167,7 @@ def taken(annotation: Any, value: Any, at: str, problems: list[Problem]) -> Any:
         at: what errors call it.
         problems: collects the problems.
     """
-    made = _taken(_by_class(annotation), value, at, problems)
+    made = _check_of(annotation).take(value, at, problems)
     return None if made is _WRONG else made
 
 
@@ -271,24 +272,28 @@ class _Door:
         self.names = [each.name for each in parameters]
         self.defaults = {each.name: _WRONG if each.default is each.empty else each.default for each in parameters}
         self.annotations = {each.name: each.annotation for each in parameters if each.annotation is not each.empty}
+        self.checks: dict[str, _Check] = {}
         self.function, self.also = function, also
 
     def admit(self, arguments: Sequence[Any], named: Given) -> dict[str, Any]:
         given = dict(zip(self.names, arguments, strict=False), **named)
-        if len(given) < len(arguments) + len(named) or given.keys() - self.defaults.keys():
+        if len(given) < len(arguments) + len(named) or not given.keys() <= self.defaults.keys():
             self.function(*arguments, **named)  # raises what Python says of such a call
         problems: list[Problem] = []
         for name, value in given.items():
             if name in self.annotations and value is not self.defaults[name]:
-                given[name] = _taken(self._type(name), value, name, problems, mend=self.also is not None)
+                check = self.checks.get(name) or self._check(name)
+                given[name] = check.take(value, name, problems, mend=self.also is not None)
         if self.also:
             every = {**self.defaults, **given}
             problems += self.also({name: value for name, value in every.items() if value is not _WRONG})
-        refuse(problems)
+        if problems:
+            raise InputError(problems)
         return given
 
-    def _type(self, name: str) -> Any:
-        return _resolved(self.annotations[name], self.function.__module__)
+    def _check(self, name: str) -> _Check:
+        self.checks[name] = made = _check_of(_resolved(self.annotations[name], self.function.__module__))
+        return made
 
 
 @cache
@@ -296,7 +301,14 @@ def _resolved(annotation: Any, module: str) -> Any:
     """An annotation that is written as a text, in the words of its module."""
     holder = lambda: None  # noqa: E731 - anything that may have annotations
     holder.__annotations__ = {"it": annotation}
-    return _by_class(get_type_hints(holder, vars(sys.modules[module]), include_extras=True)["it"])
+    return get_type_hints(holder, vars(sys.modules[module]), include_extras=True)["it"]
+
+
+class _ByClass:
+    """Annotates a class of which objects are not looked into."""
+
+    def __get_pydantic_core_schema__(self, kind: Any, _: object) -> Any:
+        return core_schema.is_instance_schema(kind)
 
 
 def _by_class(annotation: Any) -> Any:
@@ -311,78 +323,94 @@ def _by_class(annotation: Any) -> Any:
         return annotation
     if getattr(kind, "_is_protocol", False) and "__call__" in vars(kind):
         return Callable[..., Any]
-    by_field = is_dataclass(kind) or hasattr(kind, "__get_pydantic_core_schema__")
-    by_class: Any = InstanceOf
-    return annotation if by_field and kind.__name__ not in _MADE else by_class[kind]
-
-
-def _taken(annotation: Any, value: Any, at: str, problems: list[Problem], *, mend: bool = False) -> Any:
-    """The value in exact types, or else `_WRONG`; with `mend`, a record or tuple without what is wrong in it."""
-    validator = _validator(annotation)
-    try:
-        return validator.validate_python(value)
-    except ValidationError as error:
-        found = [_Error(each["type"], each["loc"], each["input"], each.get("ctx", {})) for each in error.errors()]
-        problems += (_problem(group, at) for group in _meant(found))
-        too_large = any(each.code == "value-too-large" for each in problems)  # walked through once is enough
-        return _mended(validator, value) if mend and not too_large else _WRONG
-    except Exception as error:  # noqa: BLE001 - whatever an object of the host raises, it is the argument that is wrong
-        problems.append(Problem("wrong-argument", f"`{at}` {unread(error)}", "", at))
-        return _WRONG
-
-
-def _mended(validator: SchemaValidator, value: Any) -> Any:
-    """What is right of a value, for rules to look at: wrong fields have their defaults, wrong items are None."""
-    try:
-        return validator.validate_python(value, context=_MENDING)
-    except ValidationError as error:
-        failing = {_path(each["loc"])[:1] for each in error.errors()}
-    try:
-        if is_dataclass(value) and not isinstance(value, type):
-            kept = {each.name: getattr(value, each.name) for each in fields(value) if (each.name,) not in failing}
-            return validator.validate_python(type(value)(**kept), context=_MENDING)
-        if issubclass(type(value), (list, tuple)) and () not in failing:
-            items = [() if (at,) in failing else validator.validate_python((each,)) for at, each in enumerate(value)]
-            return tuple(item[0] if item else None for item in items)
-    except Exception:  # noqa: BLE001 - nothing of it can be used, and what is wrong was reported
-        return _WRONG
-    return _WRONG
+    by_field = hasattr(kind, "__get_pydantic_core_schema__") or (
+        is_dataclass(kind) and kind.__module__.startswith(_OURS)
+    )
+    return annotation if by_field and kind.__name__ not in _MADE else Annotated[kind, _ByClass()]
 
 
 @cache
-def _validator(annotation: Any) -> SchemaValidator:
+def _check_of(annotation: Any) -> _Check:
+    return _Check(_by_class(annotation))
+
+
+class _Check:
+    """What checks values against an annotation: quickly, and with care what the quick check has not taken."""
+
+    def __init__(self, annotation: Any) -> None:
+        self.annotation = annotation
+        self.quick = _compiled(annotation, careful=False)
+
+    @cached_property
+    def careful(self) -> SchemaValidator:
+        return _compiled(self.annotation, careful=True)
+
+    def take(self, value: Any, at: str, problems: list[Problem], *, mend: bool = False) -> Any:
+        """The value in exact types, or else `_WRONG`; with `mend`, a record or tuple without what is wrong in it."""
+        with suppress(Exception):  # whatever an object of the host raises
+            return self.quick.validate_python(value)
+        try:
+            return self.careful.validate_python(value)
+        except ValidationError as error:
+            found = [_Error(each["type"], each["loc"], each["input"], each.get("ctx", {})) for each in error.errors()]
+            problems += (_problem(group, at) for group in _meant(found))
+            too_large = any(each.code == "value-too-large" for each in problems)  # walked through once is enough
+            return self._mended(value) if mend and not too_large else _WRONG
+        except Exception as error:  # noqa: BLE001 - whatever it raises, it is the argument that is wrong
+            problems.append(Problem("wrong-argument", f"`{at}` {unread(error)}", "", at))
+            return _WRONG
+
+    def _mended(self, value: Any) -> Any:
+        """What is right of a value, for rules to look at: wrong fields have their defaults, wrong items are None."""
+        take = self.careful.validate_python
+        try:
+            return take(value, context=_MENDING)
+        except ValidationError as error:
+            failing = {_path(each["loc"])[:1] for each in error.errors()}
+        try:
+            if is_dataclass(value) and not isinstance(value, type):
+                kept = {each.name: getattr(value, each.name) for each in fields(value) if (each.name,) not in failing}
+                return take(type(value)(**kept), context=_MENDING)
+            if issubclass(type(value), (list, tuple)) and () not in failing:
+                items = [() if (at,) in failing else take((each,)) for at, each in enumerate(value)]
+                return tuple(item[0] if item else None for item in items)
+        except Exception:  # noqa: BLE001 - nothing of it can be used, and what is wrong was reported
+            return _WRONG
+        return _WRONG
+
+
+def _compiled(annotation: Any, *, careful: bool) -> SchemaValidator:
     # As the item of a tuple, since pydantic takes no configuration for a dataclass itself.
     schema: Any = TypeAdapter(tuple[annotation], config=_STRICT).core_schema
     if schema["type"] != "definitions":
-        return SchemaValidator(_ours(schema["items_schema"][0]), _CORE)
-    item = schema["schema"]["items_schema"][0]
-    return SchemaValidator(core_schema.definitions_schema(_ours(item), _ours(schema["definitions"])), _CORE)
+        return SchemaValidator(_ours(schema["items_schema"][0], careful=careful), _CORE)
+    item, held = schema["schema"]["items_schema"][0], schema["definitions"]
+    made = core_schema.definitions_schema(_ours(item, careful=careful), _ours(held, careful=careful))
+    return SchemaValidator(made, _CORE)
 
 
-_INNER = ("schema", "items_schema", "keys_schema", "values_schema", "fields", "definitions", "python_schema")
+def _ours(schema: Any, *, careful: bool) -> Any:
+    """Pydantic's schema of an annotation, with lists taken as tuples, and mappings as dicts.
 
-
-def _ours(schema: Any) -> Any:
-    """Pydantic's schema of an annotation, with lists taken as tuples, and choices that say which one was meant."""
+    With `careful`, choices say which one was meant, and every object is asked for what it may refuse.
+    """
     if not isinstance(schema, dict):
-        return [_ours(each) for each in schema] if isinstance(schema, list) else schema
+        return [_ours(each, careful=careful) for each in schema] if isinstance(schema, list) else schema
+    made: Any = {key: _ours(value, careful=careful) if key in _INNER else value for key, value in schema.items()}
     kind: str = schema["type"]
-    made: Any = {key: _ours(value) if key in _INNER else value for key, value in schema.items()}
-    if kind in {"nullable", "union"}:
-        return _choice(schema)
-    if kind == "json-or-python":
-        return made["python_schema"]
     if kind == "dataclass" and schema["cls"].__name__ in _MADE:
-        made = core_schema.is_instance_schema(schema["cls"], ref=schema.get("ref"))
-        kind = "is-instance"
-    before = {"str": _text, "literal": _text, "datetime": _moment, "dict": _table}.get(kind)
-    if kind in {"dataclass", "is-instance"}:
+        kind, made = "is-instance", core_schema.is_instance_schema(schema["cls"], ref=schema.get("ref"))
+    if kind in {"nullable", "union"}:
+        return _choice(made) if careful else {**made, "mode": "left_to_right"} if kind == "union" else made
+    if kind == "tuple":
+        return core_schema.no_info_wrap_validator_function(_Several(schema["items_schema"][0]), made)
+    before: Any = {"datetime": _moment, "dict": _table}.get(kind)
+    if careful and kind in {"str", "literal"}:
+        before = _text
+    elif careful and kind in {"dataclass", "is-instance"}:
         args = schema["schema"]["fields"] if kind == "dataclass" else ()
         names = tuple(each["name"] for each in args if each["schema"]["type"] != "any")
         before = partial(_instance, kind=made["cls"], names=names)
-    if kind == "tuple":
-        items = schema["items_schema"][0]
-        return core_schema.no_info_wrap_validator_function(_Several(items), made)
     if before is None:
         return made
     made.pop("strict", None)
@@ -390,10 +418,14 @@ def _ours(schema: Any) -> Any:
     return core_schema.no_info_before_validator_function(before, made, ref=ref)
 
 
-def _choice(schema: Any) -> Any:
-    inner = schema["schema"] if schema["type"] == "nullable" else schema
-    several = inner["choices"] if inner["type"] == "union" else [inner]
-    choices = [*([core_schema.none_schema()] if schema["type"] == "nullable" else []), *map(_ours, several)]
+_INNER = ("schema", "items_schema", "keys_schema", "values_schema", "fields", "definitions", "choices")
+
+
+def _choice(made: Any) -> Any:
+    """A union that says in the place of an error which of its members it is about."""
+    inner = made["schema"] if made["type"] == "nullable" else made
+    several = [each[0] if isinstance(each, tuple) else each for each in inner.get("choices", [inner])]
+    choices = [*([core_schema.none_schema()] if made["type"] == "nullable" else []), *several]
     named: list[Any] = [(each, f"{_CHOICE}{number}") for number, each in enumerate(choices)]
     return core_schema.union_schema(named, mode="left_to_right")
 
@@ -401,17 +433,21 @@ def _choice(schema: Any) -> Any:
 class _Several:
     """Takes a sequence as a tuple, and records whose fields are all of types that need no look at a value as they are."""
 
-    __slots__ = ("columns", "kind")
+    __slots__ = ("columns", "kind", "of_texts")
 
     def __init__(self, items: Any) -> None:
+        self.of_texts = items["type"] == "str"
         self.kind = items["cls"] if items["type"] == "dataclass" else None
         args = items["schema"]["fields"] if self.kind else ()
         exact = {each["name"]: _exact(each["schema"]) for each in args}
         self.columns = [(attrgetter(name), types) for name, types in exact.items() if types is not None]
 
     def __call__(self, value: Any, check: Callable[[Any], Any]) -> Any:
-        value = _tuple(value, wanted=Sequence)
-        return value if self.kind and type(value) is tuple and self._all_right(value) else check(value)
+        held = _tuple(value, wanted=Sequence)
+        if type(held) is not tuple:
+            hint = _way_out(value, of_texts=self.of_texts)
+            raise PydanticCustomError("tuple_type", "a tuple", {"hint": hint})
+        return held if self.kind and self._all_right(held) else check(held)
 
     def _all_right(self, items: tuple[Any, ...]) -> bool:
         if {*map(type, items)} != {self.kind}:
@@ -570,8 +606,6 @@ def _words(context: Mapping[str, Any]) -> list[str]:
 def _hint(error: _Error) -> str:
     """How to get what is expected."""
     value = error.value
-    if error.kind == "tuple_type":
-        return _way_out(value)
     if error.kind == "datetime_type":
         return _ZONE
     if error.kind == "dict_type" and not isinstance(value, Mapping):
@@ -580,9 +614,11 @@ def _hint(error: _Error) -> str:
     return _HINTS.get(_class_of(error.context), made)
 
 
-def _way_out(value: Any) -> str:
+def _way_out(value: Any, *, of_texts: bool) -> str:
     kind = type(value)
     if issubclass(kind, str):
+        if not of_texts:
+            return ""
         return f'write a single item as `("{shortened(str.__str__(value))}",)`'
     if issubclass(kind, Mapping):
         return "pass its keys or its values as a tuple"

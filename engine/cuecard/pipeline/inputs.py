@@ -87,7 +87,7 @@ def with_exact_bodies(results: History, name: str, reads: Callable[[ToolResult],
             body, found = exact_body(each.result)
             places = ((wrong, wrong.place(f"{name}[{place}].result")) for wrong in found)
             problems += (Problem(wrong.code, f"`{at}` {wrong.told}", wrong.hint, at) for wrong, at in places)
-            made.append(replace(each, result=body))
+            made.append(each if body is each.result else replace(each, result=body))
         else:
             made.append(each)
     refuse(problems)
