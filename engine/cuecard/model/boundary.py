@@ -34,7 +34,6 @@ from typing import (
 from annotated_types import Ge
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     ConfigDict,
     PlainValidator,
     TypeAdapter,
@@ -312,12 +311,10 @@ class _ByClass:
 
 
 def _by_class(annotation: Any) -> Any:
-    """The annotation with what only its class matters of, and with collections as the tuples they become."""
+    """The annotation, with what only its class matters of."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
         return Union[tuple(map(_by_class, inner))]  # noqa: UP007 - made from a tuple
-    if origin in (Sequence, Collection, Iterable):
-        return Annotated[tuple[_by_class(inner[0]), ...], BeforeValidator(partial(_tuple, wanted=origin))]  # type: ignore[misc]
     kind = annotation if origin is None else origin
     if not isinstance(kind, type) or kind in _BUILT_IN or kind.__module__ in {"builtins", "collections.abc", "typing"}:
         return annotation
@@ -331,14 +328,17 @@ def _by_class(annotation: Any) -> Any:
 
 @cache
 def _check_of(annotation: Any) -> _Check:
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin in (Sequence, Collection, Iterable):
+        return _Check(tuple[_by_class(inner[0]), ...], origin)  # type: ignore[misc] # known only now
     return _Check(_by_class(annotation))
 
 
 class _Check:
     """What checks values against an annotation: quickly, and with care what the quick check has not taken."""
 
-    def __init__(self, annotation: Any) -> None:
-        self.annotation = annotation
+    def __init__(self, annotation: Any, collection: Any = None) -> None:
+        self.annotation, self.collection = annotation, collection
         self.quick = _compiled(annotation, careful=False)
 
     @cached_property
@@ -347,6 +347,11 @@ class _Check:
 
     def take(self, value: Any, at: str, problems: list[Problem], *, mend: bool = False) -> Any:
         """The value in exact types, or else `_WRONG`; with `mend`, a record or tuple without what is wrong in it."""
+        try:
+            value = _tuple(value, wanted=self.collection) if self.collection else value  # some can be read only once
+        except PydanticCustomError as error:
+            problems.append(_problem([_Error("told", (), value, error.context or {})], at))
+            return _WRONG
         with suppress(Exception):  # whatever an object of the host raises
             return self.quick.validate_python(value)
         try:
