@@ -123,7 +123,7 @@ class Assembly:
         for at, condition in conditions_of(written):
             self.problems += check_condition(document, at, condition, inputs)
         choices = tuple((choice.condition, text.origin) for choice, text in zip(spec.choose or (), texts, strict=False))
-        renders = tuple(Around(text.render) if is_around(spec, text) else text.render for text in texts)
+        renders = tuple(Around(text.render) if is_around(spec, text.statements) else text.render for text in texts)
         render = Chosen(renders, spec.id) if choices else renders[0]
         reads = frozenset(use.name for use in (*in_text, *others))
         section = Section(

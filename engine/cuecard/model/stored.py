@@ -86,11 +86,11 @@ def from_json(kind: type[Kind], data: Json, name: str, *, code: str) -> Kind:
 
 
 def _read(kind: Hashable, data: Json) -> Any:
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    text = json.dumps([data], ensure_ascii=False, allow_nan=False)
     encoded = text.encode(errors="xmlcharrefreplace")
-    read = _adapter(kind).validate_json(encoded, strict=True)
+    (read,) = _adapter(kind).validate_json(encoded, strict=True)
     # Half a character, as in the name of a file, is no UTF-8: what holds one is checked without it, and read as it is.
-    return read if encoded.decode() == text else _adapter(kind).validate_python(data)
+    return read if encoded.decode() == text else _adapter(kind).validate_python((data,))[0]
 
 
 def _check_format(code: str, number: Json, name: str) -> None:
@@ -105,13 +105,14 @@ def _check_format(code: str, number: Json, name: str) -> None:
 
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
-    from pydantic import ConfigDict, TypeAdapter, with_config  # noqa: PLC0415 - only who stores things pays for it
+    from pydantic import ConfigDict, TypeAdapter  # noqa: PLC0415 - only who stores things pays for it
 
-    return TypeAdapter(with_config(ConfigDict(extra="forbid"))(kind))
+    # As the item of a tuple: a configuration of the class itself would hold for everyone who checks it.
+    return TypeAdapter(tuple[kind], config=ConfigDict(extra="forbid"))
 
 
 def _told(found: ErrorDetails, noun: str) -> str:
-    place = ".".join(str(part) for part in found["loc"]) or f"the {noun}"
+    place = ".".join(str(part) for part in found["loc"][1:]) or f"the {noun}"
     instead = f", not {seen(found['input'])}" if found["type"].endswith("_type") else ""
     return f"`{place}`: {found['msg'].removeprefix('Input ')}{instead}"
 

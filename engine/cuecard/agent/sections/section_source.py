@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 from cuecard.agent.sections.body import SkillsFill
 from cuecard.agent.sections.conditions import asks_the_call
@@ -22,9 +21,6 @@ from cuecard.sources.skills.skills import SkillsSource
 from cuecard.sources.tools.tool_list import compile_tool_list
 from cuecard.template import Escaping, clean, trusted, without_controls
 from cuecard.template.syntax.nodes import Comment, Content, Mustache, Path, Statement
-
-if TYPE_CHECKING:  # producers import this module
-    from cuecard.agent.producers.texts import SectionText
 
 _LOCAL = {"clock": ("datetime", "date", "time", "timezone")}
 """The names that a source supplies to its section's text, besides `content`."""
@@ -52,7 +48,7 @@ def local_names(spec: SectionSpec) -> tuple[str, ...]:
     return ("content", *_LOCAL.get(source, ())) if source else ()
 
 
-def is_around(spec: SectionSpec, text: SectionText) -> bool:
+def is_around(spec: SectionSpec, text: Iterable[Statement]) -> bool:
     """Whether a text is nothing but fixed text around the content of its source, so that it goes where that is blank.
 
     A text with blocks or other values decides for itself what it says then, and a source with `empty` or `otherwise`
@@ -61,8 +57,7 @@ def is_around(spec: SectionSpec, text: SectionText) -> bool:
     source = getattr(spec, source_of(spec), None)
     if source is None or source.model_fields_set & {"empty", "otherwise"}:
         return False
-    inside = [node for node in text.program.body if text.start <= node.start < text.end]
-    return all(isinstance(node, (Content, Comment)) or _prints(node, local_names(spec)) for node in inside)
+    return all(isinstance(node, (Content, Comment)) or _prints(node, local_names(spec)) for node in text)
 
 
 def _prints(node: Statement, names: Sequence[str]) -> bool:
