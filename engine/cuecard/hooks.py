@@ -244,9 +244,7 @@ def _anew(begun: _Begun) -> tuple[Call, tuple[Withheld, ...]]:
     offers, withheld = begun.offers(known, NOTHING_DECIDED), tuple[Withheld, ...]()
     if any(offer.tokens for offer in offers):
         asked = begun.draft.ask(core)
-        room = Room(
-            asked.has_place(edition), partial(begun.draft.takes, asked=asked, tools=core), times=asked.times or 1
-        )
+        room = Room(asked.has_place(edition), begun.draft.takes(asked, core), times=asked.times or 1)
         decided = None if begun.every else NOTHING_DECIDED
         room = call_room(request, room, asked.tokens, asked.sections, decided)
         withheld = as_told(first_fit(offers, room, anew=True).withheld, room, anew=True)

@@ -436,7 +436,7 @@ def _choice(made: Any) -> Any:
 
 
 class _Several:
-    """Takes a sequence as a tuple, and records whose fields are all of types that need no look at a value as they are."""
+    """Takes a sequence as a tuple, and records whose fields are of types that need no look as they are."""
 
     __slots__ = ("columns", "kind", "of_texts")
 

@@ -32,10 +32,9 @@ from cuecard.pipeline.placement import (
     withheld_notice,
 )
 from cuecard.pipeline.request import CallRequest, StepRequest
-from cuecard.pipeline.segments import PROBE, Asked, as_shown
+from cuecard.pipeline.segments import PROBE, Asked
 from cuecard.pipeline.tools import discover_more, restored_tools
 from cuecard.records import dataclass
-from cuecard.template.guards.guard import escape_text
 
 if TYPE_CHECKING:  # the configuration models load pydantic
     from cuecard.config.words_spec import WordsSpec
@@ -156,15 +155,18 @@ def message_room(request: CallRequest, call: Call, last: LastStep, asked: Sequen
         told = "".join(block.text for block in made.prompt.sent[-1:])
         return Asked.of(told, tokens_of(made.prompt.segments, made.prompt.sent), count), made
 
-    def takes(tool: str) -> int:
-        text = escape_text(as_shown(agent, agent.protocols[tool].text), made.prompt.withdrawn, mode="names")
-        return there.takes(text, count, lambda more: ask(more)[0])
-
     there, made = ask()
+    tokens = there.counter(agent, count, lambda more: ask(more)[0], made.prompt.withdrawn)
     waits = Message.of(StepRequest(agent, made, request.found, count)).waits() if made.tools.waiting else 0
     shown = there.has_place(agent.edition(request.turn.profile, request.turn.variant))
     every = call.delivery.shows_all
-    return call_room(request, Room(shown, takes), there.tokens + waits, (), None if every else decided)
+    return call_room(
+        request,
+        Room(shown, lambda tool: tokens(agent.protocols[tool].text)),
+        there.tokens + waits,
+        (),
+        None if every else decided,
+    )
 
 
 def _appended(

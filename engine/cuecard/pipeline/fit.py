@@ -145,7 +145,8 @@ class _Left:
         room, message = self._room, offer.message
         if room.named is None or room.total is None:
             return True
-        needed = room.named(offer.tool, message not in self._noticed) + self._opening(message)
+        needed = room.named(offer.tool, message not in self._noticed)
+        needed += 0 if message in self._opened else room.opening
         if needed > self._total:
             return False
         self._total -= needed
@@ -171,22 +172,19 @@ class _Left:
 
     def _placed(self, offer: Offer) -> str:
         """The reason why the prompt has no room for the offer; empty if it has, and gives it."""
-        room = self._room
+        room, message = self._room, offer.message
         if room.total or room.section:
             takes = room.takes(offer.tool)
-            needed, once = takes + self._opening(offer.message), takes // room.times
+            needed = takes if message in self._opened else takes + room.opening
             if needed > self._total:
                 return _reason(room.total)
-            if once > self._section:
+            if takes // room.times > self._section:
                 return _reason(room.section)
             if room.shown:
                 self._total -= needed
-                self._section -= once
-                self._opened.add(offer.message)
+                self._section -= takes // room.times
+                self._opened.add(message)
         return "" if room.shown else NOT_SHOWN
-
-    def _opening(self, message: int) -> int:
-        return 0 if message in self._opened else self._room.opening
 
 
 def _reason(budget: Budget | None) -> str:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values.placeholders import fill
-from cuecard.model import Appended, Call, Cut, Discovery, Segment, Withheld
+from cuecard.model import Appended, Call, CountTokens, Cut, Discovery, Segment, Withheld
 from cuecard.pipeline.block import make_block
 from cuecard.pipeline.cues import Due, due
 from cuecard.pipeline.fingerprints import salted
@@ -21,7 +21,6 @@ from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.segments import (
     PROBE,
     Asked,
-    as_shown,
     count_pieces,
     laid_out,
     make_segments,
@@ -29,7 +28,6 @@ from cuecard.pipeline.segments import (
     said,
 )
 from cuecard.records import dataclass
-from cuecard.sources.protocols import Form
 from cuecard.template.guards.guard import escape_text
 
 AHEAD = "found-ahead"
@@ -127,20 +125,17 @@ def _room(request: StepRequest) -> Room:
 
 
 def _room_in_prompt(request: StepRequest) -> Room:
-    agent, call, count = request.agent, request.call, request.count
-    asked, notice = _ask_prompt(request), withheld_notice(agent, call.tools.withheld)
-
-    def takes(text: str) -> int:
-        return asked.takes(text, count, lambda more: _ask_prompt(request, more))
-
+    agent, asked = request.agent, _ask_prompt(request)
+    notice = withheld_notice(agent, request.call.tools.withheld)
+    tokens = asked.counter(agent, request.count, lambda more: _ask_prompt(request, more))
     room = Room(
         asked.has_place(edition(request)),
-        lambda tool: takes(as_shown(agent, agent.protocols[tool].text)),
-        _named(request, takes),
+        lambda tool: tokens(agent.protocols[tool].text),
+        _named(request, tokens),
         times=asked.times or 1,
         noticed=frozenset([0] if notice else []),
     )
-    return step_room(request, room, asked.tokens + (takes(notice) if notice else 0), asked.sections)
+    return step_room(request, room, asked.tokens + (tokens(notice) if notice else 0), asked.sections)
 
 
 def _ask_prompt(request: StepRequest, more: str = "") -> Asked:
@@ -158,50 +153,43 @@ def _ask_prompt(request: StepRequest, more: str = "") -> Asked:
 
 
 def _room_in_messages(request: StepRequest) -> Room:
-    message, sent = Message.of(request), tokens_of(request.call.prompt.segments, request.call.prompt.sent)
-    room = Room(
-        message.asked.has_place(edition(request)),
-        message.takes,
-        _named(request, message.tokens if message.asked.shown else request.count),
-        message.asked.tokens,
-    )
-    return step_room(request, room, sent + message.waits())
+    prompt, message = request.call.prompt, Message.of(request)
+    named = _named(request, message.tokens if message.asked.shown else request.count)
+    room = Room(message.asked.has_place(edition(request)), message.takes, named, message.asked.tokens)
+    return step_room(request, room, tokens_of(prompt.segments, prompt.sent) + message.waits())
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of its own with the sections of instructions, and what it takes."""
+    """A message of its own with the sections of instructions.
+
+    `tokens` counts a text in it, and `cues` says whether those for first results come as such a message, too.
+    """
 
     request: StepRequest
     asked: Asked
+    tokens: CountTokens
+    cues: bool
 
     @classmethod
     def of(cls, request: StepRequest) -> Message:
         """The message of a call."""
-        return cls(request, _ask_message(request))
+        asked, agent, call = _ask_message(request), request.agent, request.call
+        tokens = asked.counter(agent, request.count, lambda more: _ask_message(request, more), call.prompt.withdrawn)
+        return cls(request, asked, tokens, bool(agent.pending) and call.delivery.name == "append")
 
     def takes(self, tool: str) -> int:
-        """The tokens of a tool's instructions, with a message of its own for its cues that are still to come."""
-        return self._part(tool, "first") + (self.asked.tokens + self._part(tool, "later") if self._waits(tool) else 0)
+        """The tokens of a tool's instructions, with its cues that are still to come."""
+        protocol = self.request.agent.protocols[tool]
+        first = self.tokens(protocol.first)
+        return first + self.asked.tokens + self.tokens(protocol.later) if self.cues and protocol.later else first
 
     def waits(self) -> int:
         """The tokens of the cues that earlier calls have left to come."""
-        there = filter(self._waits, self.request.call.tools.waiting)
-        return sum(self.asked.tokens + self._part(tool, "later") for tool in there)
-
-    def tokens(self, text: str) -> int:
-        """The tokens of a text where the message shows instructions."""
-        return self.asked.takes(text, self.request.count, lambda more: _ask_message(self.request, more))
-
-    def _waits(self, tool: str) -> bool:
-        request, protocol = self.request, self.request.agent.protocols.get(tool)
-        comes = request.agent.pending and request.call.delivery.name == "append"
-        return bool(comes and protocol and protocol.later)
-
-    def _part(self, tool: str, form: Form) -> int:
-        agent, withdrawn = self.request.agent, self.request.call.prompt.withdrawn
-        text = as_shown(agent, getattr(agent.protocols[tool], form))
-        return self.tokens(escape_text(text, withdrawn, mode="names"))
+        if not self.cues:
+            return 0
+        known = map(self.request.agent.protocols.get, self.request.call.tools.waiting)
+        return sum(self.asked.tokens + self.tokens(each.later) for each in known if each and each.later)
 
 
 def _ask_message(request: StepRequest, more: str = "") -> Asked:

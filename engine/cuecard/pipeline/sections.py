@@ -16,7 +16,6 @@ from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.segments import (
     PROBE,
     Asked,
-    as_shown,
     authored,
     count_pieces,
     gated_sections,
@@ -105,10 +104,11 @@ class Draft:
         asked = Asked.of("".join(pieces), sum(count_pieces(pieces, count)), count)
         return asked.within(self.request.agent, probed, count)
 
-    def takes(self, tool: str, asked: Asked, tools: Sequence[str]) -> int:
+    def takes(self, asked: Asked, tools: Sequence[str]) -> Callable[[str], int]:
         """The tokens of a tool's instructions beside those of `tools`, for which the sections were asked."""
-        text = as_shown(self.request.agent, self.request.agent.protocols[tool].text)
-        return asked.takes(text, self.request.count, lambda more: self.ask(tools, more))
+        agent = self.request.agent
+        tokens = asked.counter(agent, self.request.count, lambda more: self.ask(tools, more))
+        return lambda tool: tokens(agent.protocols[tool].text)
 
     def _lasting(self) -> list[Section]:
         """The sections of the system prompt that are not dropped in favour of instructions."""

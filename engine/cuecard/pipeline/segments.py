@@ -13,6 +13,7 @@ from cuecard.pipeline.limits import tokens_around
 from cuecard.records import dataclass
 from cuecard.sources.protocols import Form, protocols_text
 from cuecard.template import trusted, trusted_value
+from cuecard.template.guards.guard import escape_text
 
 
 def render_sections(
@@ -111,14 +112,25 @@ class Asked:
         """
         return self.shown or not any(PROTOCOLS in section.reads for section in edition)
 
-    def takes(self, text: str, count: CountTokens, again: Callable[[str], Asked]) -> int:
-        """The tokens of more text in that place; where sections change it, they are asked `again`, with it."""
-        return again(f"\n{text}").tokens - self.tokens if self.times is None else self.times * count(text)
+    def counter(
+        self, agent: Agent, count: CountTokens, again: Callable[[str], Asked], withdrawn: Sequence[str] = ()
+    ) -> CountTokens:
+        """What a text takes in that place, in tokens.
 
-
-def as_shown(agent: Agent, text: str) -> str:
-    """A text as it appears in a section."""
-    return agent.layout.tidied(text)
+        Args:
+            agent: the compiled agent.
+            count: how tokens are counted.
+            again: asks the sections once more, with a text after the probe; called where they change texts.
+            withdrawn: elements that no text may imitate any more.
+        """
+        times, tidied = self.times, agent.layout.tidied
+        if times is None:
+            return lambda text: again(f"\n{text}").tokens - self.tokens
+        if withdrawn:
+            return lambda text: times * count(escape_text(tidied(text), withdrawn, mode="names"))
+        if times == 1:
+            return count if agent.layout.whitespace == "keep" else lambda text: count(tidied(text))
+        return lambda text: times * count(tidied(text))
 
 
 def make_segments(

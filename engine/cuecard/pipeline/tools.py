@@ -27,7 +27,8 @@ def existing_tools(request: CallRequest) -> ToolPlan:
     """The tools that exist for a call, of which only the core tools are active."""
     agent, turn = request.agent, request.turn
     catalogue, core = agent.catalogue, agent.spec.tools.core
-    wanted = [card for name, card in catalogue.items() if turn.tools is None or name in turn.tools]
+    named = None if turn.tools is None else frozenset(turn.tools)
+    wanted = [card for name, card in catalogue.items() if named is None or name in named]
     cards, closed = _behind_gates(agent, turn, wanted)
     tools = tuple(card.name for card in cards)
     cuts = [*_strange(agent, turn), *closed]
@@ -48,7 +49,8 @@ def known_tools(request: CallRequest, earlier: Iterable[str], there: Collection[
         there: the tools that exist for the call.
         anew: whether its system prompt is a new baseline.
     """
-    agent, restored = request.agent, () if anew else (name for name in restored_tools(request) if name in there)
+    agent, exist = request.agent, frozenset(there)
+    restored = () if anew else (name for name in restored_tools(request) if name in exist)
     told = (*earlier, *request.turn.discovered, *restored)
     return tuple(name for name in dict.fromkeys(told) if name in agent.catalogue and name not in agent.spec.tools.core)
 
