@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Seconds: TypeAlias = Annotated[float, Ge(0), Le(86_400)]
 
 
-def _rules(given: Given) -> Iterator[Problem]:
+def _rules(given: Given) -> list[Problem]:
     return problems_of(given["self"].agent, given, with_inputs=False)
 
 

@@ -37,7 +37,7 @@ from cuecard.sources.entities import newest, remember
 NO_CALLS: Mapping[str, str] = MappingProxyType({})
 
 
-def _rules(given: Given) -> Iterator[Problem]:
+def _rules(given: Given) -> list[Problem]:
     return problems_of(given["self"]._hooks.agent, given)  # noqa: SLF001 - a rule of the methods below
 
 

@@ -44,7 +44,7 @@ from cuecard.pipeline.request import Ended
 from cuecard.records import dataclass
 
 
-def _call_rules(given: Given) -> Iterator[Problem]:
+def _call_rules(given: Given) -> list[Problem]:
     return problems_of(given["self"].agent, given)
 
 

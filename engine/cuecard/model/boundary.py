@@ -11,7 +11,6 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from functools import cache, cached_property, partial, wraps
@@ -269,23 +268,25 @@ class _Door:
     def __init__(self, function: Callable[..., Any], also: Rules | None) -> None:
         parameters = inspect.signature(function).parameters.values()
         self.names = [each.name for each in parameters]
-        self.defaults = {each.name: _WRONG if each.default is each.empty else each.default for each in parameters}
+        self.known = frozenset(self.names)
+        self.defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
         self.annotations = {each.name: each.annotation for each in parameters if each.annotation is not each.empty}
         self.checks: dict[str, _Check] = {}
         self.function, self.also = function, also
 
     def admit(self, arguments: Sequence[Any], named: Given) -> dict[str, Any]:
         given = dict(zip(self.names, arguments, strict=False), **named)
-        if len(given) < len(arguments) + len(named) or not given.keys() <= self.defaults.keys():
+        if len(given) < len(arguments) + len(named) or not self.known.issuperset(given):
             self.function(*arguments, **named)  # raises what Python says of such a call
         problems: list[Problem] = []
         for name, value in given.items():
-            if name in self.annotations and value is not self.defaults[name]:
+            if name in self.annotations and value is not self.defaults.get(name, _WRONG):
                 check = self.checks.get(name) or self._check(name)
                 given[name] = check.take(value, name, problems, mend=self.also is not None)
         if self.also:
             every = {**self.defaults, **given}
-            problems += self.also({name: value for name, value in every.items() if value is not _WRONG})
+            right = {name: each for name, each in every.items() if each is not _WRONG} if problems else every
+            problems += self.also(right)
         if problems:
             raise InputError(problems)
         return given
@@ -352,8 +353,12 @@ class _Check:
         except PydanticCustomError as error:
             problems.append(_problem([_Error("told", (), value, error.context or {})], at))
             return _WRONG
-        with suppress(Exception):  # whatever an object of the host raises
+        try:
             return self.quick.validate_python(value)
+        except Exception:  # noqa: BLE001 - whatever it is, it is told of what the careful check finds
+            return self._with_care(value, at, problems, mend=mend)
+
+    def _with_care(self, value: Any, at: str, problems: list[Problem], *, mend: bool) -> Any:
         try:
             return self.careful.validate_python(value)
         except ValidationError as error:
@@ -436,7 +441,7 @@ def _choice(made: Any) -> Any:
 
 
 class _Several:
-    """Takes a sequence as a tuple, and records whose fields are of types that need no look as they are."""
+    """Takes a sequence as a tuple; records whose fields are all of types of which every value is right, as they are."""
 
     __slots__ = ("columns", "kind", "of_texts")
 

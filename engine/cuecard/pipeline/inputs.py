@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # the configuration models load pydantic
 _SHOWN = 60
 
 
-def problems_of(agent: Agent, given: Given, *, with_inputs: bool = True) -> Iterator[Problem]:
+def problems_of(agent: Agent, given: Given, *, with_inputs: bool = True) -> list[Problem]:
     """What is wrong in the arguments of a call, a step or an answer, beyond their types.
 
     Args:
@@ -39,13 +39,17 @@ def problems_of(agent: Agent, given: Given, *, with_inputs: bool = True) -> Iter
         given: the arguments by name; those of the wrong type are missing, as are their wrong parts.
         with_inputs: whether the turn's values matter, as they do where a prompt is made.
     """
+    found: list[Problem] = []
     if "turn" in given:
         turn = given["turn"] or Turn()
-        yield from agent.unknown_selection(turn.profile, turn.variant)
-        yield from _turn_problems(agent, turn) if with_inputs else ()
+        found += agent.unknown_selection(turn.profile, turn.variant)
+        found += _turn_problems(agent, turn) if with_inputs else ()
     for name in ("history", "results"):
-        yield from _result_problems(given.get(name, ()), name)
-    yield from refuse_controls(dict(given.get("calls", {})), "calls")
+        if results := given.get(name):
+            found += _result_problems(results, name)
+    if calls := given.get("calls"):
+        found += refuse_controls(dict(calls), "calls")
+    return found
 
 
 def with_time(turn: Turn | None, clock: Clock) -> Turn:
