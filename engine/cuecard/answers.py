@@ -6,9 +6,7 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, TypeAlias
-
-from annotated_types import Ge, Le
+from typing import TYPE_CHECKING
 
 from cuecard.agent import usable_skills_of
 from cuecard.agent.facts import AgentFacts
@@ -17,7 +15,7 @@ from cuecard.catalogue.remote import search_remotely
 from cuecard.errors import Problem
 from cuecard.hooks import Hooks
 from cuecard.model import Call, History, Memory, RenderedResult, SearchResult, ToolResult, Turn
-from cuecard.model.boundary import Count, Given, checked
+from cuecard.model.boundary import Count, Given, Seconds, checked
 from cuecard.model.skills import SkillText
 from cuecard.outside.rankers.search import Search
 from cuecard.outside.tokens import TokenCounter
@@ -33,9 +31,6 @@ if TYPE_CHECKING:
     from cuecard.catalogue.search import SearchIndex
     from cuecard.config.models_file import ModelProfiles
     from cuecard.outside.summarizer import Reply
-
-
-Seconds: TypeAlias = Annotated[float, Ge(0), Le(86_400)]
 
 
 def _rules(given: Given) -> list[Problem]:

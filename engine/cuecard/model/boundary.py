@@ -30,7 +30,7 @@ from typing import (
     overload,
 )
 
-from annotated_types import Ge
+from annotated_types import Ge, Le
 from pydantic import (
     AfterValidator,
     ConfigDict,
@@ -248,6 +248,9 @@ def _json_object(value: Any, info: ValidationInfo) -> Any:
 
 Count: TypeAlias = Annotated[int, Ge(0)]
 """How many there are of something."""
+
+Seconds: TypeAlias = Annotated[float, Ge(0), Le(86_400)]
+"""A time to wait, at most a day."""
 
 FilledText: TypeAlias = Annotated[str, AfterValidator(_filled)]
 """A text that is not empty."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model.boundary import Count, FilledText, JsonObject, JsonValue, agreeing
@@ -90,8 +90,8 @@ def _disagreeing(message: Message) -> Iterator[Wrong]:
         yield Wrong("wrong-argument", ("tool_calls",), "is only allowed in assistant messages")
 
 
-AgreedMessage: TypeAlias = Annotated[Message, agreeing(_disagreeing)]
-"""A message whose fields fit its role."""
+agreed = agreeing(_disagreeing)
+"""Annotates a message whose fields have to fit its role."""
 
 
 @dataclass(frozen=True, slots=True)

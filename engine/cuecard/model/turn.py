@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import Annotated
 
 from pydantic import AwareDatetime
 
 from cuecard.model.boundary import JsonObject
 from cuecard.model.gates import Gates
-from cuecard.model.messages import AgreedMessage, Summary
+from cuecard.model.messages import Message, Summary, agreed
 from cuecard.model.prompt import Diagnostic
 from cuecard.model.values import Authority, DeliveryWish, FileText, Host, Memory, ReloadPolicy
 from cuecard.records import dataclass
@@ -70,9 +71,9 @@ class Turn:
     files: Mapping[str, FileText] = field(default_factory=dict)
     gates: Gates = field(default_factory=Gates)
     environment: tuple[str, ...] | None = None
-    messages: tuple[AgreedMessage, ...] = ()
+    messages: tuple[Annotated[Message, agreed], ...] = ()
     summary: str | Summary = ""
-    message: AgreedMessage | None = None
+    message: Annotated[Message, agreed] | None = None
     query: str = ""
     metadata: JsonObject = field(default_factory=dict)
     ephemeral: str = ""

@@ -14,7 +14,7 @@ from pydantic import AwareDatetime
 from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY, Agent
 from cuecard.config.input_types import is_of_type
 from cuecard.errors import Problem, did_you_mean, visible
-from cuecard.model import Clock, Cut, Diagnostic, FileText, History, Json, Memory, ToolResult, Turn
+from cuecard.model import Clock, Cut, Diagnostic, Entity, FileText, History, Json, Memory, ToolResult, Turn
 from cuecard.model.boundary import AnyJson, Given, admit, refuse
 from cuecard.model.json_values import exact_body
 from cuecard.model.messages import Message, Summary, ToolCall
@@ -100,9 +100,9 @@ def with_exact_bodies(results: History, name: str, reads: Callable[[ToolResult],
 
 def memory_problems(memory: Memory, name: str) -> Iterator[Problem]:
     """The control characters in a memory."""
-    entities = [each for each in memory.entities if each is not None]
-    if has_controls("".join(f"{each.type}{each.id}{each.name}{each.key}" for each in entities)):
-        yield from refuse_controls([each if each is None else asdict(each) for each in memory.entities], name)
+    held: Sequence[Entity | None] = memory.entities  # None where one has the wrong type
+    if has_controls("".join(f"{each.type}{each.id}{each.name}{each.key}" for each in held if each)):
+        yield from refuse_controls([each and asdict(each) for each in held], name)
 
 
 def _result_problems(results: Sequence[ToolResult | None], name: str) -> Iterator[Problem]:

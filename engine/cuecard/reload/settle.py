@@ -9,14 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Annotated, TypeAlias
 
-from annotated_types import Ge, Le
-
+from cuecard.model.boundary import Seconds
 from cuecard.records import dataclass
 from cuecard.reload.files import AgentFiles, Look, Stamp
-
-Seconds: TypeAlias = Annotated[float, Ge(0), Le(86_400)]
 
 Pause = Callable[[float], bool]
 """Waits so many seconds; true means to give up."""
