@@ -24,6 +24,10 @@ import cuecard
 DOCS = Path(__file__).parents[2] / "docs"
 ELSEWHERE = ("typing", "collections.abc", "datetime", "pathlib", "pydantic", "cuecard.model.boundary")
 """The last has checked texts, numbers and JSON, which are plain ones to a host."""
+
+
+def test_the_public_names_are_real() -> None:
+    assert len(set(cuecard.__all__)) == len(cuecard.__all__)
     assert all(getattr(cuecard, name) is not None for name in cuecard.__all__)
     assert dir(cuecard) == cuecard.__all__
     with pytest.raises(AttributeError, match="no attribute 'Enigne'"):
