@@ -22,7 +22,7 @@ from cuecard.pipeline.messages import as_before
 from cuecard.pipeline.news import NOTHING_UNSAID, Told, Unsaid, make_news
 from cuecard.pipeline.placement import (
     WITHHELD,
-    Message,
+    BlockCosts,
     Placed,
     active_tools,
     lacks_room,
@@ -157,7 +157,7 @@ def message_room(request: CallRequest, call: Call, last: LastStep, asked: Sequen
 
     there, made = ask()
     tokens = there.counter(agent, count, lambda more: ask(more)[0], made.prompt.withdrawn)
-    waits = Message.of(StepRequest(agent, made, request.found, count)).waits() if made.tools.waiting else 0
+    waits = BlockCosts.of(StepRequest(agent, made, request.found, count)).waits() if made.tools.waiting else 0
     shown = there.has_place(agent.edition(request.turn.profile, request.turn.variant))
     every = call.delivery.shows_all
     return call_room(

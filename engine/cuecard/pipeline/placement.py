@@ -153,17 +153,17 @@ def _ask_prompt(request: StepRequest, more: str = "") -> Asked:
 
 
 def _room_in_messages(request: StepRequest) -> Room:
-    prompt, message = request.call.prompt, Message.of(request)
+    prompt, message = request.call.prompt, BlockCosts.of(request)
     named = _named(request, message.tokens if message.asked.shown else request.count)
     room = Room(message.asked.has_place(edition(request)), message.takes, named, message.asked.tokens)
     return step_room(request, room, tokens_of(prompt.segments, prompt.sent) + message.waits())
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """A message of its own with the sections of instructions.
+class BlockCosts:
+    """What a block with the sections of instructions takes, in tokens.
 
-    `tokens` counts a text in it, and `cues` says whether those for first results come as such a message, too.
+    `tokens` counts a text in it, and `cues` says whether cues for first results come in such blocks, too.
     """
 
     request: StepRequest
@@ -172,8 +172,8 @@ class Message:
     cues: bool
 
     @classmethod
-    def of(cls, request: StepRequest) -> Message:
-        """The message of a call."""
+    def of(cls, request: StepRequest) -> BlockCosts:
+        """The blocks of a call."""
         asked, agent, call = _ask_message(request), request.agent, request.call
         tokens = asked.counter(agent, request.count, lambda more: _ask_message(request, more), call.prompt.withdrawn)
         return cls(request, asked, tokens, bool(agent.pending) and call.delivery.name == "append")
