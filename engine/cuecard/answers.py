@@ -245,5 +245,4 @@ class Answers(AgentFacts):
 
     @cached_property
     def _index(self) -> SearchIndex:
-        core = self.agent.spec.tools.core
-        return self._search.index([card for name, card in self.agent.catalogue.items() if name not in core])
+        return self._search.index([self.agent.catalogue[name] for name in self.agent.searched])

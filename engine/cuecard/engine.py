@@ -113,7 +113,7 @@ class Engine(Answers):
 
         check_key(key)
         place = find_agent(path)
-        agent = build_agent(read_agent(place), load=helper_loader(allow_code=allow_code))
+        agent = build_agent(read_agent(place), load=helper_loader(allow_code=allow_code), counter=bundled_counter)
         search = SearchWish(ranker, allow_code, cache).open(agent.ranker, folder_of(place), agent.spec.roots)
         count = bundled_counter(agent.spec.tokens.encoding)
         return cls(agent, delivery or agent.spec.delivery, count, clock, salt, key, search)

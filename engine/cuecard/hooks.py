@@ -53,7 +53,15 @@ from cuecard.pipeline.request import CallRequest, Ended, StepRequest
 from cuecard.pipeline.results import render_result
 from cuecard.pipeline.sections import Draft, draft_sections
 from cuecard.pipeline.step import make_step
-from cuecard.pipeline.tools import ToolPlan, discover_more, existing_tools, known_tools, plan_tools
+from cuecard.pipeline.tools import (
+    ToolPlan,
+    discover_more,
+    existing_tools,
+    known_tools,
+    nothing_left,
+    plan_tools,
+    with_search,
+)
 from cuecard.pipeline.window import with_window
 from cuecard.records import dataclass
 
@@ -163,10 +171,16 @@ class Hooks:
             check_call(call, self.agent)
             index = replace(index, hidden=index.names.difference(call.tools.available))
         result = index.search(query, limit, spec=search, place=place, words=words)
-        if call is None or not result.hits:
+        if call is None:
             return result
         request = StepRequest(self.agent, call, found or Found.before(call), self.count)
-        return _announced(result, _unfit(request, result.tools), index.nothing(query, words), place, words)
+        if result.hits:
+            unfit = _unfit(request, result.tools)
+            result = _announced(result, unfit, index.nothing(query, words), place, words)
+        if not nothing_left(self.agent, call, request.found):
+            return result
+        said = f"{result.message} {words.search.nothing_left}" if result.hits else words.search.nothing_left
+        return replace(result, message=said)
 
     def result(self, result: ToolResult) -> RenderedResult:
         """The text to send as the result of a tool."""
@@ -198,21 +212,34 @@ class _Begun:
     given: _Given
     draft: Draft
     existing: ToolPlan
+    known: tuple[str, ...]
+
+    @classmethod
+    def of(cls, request: CallRequest, given: _Given, *, anew: bool) -> _Begun:
+        """The beginning of a call, which gets a new system prompt (`anew`) or goes on from the one before."""
+        existing, earlier = existing_tools(request), earlier_tools(request)
+        if anew and request.previous:  # tools from messages follow no result that could announce them again
+            earlier = (*earlier, *request.previous.tools.brought)
+        known = known_tools(request, earlier, existing.tools.available, anew=anew)
+        existing = with_search(request, existing, known, anew=anew, every=given.delivery.shows_all)
+        draft = draft_sections(request, given.values.values, existing.tools.available)
+        return cls(request, given, draft, existing, known)
 
     @property
     def every(self) -> bool:
         """Whether every tool is active from the start."""
         return self.given.delivery.shows_all
 
-    def offers(self, known: Sequence[str], decided: Decided) -> list[Offer]:
-        """The tools that are decided with the call; `known` are those known before it."""
+    def offers(self, decided: Decided) -> list[Offer]:
+        """The tools that are decided with the call."""
         there = self.existing.tools.available
-        return call_offers(self.request, there if self.every else known, there, decided)
+        asked = there if self.every else (*self.existing.matching, *self.known)
+        return call_offers(self.request, asked, there, decided)
 
-    def made(self, known: Sequence[str], withheld: Sequence[Withheld] = (), undecided: Iterable[Offer] = ()) -> Call:
+    def made(self, withheld: Sequence[Withheld] = (), undecided: Iterable[Offer] = ()) -> Call:
         """The call without these tools, as it would be without an earlier conversation."""
         without = {each.tool for each in undecided}
-        tools = plan_tools(self.existing, known, withheld, without, every=self.every)
+        tools = plan_tools(self.existing, self.known, withheld, without, every=self.every)
         sections = self.draft.completed(tools.tools.initial)
         parts = CallParts(self.given.history, self.given.values, self.given.delivery, tools, sections)
         return make_call(self.request, parts)
@@ -225,30 +252,25 @@ def _made(request: CallRequest, given: _Given) -> tuple[Call, tuple[Withheld, ..
         InputError: when the engine that is said to have prepared the call before has not.
         TemplateRenderError: when the template cannot be rendered with these values.
     """
-    existing = existing_tools(request)
-    draft = draft_sections(request, given.values.values, existing.tools.available)
-    begun = _Begun(request, given, draft, existing)
-    if request.previous is None or begins_anew(request, given.delivery):
-        return _anew(begun)
-    return _continued(begun, request.previous) or _anew(begun)
+    if request.previous is not None and not begins_anew(request, given.delivery):
+        made = _continued(_Begun.of(request, given, anew=False), request.previous)
+        if made is not None:
+            return made
+    return _anew(_Begun.of(request, given, anew=True))
 
 
 def _anew(begun: _Begun) -> tuple[Call, tuple[Withheld, ...]]:
     """The call with a new system prompt, in which tools found before it are decided again."""
     request, core = begun.request, begun.existing.tools.initial
     edition = request.agent.edition(request.turn.profile, request.turn.variant)
-    earlier = earlier_tools(request)
-    if request.previous:  # tools from messages follow no result that could announce them again
-        earlier = (*earlier, *request.previous.tools.brought)
-    known = known_tools(request, earlier, (), anew=True)
-    offers, withheld = begun.offers(known, NOTHING_DECIDED), tuple[Withheld, ...]()
+    offers, withheld = begun.offers(NOTHING_DECIDED), tuple[Withheld, ...]()
     if any(offer.tokens for offer in offers):
         asked = begun.draft.ask(core)
         room = Room(asked.has_place(edition), begun.draft.takes(asked, core), times=asked.times or 1)
         decided = None if begun.every else NOTHING_DECIDED
         room = call_room(request, room, asked.tokens, asked.sections, decided)
         withheld = as_told(first_fit(offers, room, anew=True).withheld, room, anew=True)
-    call = begun.made(known, withheld)
+    call = begun.made(withheld)
     return continue_conversation(request, call), withheld
 
 
@@ -257,10 +279,9 @@ def _continued(begun: _Begun, previous: Call) -> tuple[Call, tuple[Withheld, ...
     request = begun.request
     last = last_step(request, previous)
     decided = decided_before(previous, last)
-    known = known_tools(request, earlier_tools(request), begun.existing.tools.available, anew=False)
-    offers = begun.offers(known, decided)
+    offers = begun.offers(decided)
     open_ = [offer for offer in offers if offer.tokens]
-    made = begun.made(known, decided.withheld, open_)
+    made = begun.made(decided.withheld, open_)
     call = continue_conversation(request, made, last)
     if call.prompt.segments is not previous.prompt.segments:
         return None
@@ -268,7 +289,7 @@ def _continued(begun: _Begun, previous: Call) -> tuple[Call, tuple[Withheld, ...
         return call, ()
     room = message_room(request, made, last, [offer.tool for offer in open_ if offer.there], decided)
     new = as_told(first_fit(offers, room).withheld, room, anew=False)
-    call = begun.made(known, (*decided.withheld, *new))
+    call = begun.made((*decided.withheld, *new))
     return continue_conversation(request, call, last), new
 
 
@@ -276,7 +297,7 @@ def _unfit(request: StepRequest, names: Sequence[str]) -> tuple[Withheld, ...]:
     """The existing tools that the next step will not have active if the next search result names them."""
     agent = request.agent
     last = active_tools(request, discover_more(request)[0])
-    result = ResultRecord(agent.spec.tools.search.tool, _NEXT, tuple(names))
+    result = ResultRecord(agent.search_tool, _NEXT, tuple(names))
     later = replace(request, found=request.found.more([result], agent.catalogue, cues=bool(agent.pending)))
     unfit = {each.tool: each for each in active_tools(later, discover_more(later)[0], last).withheld}
     return tuple(unfit[name] for name in names if name in unfit)

@@ -120,12 +120,12 @@ class Cuecard(BasePlugin):
         """
         if not self._serves(callback_context):
             return
-        if self.search_tool.name not in llm_request.tools_dict:
-            llm_request.append_tools([self.search_tool])
         held = named(llm_request.contents, CallIds(callback_context.session.events))
         results = tool_results(held)
         talk = self._talk(callback_context)
         call = self._call(talk, callback_context, llm_request, results)
+        if call.tools.offers_search and self.search_tool.name not in llm_request.tools_dict:
+            llm_request.append_tools([self.search_tool])
         step = talk.step = talk.chat.step(results)
         if self.on_step:
             self.on_step(step)
@@ -172,7 +172,8 @@ class Cuecard(BasePlugin):
     def _known(self, context: CallbackContext, request: LlmRequest) -> Turn:
         """The turn with what the request shows: its model, its tools, and what can be done with its contents."""
         turn = self.turn if isinstance(self.turn, Turn) else self.turn(context) if self.turn else Turn()
-        tools = tuple(name for name in request.tools_dict if name in self.engine.tools)
+        there = dict.fromkeys((*request.tools_dict, self.search_tool.name))
+        tools = tuple(name for name in there if name in self.engine.tools)
         return replace(
             turn,
             model=turn.model or request.model or "",

@@ -33,8 +33,8 @@ class Functions:
 
     Attributes:
         engine: the engine, which knows the functions as tools.
-        names: the tools that there are, the search tool among them. Pass them as `Turn.tools`, so that no other tool of
-            the agent's files is found.
+        names: the tools that there are, the search tool among them unless every tool is a core tool. Pass them as
+            `Turn.tools`, so that no other tool of the agent's files is found.
     """
 
     def __init__(self, engine: Engine, functions: Iterable[AnyFunction] | Mapping[str, AnyFunction]) -> None:
@@ -47,9 +47,11 @@ class Functions:
         taken(Engine, engine, "engine", problems)
         self._adapters, cards = function_tools(functions, problems)
         refuse(problems)
-        search = [] if engine.search_tool in self._adapters else [search_card(engine)]
-        self.engine = engine.with_tools([*search, *cards])
-        self.names = (engine.search_tool, *(name for name in self._adapters if name != engine.search_tool))
+        self.engine, search = engine.with_tools(cards), engine.search_tool
+        if self.engine.agent.searched and search not in self._adapters:
+            self.engine = engine.with_tools([search_card(engine), *cards])
+        own = (search,) if search in self.engine.tools else ()
+        self.names = (*own, *(name for name in self._adapters if name != search))
 
     def definitions(self, form: Form) -> list[Body]:
         """The tool definitions in a provider's form: `anthropic`, `bedrock`, `chat`, `gemini` or `responses`.

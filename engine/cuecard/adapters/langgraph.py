@@ -40,6 +40,7 @@ from cuecard.adapters.langchain_tools import (
     rough,
     search_tool,
 )
+from cuecard.adapters.placing import is_offered
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine
@@ -142,6 +143,7 @@ class Cuecard:
         showing = list(messages)
         if self.engine.agent.results:
             showing = with_results(showing, self.engine.render_result)
+        tools = [tool for tool in tools if is_offered(name_of(tool), step)]
         shown = self._ordered.of(tools, step)
         if call and call.delivery.rebuilds:
             shown = active_only(tools, step, self.engine.tools)

@@ -173,7 +173,7 @@ class Serving:
     async def list_tools(self, _context: Any, _params: Any) -> ListToolsResult:
         """The search tool, if there is something to find."""
         engine, words = self.engine, self.engine.words.search
-        if not engine.tools:
+        if not engine.agent.searched:
             return ListToolsResult(tools=[])
         card = engine.tools.get(engine.search_tool)
         schema = {
@@ -189,7 +189,7 @@ class Serving:
 
     async def call_tool(self, _context: Any, params: CallToolRequestParams) -> CallToolResult:
         """What the search finds, and the instructions of these tools behind it."""
-        if params.name != self.engine.search_tool or not self.engine.tools:
+        if params.name != self.engine.search_tool or not self.engine.agent.searched:
             raise MCPError(INVALID_PARAMS, f"there is no tool `{params.name}`")
         given = params.arguments or {}
         try:

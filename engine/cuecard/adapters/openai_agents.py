@@ -248,4 +248,4 @@ class Cuecard:
 
     def _begun(self, context: RunContextWrapper[Any], agent: AgentBase) -> bool:
         """The SDK asks before every request of an agent that has the search tool: a run without a prompt shows."""
-        return bool(self._running(context.context).begin(agent))
+        return self._running(context.context).begin(agent).tools.offers_search

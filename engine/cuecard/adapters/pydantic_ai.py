@@ -27,6 +27,7 @@ with needs("pydantic-ai-slim", ">=2.62", "pydantic-ai"):
     from pydantic_ai.toolsets import FunctionToolset
 
 from cuecard.adapters.ongoing import check_own
+from cuecard.adapters.placing import is_offered
 from cuecard.adapters.pydantic_messages import (
     as_reminders,
     holds_all,
@@ -126,7 +127,7 @@ class Cuecard(AbstractCapability[Any]):
     @override
     def get_toolset(self) -> FunctionToolset[Any] | None:
         """The search tool, under the name that the agent file gives it; none where there is nothing to find."""
-        return search_toolset(self.engine, self._search) if self.engine.tools else None
+        return search_toolset(self.engine, self._search) if self.engine.agent.searched else None
 
     @override
     async def prepare_tools(self, ctx: RunContext[Any], tool_defs: list[ToolDefinition]) -> list[ToolDefinition]:
@@ -150,9 +151,10 @@ class Cuecard(AbstractCapability[Any]):
         if self.on_step:
             self.on_step(step)
         before = self.lists.get(chat, ToolList())
-        listed = self.lists[chat] = before.more(parameters.function_tools, call)
+        offered = [tool for tool in parameters.function_tools if is_offered(tool.name, step)]
+        listed = self.lists[chat] = before.more(offered, call)
         showing: Showing = "active" if call.delivery.rebuilds else "revealed" if reveals_tools(model, known) else "all"
-        tools = parameters.function_tools if showing == "active" else listed.sent
+        tools = offered if showing == "active" else listed.sent
         prompt = InstructionPart(content=step.system.strip(), dynamic=call.delivery.rebuilds)
         request_context.model_request_parameters = replace(
             parameters,

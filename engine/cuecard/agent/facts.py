@@ -40,12 +40,12 @@ class AgentFacts:
     @property
     def core_tools(self) -> tuple[str, ...]:
         """The names of the tools that are active from the first step on."""
-        return self.agent.spec.tools.core
+        return self.agent.core
 
     @property
     def search_tool(self) -> str:
         """The name of the search tool: its results, and no others, discover tools."""
-        return self.agent.spec.tools.search.tool
+        return self.agent.search_tool
 
     @property
     def instructions(self) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from cuecard.model.activation import Withheld
 from cuecard.model.messages import Message
 from cuecard.model.origin import Configuration, DeliveryChoice
 from cuecard.model.prompt import Appended, Cut, Diagnostic, Discovery, Segment, SourceRow, TokenSource
-from cuecard.model.stored import from_json, to_json
+from cuecard.model.stored import LATER, from_json, to_json
 from cuecard.model.values import Json
 from cuecard.records import dataclass
 
@@ -38,6 +38,8 @@ class CallTools:
             search result names them.
         named: the tools that searches have returned so far, the most recently named last, of one search the best.
         looks_ahead: whether the agent searched with the user's own words as the system prompt was made.
+        offers_search: whether the conversation has a search tool, decided as the system prompt was made: only where an
+            available tool was not active.
     """
 
     available: tuple[str, ...] = ()
@@ -55,6 +57,7 @@ class CallTools:
     ahead: tuple[str, ...] = ()
     brought: Mapping[str, int] = field(default_factory=dict)
     looks_ahead: bool = False
+    offers_search: bool = field(default=True, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from cuecard.model.activation import Refusals
 from cuecard.model.manifest import Manifest
 from cuecard.model.messages import Message
 from cuecard.model.prompt import Appended, Discovery, Segment
-from cuecard.model.stored import from_json, to_json
+from cuecard.model.stored import LATER, from_json, to_json
 from cuecard.model.values import Json
 from cuecard.records import dataclass
 
@@ -33,6 +33,7 @@ class _Prompt:
     brought: Mapping[str, int] = field(default_factory=dict, kw_only=True)
     origin: str = field(default="", kw_only=True)
     looks_ahead: bool = field(default=False, kw_only=True)
+    offers_search: bool = field(default=True, kw_only=True, metadata=LATER)
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,8 @@ class Step(_Prompt):
             with equal origins begin alike.
         looks_ahead: whether the agent searched with the user's own words when the system prompt was made, so that any
             user message may bring tools.
+        offers_search: whether the request has the search tool: it was decided at the conversation's last baseline, and
+            stays, because definitions of tools stand in front of everything.
         record: creates the manifest.
     """
 

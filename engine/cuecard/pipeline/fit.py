@@ -210,7 +210,8 @@ NOTHING_DECIDED = Decided()
 
 
 def call_offers(request: CallRequest, known: Iterable[str], there: Iterable[str], decided: Decided) -> list[Offer]:
-    """The tools that are decided with a call, in the order in which they get room: the most recently used first.
+    """The tools that are decided with a call, in the order in which they get room: core tools, then the most recently
+    used. The core tools that the agent file names itself have their room already.
 
     Args:
         request: what the call is prepared from.
@@ -218,13 +219,14 @@ def call_offers(request: CallRequest, known: Iterable[str], there: Iterable[str]
         there: the tools that exist for the call.
         decided: the decisions to keep.
     """
-    exist, gone = frozenset(there), {each.tool for each in decided.withheld}
-    done = gone.union(request.agent.spec.tools.core)
+    exist, gone, core = frozenset(there), {each.tool for each in decided.withheld}, frozenset(request.agent.core)
+    done = gone.union(request.agent.named, (request.agent.search_tool,))
     open_ = [name for name in known if name not in done]
     new = [name for name in open_ if name in exist and name not in decided.told]
-    first = recent_first(new, request.found.called, request.found.named)
+    used = recent_first([n for n in new if n not in core], request.found.called, request.found.named)
+    first = (*(name for name in new if name in core), *used)
     absent = (name for name in open_ if name not in exist and name not in decided.kept)
-    offers = [Offer(name, cost(request, name), paid=name in decided.kept) for name in first]
+    offers = [Offer(name, cost(request, name), paid=name in decided.kept or name in core) for name in first]
     return [*offers, *(Offer(name, cost(request, name), there=False) for name in absent)]
 
 
@@ -255,7 +257,7 @@ def step_room(request: StepRequest, room: Room, used: int, limited: Limited = ()
 
 
 def _of_instructions(request: CallRequest | StepRequest, taken: Iterable[str]) -> Budget | None:
-    limit, core = request.agent.spec.budget.protocols, request.agent.spec.tools.core
+    limit, core = request.agent.spec.budget.protocols, frozenset(request.agent.core)
     if limit is None:
         return None
     used = sum(cost(request, tool) for tool in taken if tool not in core)

@@ -184,7 +184,7 @@ def _protocols(request: StepRequest, placed: Placed, cut: Collection[str]) -> It
         protocol = agent.protocols.get(name)
         if protocol is None or name in cut:
             continue
-        if name in agent.spec.tools.core:
+        if name in agent.core:
             reason = "core tool"
         elif name in place and name in call.tools.ahead:
             reason = _BLOCKS[AHEAD]

@@ -40,6 +40,7 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placed) ->
         brought=call.tools.brought,
         origin=salted(call.prompt.origin or call.configuration.sha256, request.salt),
         looks_ahead=call.tools.looks_ahead,
+        offers_search=call.tools.offers_search,
         record=partial(make_manifest, request, parts),
     )
 
@@ -48,4 +49,6 @@ def _refusals(request: StepRequest, placed: Placed) -> Refusals:
     agent, there = request.agent, frozenset(request.call.tools.available)
     words = agent.spec.words.tools
     said = {w.tool: words.withheld.replace("{tool}", w.tool) for w in placed.withheld if w.tool in there}
-    return Refusals(agent.catalogue.names, words.inactive, agent.spec.tools.search.tool, said)
+    if not request.call.tools.offers_search:
+        said[agent.search_tool] = agent.spec.words.search.nothing_left
+    return Refusals(agent.catalogue.names, words.inactive, agent.search_tool, said)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from cuecard.agent import Agent
-from cuecard.model import CallTools, Cut, Discovery, ToolCard, Turn, Withheld
+from cuecard.model import Call, CallTools, Cut, Discovery, ToolCard, Turn, Withheld
 from cuecard.model.gates import Gates
 from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.fit import NOT_SHOWN
@@ -17,27 +17,67 @@ from cuecard.sources.tools.visibility import excluded_tools, visible
 
 @dataclass(frozen=True, slots=True)
 class ToolPlan:
-    """The tools at the start of a call, and what was left out."""
+    """The tools at the start of a call, and what was left out.
+
+    `matching` are the core tools that a pattern names: they are active if they have room, the others in any case.
+    """
 
     tools: CallTools
     cuts: tuple[Cut, ...]
+    matching: tuple[str, ...] = ()
 
 
 def existing_tools(request: CallRequest) -> ToolPlan:
-    """The tools that exist for a call, of which only the core tools are active."""
+    """The tools that exist for a call, of which only the core tools are active that the agent file names."""
     agent, turn = request.agent, request.turn
-    catalogue, core = agent.catalogue, agent.spec.tools.core
-    named = None if turn.tools is None else frozenset(turn.tools)
-    wanted = [card for name, card in catalogue.items() if named is None or name in named]
+    catalogue, named = agent.catalogue, agent.named
+    chosen = None if turn.tools is None else frozenset(turn.tools)
+    wanted = [card for name, card in catalogue.items() if chosen is None or name in chosen]
     cards, closed = _behind_gates(agent, turn, wanted)
     tools = tuple(card.name for card in cards)
     cuts = [*_strange(agent, turn), *closed]
-    cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
-    initial = tuple(name for name in dict.fromkeys(core) if name in tools)
+    cuts += [Cut(name, "core tool that does not exist for this call") for name in named if name not in tools]
+    initial, matching = (tuple(name for name in each if name in tools) for each in (dict.fromkeys(named), agent.core))
     _, dropped = _to_show(request.found, CallTools(tools, initial))
     found = request.found
     planned = CallTools(tools, initial, base=initial, discovered=found.tools, called=found.called, named=found.named)
-    return ToolPlan(replace(planned, looks_ahead=agent.spec.tools.ahead is not None), (*cuts, *dropped))
+    planned = replace(planned, looks_ahead=agent.spec.tools.ahead is not None)
+    return ToolPlan(planned, (*cuts, *dropped), tuple(name for name in matching if name not in initial))
+
+
+def with_search(request: CallRequest, plan: ToolPlan, known: Iterable[str], *, anew: bool, every: bool) -> ToolPlan:
+    """The plan with the search tool or without: decided with a baseline, since definitions stand in front of it.
+
+    Args:
+        request: what the call is prepared from.
+        plan: the tools that exist.
+        known: the tools known before the call.
+        anew: whether its system prompt is a new baseline.
+        every: whether every tool is active from the start.
+    """
+    agent, tools, previous = request.agent, plan.tools, request.previous
+    search, there = agent.search_tool, tools.available
+    out = {search, *tools.initial, *plan.matching, *known, *(found.tool for found in request.found.tools)}
+    left = [] if every else [name for name in there if name not in out]
+    left = left if search in there or search not in agent.catalogue else []  # a turn may be without the search tool
+    offers = bool(left) if anew or previous is None else previous.tools.offers_search
+    initial = tools.initial
+    if offers and search in there and search not in initial:
+        initial = (search, *initial)
+    if offers:
+        return replace(plan, tools=replace(tools, initial=initial, base=initial))
+    there, initial = (tuple(name for name in each if name != search) for each in (there, initial))
+    tools = replace(tools, available=there, initial=initial, base=initial, offers_search=False)
+    return replace(plan, tools=tools, cuts=(*plan.cuts, *_unsearched(search, left, plan.tools)))
+
+
+def _unsearched(search: str, left: Sequence[str], tools: CallTools) -> Iterator[Cut]:
+    """That there is no search tool, where somebody may look for one."""
+    if left:
+        names = ", ".join(f"`{name}`" for name in left)
+        yield Cut(search, f"not offered before the next baseline, which will offer it for {names}")
+    elif search in tools.available:
+        yield Cut(search, "not offered: there is no tool to find")
 
 
 def known_tools(request: CallRequest, earlier: Iterable[str], there: Collection[str], *, anew: bool) -> tuple[str, ...]:
@@ -52,7 +92,7 @@ def known_tools(request: CallRequest, earlier: Iterable[str], there: Collection[
     agent, exist = request.agent, frozenset(there)
     restored = () if anew else (name for name in restored_tools(request) if name in exist)
     told = (*earlier, *request.turn.discovered, *restored)
-    return tuple(name for name in dict.fromkeys(told) if name in agent.catalogue and name not in agent.spec.tools.core)
+    return tuple(name for name in dict.fromkeys(told) if name in agent.catalogue and name not in agent.core)
 
 
 def plan_tools(
@@ -71,7 +111,8 @@ def plan_tools(
     there, inactive = frozenset(tools.available), {*undecided, *(each.tool for each in withheld)}
     # What only this call does not show keeps its room for the next one.
     lost = {each.tool for each in withheld if each.reason != NOT_SHOWN}
-    shown = (name for name in (tools.available if every else known) if name in there and name not in inactive)
+    asked = (*plan.matching, *(tools.available if every else known))
+    shown = (name for name in asked if name in there and name not in inactive)
     initial = tuple(dict.fromkeys((*tools.initial, *shown)))
     earlier = tuple(name for name in known if name not in lost)
     return replace(plan, tools=replace(tools, initial=initial, earlier=earlier, base=initial, withheld=tuple(withheld)))
@@ -96,6 +137,13 @@ def discover_more(request: StepRequest) -> tuple[tuple[Discovery, ...], tuple[Cu
     A tool that is shown from the start is never discovered again.
     """
     return _to_show(request.found, request.call.tools)
+
+
+def nothing_left(agent: Agent, call: Call, found: Found) -> bool:
+    """Whether a search can find no tool that this conversation has not seen."""
+    tools = call.tools
+    seen = {agent.search_tool, *tools.initial, *tools.sent, *(each.tool for each in found.tools)}
+    return seen.union(each.tool for each in tools.withheld).issuperset(tools.available)
 
 
 def _to_show(found: Found, tools: CallTools) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:

@@ -112,7 +112,7 @@ class _Maker:
         return self._make(sources, Memo())
 
     def _make(self, sources: AgentSources, memo: Memo) -> Engine:
-        agent = build_agent(sources, memo, self._load)
+        agent = build_agent(sources, memo, self._load, bundled_counter)
         delivery = self._delivery or agent.spec.delivery
         count, secrets = self._count(agent.spec.tokens.encoding), self._secrets
         engine = Engine(agent, delivery, count, self._clock, secrets.salt, secrets.key, self._search(agent))
