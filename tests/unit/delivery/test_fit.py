@@ -106,7 +106,7 @@ def test_instructions_keep_their_section_which_keeps_those_that_fit(tmp_path: Pa
     step = limited(engine, plain + 3 * each).prepare_call(Turn(discovered=tuple(names)))
     made = limited(engine, plain + 3 * each).prepare_step(step)
 
-    assert made.active_tools == ("tool_search", "tool_6", "tool_7", "tool_8")
+    assert made.active_tools == ("tool_6", "tool_7", "tool_8")
     assert all(times(made, name) == (name in made.active_tools) for name in names)
 
 
