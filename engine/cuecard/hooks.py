@@ -31,7 +31,7 @@ from cuecard.model import (
     Withheld,
 )
 from cuecard.pipeline.ahead import discover_ahead
-from cuecard.pipeline.baseline import begins_anew
+from cuecard.pipeline.baseline import begins_anew, searched_before
 from cuecard.pipeline.call import CallParts, make_call, select_history
 from cuecard.pipeline.continuation import (
     continue_conversation,
@@ -221,7 +221,11 @@ class _Begun:
         if anew and request.previous:  # tools from messages follow no result that could announce them again
             earlier = (*earlier, *request.previous.tools.brought)
         known = known_tools(request, earlier, existing.tools.available, anew=anew)
-        existing = with_search(request, existing, known, anew=anew, every=given.delivery.shows_all)
+        before = searched_before(request, given.delivery)
+        if not anew and request.previous:
+            before = request.previous.tools.offers_search
+        every = given.delivery.shows_all
+        existing = with_search(request, existing, known, before=before, anew=anew, every=every)
         draft = draft_sections(request, given.values.values, existing.tools.available)
         return cls(request, given, draft, existing, known)
 

@@ -45,22 +45,25 @@ def existing_tools(request: CallRequest) -> ToolPlan:
     return ToolPlan(planned, (*cuts, *dropped), tuple(name for name in matching if name not in initial))
 
 
-def with_search(request: CallRequest, plan: ToolPlan, known: Iterable[str], *, anew: bool, every: bool) -> ToolPlan:
+def with_search(
+    request: CallRequest, plan: ToolPlan, known: Iterable[str], *, before: bool | None, anew: bool, every: bool
+) -> ToolPlan:
     """The plan with the search tool or without: decided with a baseline, since definitions stand in front of it.
 
     Args:
         request: what the call is prepared from.
         plan: the tools that exist.
         known: the tools known before the call.
-        anew: whether its system prompt is a new baseline.
+        before: whether the conversation has had the search tool since its last baseline; None at a new one.
+        anew: whether the system prompt is made anew, so that a search tool may come.
         every: whether every tool is active from the start.
     """
-    agent, tools, previous = request.agent, plan.tools, request.previous
+    agent, tools = request.agent, plan.tools
     search, there = agent.search_tool, tools.available
     out = {search, *tools.initial, *plan.matching, *known, *(found.tool for found in request.found.tools)}
     left = [] if every else [name for name in there if name not in out]
     left = left if search in there or search not in agent.catalogue else []  # a turn may be without the search tool
-    offers = bool(left) if anew or previous is None else previous.tools.offers_search
+    offers = before or (bool(left) and (anew or before is None))
     initial = tools.initial
     if offers and search in there and search not in initial:
         initial = (search, *initial)
