@@ -159,6 +159,8 @@ def _limited(agent: Counted) -> Iterator[tuple[Compiled, int]]:
 
 def _text(each: Compiled, values: Mapping[str, str]) -> str:
     """The rendered text of a section, or its source if it cannot be rendered."""
+    if each.section.fill:  # what fills it comes with a call
+        return each.text.source.text[each.text.start : each.text.end]
     try:
         return each.section.render(values)
     except CuecardError:
@@ -166,9 +168,9 @@ def _text(each: Compiled, values: Mapping[str, str]) -> str:
 
 
 def _always(each: Compiled) -> bool:
-    """Whether neither a condition nor a budget can leave a section out."""
-    spec = each.section.spec
-    return each.section.tier == "static" and spec.when is None and spec.priority is None
+    """Whether a section has this text in every prompt: neither a condition, a budget nor a source decides."""
+    spec, section = each.section.spec, each.section
+    return section.tier == "static" and spec.when is None and spec.priority is None and not section.fill
 
 
 def _least(each: Compiled, cost: int) -> int:
