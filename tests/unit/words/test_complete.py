@@ -16,7 +16,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.tools import ToolDefinition
 
-from cuecard import Engine, Entity, Memory, Step, ToolResult, Turn
+from cuecard import Engine, Entity, Memory, Step, ToolCard, ToolResult, Turn
 from cuecard.adapters import anthropic, gemini, openai
 from cuecard.adapters.assistant import make_assistant
 from cuecard.adapters.pydantic_ai import Cuecard
@@ -215,6 +215,7 @@ def test_the_runnable_assistant_describes_its_tools_in_words(tmp_path: Path) -> 
     described: dict[str, Any] = {"described": {"acknowledge": {}, "final_answer": {}, "t_1": {}}}
     sections, tools = AGENT["sections"][:2], {**AGENT["tools"], "core": ["acknowledge", "final_answer"]}
     foreign = engine(tmp_path, {**AGENT, "sections": sections, "tools": tools}, described, words=words())
+    foreign = foreign.with_tools([ToolCard("t_1", "", {"type": "object", "properties": {}})])  # something to find
     model = Model()
 
     async def refuse(tool: str, arguments: Any) -> ToolResult:
