@@ -308,10 +308,13 @@ def test_a_tool_that_comes_later_and_does_not_fit_is_withheld_with_its_reason(
 def test_a_static_section_with_a_source_is_no_obstacle_for_opening_and_counts_nothing(tmp_path: Path) -> None:
     (tmp_path / "note.md").write_text("A note. " * 200, encoding="utf-8")
     (tmp_path / "tools.yaml").write_text("tools:\n" + TOOL.format(name="mail_send"), encoding="utf-8")
-    sections = "[{id: notes, files: {entries: [{path: note.md}], item: '{{{content}}}'}}, {id: p, text: '{{{activeProtocols}}}'}]"
-    text = (
-        f"agent: some\nsections: {sections}\ntools: {{instructions: tools.yaml, core: all}}\nbudget: {{total: 100}}\n"
-    )
+    text = """agent: some
+tools: {instructions: tools.yaml, core: all}
+budget: {total: 100}
+sections:
+  - {id: notes, files: {entries: [{path: note.md}], item: "{{{content}}}"}}
+  - {id: p, text: "{{{activeProtocols}}}"}
+"""
     (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")
 
     assert Engine.open(tmp_path).core_tools == ("mail_send",)
