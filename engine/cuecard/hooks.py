@@ -99,6 +99,7 @@ class Hooks:
             values = clean_inputs(request, chosen.summary)
             request = request.with_files(values.files)
             delivery = delivery_of(request, self.delivery, model)
+            request = replace(request, apart=delivery.places_blocks)
             call, planned = make_with_room(request, Given(chosen, values, delivery))
             call = tell_withheld(request, call, planned)
             return discover_ahead(request, tell_late_cues(request, call))

@@ -67,7 +67,7 @@ def _counted(draft: Draft, assembly: Assembly, spec: AgentFile, count: CountToke
     protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card, words, cues))}
     frozen = spec.delivery == "frozen"
     system = [each for each in assembly.compiled if each.section.spec.role == "system"]
-    system = [_frozen(each) for each in system] if frozen else system
+    system = [_frozen(each, spec) for each in system] if frozen else system
     values = {PROTOCOLS: trusted(protocols_text(protocols, protocols))} if frozen else {}
 
     def cost(each: Compiled) -> int:
@@ -101,8 +101,8 @@ def _least(each: Compiled, cost: int) -> int:
     return cost if budget is None else min(cost, budget)
 
 
-def _frozen(each: Compiled) -> Compiled:
+def _frozen(each: Compiled, spec: AgentFile) -> Compiled:
     """The section with the instructions if they never change, because all are there from the start."""
     section = each.section
-    tier = tier_of(section.reads - {PROTOCOLS}, section.spec)
+    tier = tier_of(section.reads - {PROTOCOLS}, section.spec, spec.inputs)
     return replace(each, section=replace(section, tier=section.spec.tier or tier))

@@ -34,7 +34,7 @@ def shape_of(draft: Draft) -> Shape | None:
         key = id(each.text.program)
         if key not in trees:
             trees[key] = _text(each.text.source.text, each.text.program, layout)
-        told = made.tier, tuple(sorted(made.reads)), made.heading, made.leads, made.label, made.stable, made.frame
+        told = made.tier, tuple(sorted(made.reads)), made.heading, made.leads, made.label, made.stable, made.frame, made.lifetime
         sections.append((made.id, told, trees[key]))
     partials = tuple(
         (name, _Printed(source.text, layout).program(tree)) for name, (source, tree) in draft.partials.items()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from cuecard.errors import InputError, Problem
@@ -19,6 +20,9 @@ FORMAT = 1
 """Raised whenever older versions could not read what is written."""
 
 Kind = TypeVar("Kind")
+
+LATER: Mapping[str, bool] = MappingProxyType({"later": True})
+"""Metadata of a field that a format did not have at first: it is written only where it differs from its default."""
 
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 
@@ -42,7 +46,13 @@ def as_plain(value: Any) -> Json:
     if isinstance(value, (str, int, float)):
         return _without_class(value)
     names = _fields(cast("Hashable", kind))
-    return deepcopy(value) if names is None else {name: as_plain(getattr(value, name)) for name in names}
+    if names is None:
+        return deepcopy(value)
+    plain = {name: as_plain(getattr(value, name)) for name in names}
+    for name, usual in _later(kind):
+        if plain[name] == usual:
+            del plain[name]
+    return plain
 
 
 def _without_class(value: str | float) -> Json:
@@ -55,6 +65,16 @@ def _without_class(value: str | float) -> Json:
 @cache
 def _fields(kind: Any) -> tuple[str, ...] | None:
     return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else None
+
+
+@cache
+def _later(kind: Any) -> tuple[tuple[str, Json], ...]:
+    """The fields that are only written where they differ from their defaults, and those."""
+    return tuple((each.name, as_plain(_usual(each))) for each in fields(kind) if each.metadata.get("later"))
+
+
+def _usual(later: Field[Any]) -> Any:
+    return later.default if later.default_factory is MISSING else later.default_factory()
 
 
 def from_json(kind: type[Kind], data: Json, name: str, *, code: str) -> Kind:

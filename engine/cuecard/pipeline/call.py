@@ -56,13 +56,15 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
     """The call, as if it were the first of its conversation."""
     agent, turn, made = request.agent, request.turn, parts.sections
     system = "".join(segment.text for segment in made.segments)
-    added = TurnMessages(turn.message, parts.values.metadata, turn.ephemeral)
+    added = TurnMessages(turn.message, parts.values.metadata, "" if request.apart else turn.ephemeral)
     stacked = stack(system, parts.history, added, agent.spec.messages, agent.gate.quoted, section_messages(made.spoken))
     return Call(
         configuration=replace(configuration_of(agent), profile=turn.profile, variant=turn.variant, reload=turn.reload),
         delivery=parts.delivery,
         tools=replace(parts.plan.tools, told=_told(request, parts)),
-        prompt=CallPrompt(made.segments, made.bodies, messages=plain_messages(stacked.messages)),
+        prompt=CallPrompt(
+            made.segments, made.bodies, messages=plain_messages(stacked.messages), passing=made.passing
+        ),
         values=made.values,
         record=CallRecord(
             tokens=request.count.source,

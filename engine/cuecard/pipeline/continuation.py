@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from cuecard.agent import UPDATE
@@ -19,6 +20,7 @@ from cuecard.pipeline.block import make_block
 from cuecard.pipeline.budget import Fitted, fit
 from cuecard.pipeline.messages import as_before
 from cuecard.pipeline.news import Told, make_news
+from cuecard.pipeline.passing import ended_before, ended_cut, of_turn
 from cuecard.pipeline.placement import slots
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.room import Decided
@@ -79,6 +81,7 @@ def continue_conversation(request: CallRequest, call: Call, last: Fitted | None 
     """
     previous = request.previous
     call = replace(call, turn=_turn(request), prompt=replace(call.prompt, turns=_turns(request)))
+    call = _without_ended(request, call, previous)
     reason = baseline_reason(request, call, previous) if previous else replaced_reason(request)
     if reason:
         return _with_cut(call, Cut("baseline", reason))
@@ -89,6 +92,23 @@ def continue_conversation(request: CallRequest, call: Call, last: Fitted | None 
     if is_new_state(call, previous):
         call = _with_cut(call, Cut("configuration", "changed: earlier text stays, and a block announces what is new"))
     return _appended(request, call, previous, last or last_step(request, previous))
+
+
+def _without_ended(request: CallRequest, call: Call, previous: Call | None) -> Call:
+    """The call with its own texts of one turn, and a record of those that have ended."""
+    withdrawn = _withdrawn(request, previous) if previous else ()
+    prompt = replace(call.prompt, passing=of_turn(call.prompt.passing, call.turn, withdrawn, request.count))
+    if previous is None:
+        return replace(call, prompt=prompt)
+    prompt = replace(prompt, ended=ended_before(previous, shortened=request.kept is not None))
+    call = replace(call, prompt=prompt)
+    return reduce(_with_cut, ended_cut(previous), call)
+
+
+def _withdrawn(request: CallRequest, previous: Call) -> tuple[str, ...]:
+    """The elements that only earlier text of the conversation contains."""
+    names = request.agent.names
+    return tuple(sorted({*previous.prompt.withdrawn, *(request.earlier.names - names)} - names))
 
 
 def _turn(request: CallRequest) -> int:
@@ -123,7 +143,7 @@ def _appended(request: CallRequest, call: Call, previous: Call, last: Fitted) ->
     tools = tuple(dict.fromkeys((*previous.tools.base, *sent)))
     late = tuple(name for name in restored_tools(request) if name in call.tools.initial)
     told = Told(tools, {**previous.tools.told, **_told_within(request, previous, sent)}, late)
-    withdrawn = sorted({*previous.prompt.withdrawn, *(earlier.names - agent.names)} - agent.names)
+    withdrawn = _withdrawn(request, previous)
     news = make_news(request, call, previous, told, withdrawn)
     untold = tuple(name for name in call.tools.initial if name not in tools)
     spoken = {section.id for section in (*agent.sections, *earlier.sections)} | set(previous.prompt.shown)
@@ -135,7 +155,7 @@ def _appended(request: CallRequest, call: Call, previous: Call, last: Fitted) ->
         shown={**_silenced(request, previous), **call.prompt.shown},
         sent=(*last.placed.appended, *_update(news.text, call.turn, request.count, agent.spec.words)),
         messages=as_before(call, previous, spoken),
-        withdrawn=tuple(withdrawn),
+        withdrawn=withdrawn,
     )
     now = replace(call.tools, base=previous.tools.base, sent=(*sent, *untold), told=news.protocols)
     searched = {discovery.tool for discovery in request.found.tools if discovery.after_call_id is not None}

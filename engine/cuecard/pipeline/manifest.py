@@ -26,6 +26,7 @@ from cuecard.pipeline.budget import Fitted
 from cuecard.pipeline.cues import waiting
 from cuecard.pipeline.fingerprints import hashed, salt_name, salted, sha256
 from cuecard.pipeline.messages import spoken_sections
+from cuecard.pipeline.passing import section_of
 from cuecard.pipeline.placement import AHEAD, CUES, WITHHELD, Placed, slots
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.whole import cut_out, section_limit
@@ -62,7 +63,7 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
     """The manifest of a step. With a salt, every fingerprint in it is salted; those in `parts` already are."""
     call, salt, placed = request.call, request.salt, parts.fitted.placed
     spoken, record = tuple(_spoken(request)), call.record
-    system, appended = (sum(each.tokens for each in place) for place in (placed.segments, placed.appended))
+    system, appended = (sum(each.tokens for each in place) for place in (placed.segments, placed.blocks))
     messages = sum(each.tokens for each in spoken)
     active = (*call.tools.initial, *(d.tool for d in parts.discovered))
     short = tuple(_cut_short(request, placed))
@@ -71,7 +72,7 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
         delivery=call.delivery,
         active_tools=active,
         discovered=parts.discovered,
-        sections=(*_in_system(request, parts.fitted), *spoken, *_appended(parts.fitted)),
+        sections=(*_in_system(request, parts.fitted), *spoken, *_appended(parts.fitted), *_passing(request, placed)),
         protocols=tuple(_protocols(request, placed, {each.what for each in short})),
         total_tokens=system + messages + appended,
         tokens=TokenTotals(system, messages, appended, record.tokens),
@@ -170,6 +171,19 @@ def _appended(fitted: Fitted) -> Iterator[SectionRecord]:
             there = ((what, tools[block.after_call_id]) for what, tools in told if block.after_call_id in tools)
             reason = "; ".join(f"{what}: {', '.join(names)}" for what, names in there)
         yield SectionRecord(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
+
+
+def _passing(request: StepRequest, placed: Placed) -> Iterator[SectionRecord]:
+    """The texts of this turn or this request alone."""
+    known, call = _sections(request), request.call
+    for block in placed.passing:
+        name, lives = section_of(block), "turn" if block.lifetime == "turn" else "request"
+        section = known.get(name)
+        source, reads = (section.written_at(call.values), section.values) if section else ("turn.ephemeral", ())
+        since = f", from result {block.after_call_id} on" if block.after_call_id else ""
+        tier: Tier = section.tier if section else "call"
+        reason = f"`{name}`, for this {lives} only{since}"
+        yield SectionRecord(block.id, tier, "appended", source, reason, block.tokens, block.sha256, reads)
 
 
 def _protocols(request: StepRequest, placed: Placed, cut: Collection[str]) -> Iterator[SectionRecord]:

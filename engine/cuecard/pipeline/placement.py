@@ -36,7 +36,7 @@ class Placed:
     """The two parts of a prompt: segments of the system prompt, and blocks in the conversation.
 
     `shown` are the discovered tools whose protocols it contains, `withheld` those that are not active, `cuts` what was
-    left out, and `due` the cues triggered by first results of tools.
+    left out, and `due` the cues triggered by first results of tools. `passing` are blocks that do not stay.
     """
 
     segments: tuple[Segment, ...]
@@ -45,11 +45,17 @@ class Placed:
     withheld: tuple[Withheld, ...] = ()
     cuts: tuple[Cut, ...] = ()
     due: tuple[Due, ...] = ()
+    passing: tuple[Appended, ...] = ()
+
+    @property
+    def blocks(self) -> tuple[Appended, ...]:
+        """All blocks, in the order in which they are placed."""
+        return (*self.appended, *self.passing)
 
     @property
     def tokens(self) -> int:
         """The tokens of both parts."""
-        return sum(s.tokens for s in self.segments) + sum(a.tokens for a in self.appended)
+        return sum(each.tokens for part in (self.segments, self.appended, self.passing) for each in part)
 
     @property
     def system(self) -> str:
@@ -61,7 +67,8 @@ class Placed:
         if not salt:
             return self
         segments = (replace(segment, sha256=salted(segment.sha256, salt)) for segment in self.segments)
-        return replace(self, segments=tuple(segments), appended=tuple(_salted(each, salt) for each in self.appended))
+        appended, passing = (tuple(_salted(e, salt) for e in part) for part in (self.appended, self.passing))
+        return replace(self, segments=tuple(segments), appended=appended, passing=passing)
 
 
 News: TypeAlias = Discovery | Withheld | Due
@@ -78,16 +85,17 @@ def place(
 
     Withheld tools are named where their instructions would be.
     """
-    cues = due(request, shown)
+    cues, passing = due(request, shown), request.call.prompt.passing
     if last and last.shown == shown and last.withheld == withheld and last.due == cues:
-        return last
+        return last if last.passing == passing else replace(last, passing=passing)
     if request.call.delivery.rebuilds:
         return _rewrite(request, shown, withheld)
     new = _new(request, shown, withheld, cues)
     blocks = request.call.prompt.sent
     if last and _goes_on(before := _new(request, last.shown, last.withheld, last.due), new):
         new, blocks = new[len(before) :], last.appended
-    return Placed(request.call.prompt.segments, _append(request, new, blocks), shown, withheld, due=cues)
+    appended = _append(request, new, blocks)
+    return Placed(request.call.prompt.segments, appended, shown, withheld, due=cues, passing=passing)
 
 
 def _new(

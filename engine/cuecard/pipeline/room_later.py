@@ -94,7 +94,7 @@ def _is_over(request: CallRequest, call: Call) -> bool:
     """Whether the prompt exceeds its budget before anything is discovered in this call."""
     if request.agent.spec.budget.total is None:
         return False
-    placed = Placed(call.prompt.segments, call.prompt.sent, ())
+    placed = Placed(call.prompt.segments, call.prompt.sent, (), passing=call.prompt.passing)
     return is_too_long(StepRequest(request.agent, call, request.found, request.count), placed)
 
 

@@ -7,10 +7,11 @@ from dataclasses import field, replace
 
 from cuecard.agent import CHOICE, CONTENT, PROTOCOLS, Agent, Section
 from cuecard.agent.sections.conditions import Facts, holds, sections_asked, told
-from cuecard.model import CallTools, Cut, Diagnostic, Json, Segment, SourceRow, Turn
+from cuecard.model import Appended, CallTools, Cut, Diagnostic, Json, Segment, SourceRow, Turn
 from cuecard.model.messages import Role
 from cuecard.pipeline.history.text import text_of
 from cuecard.pipeline.limits import within_budget
+from cuecard.pipeline.passing import ephemeral_block, section_block
 from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.segments import authored, gated_sections, make_segments
 from cuecard.records import dataclass
@@ -26,13 +27,14 @@ class Composed:
 
     Attributes:
         segments: the system prompt.
-        bodies: the text of each section by id; excluded sections are missing.
+        bodies: the text of each section by id; excluded sections, and those in `passing`, are missing.
         spoken: sections that are separate messages: role, id and text.
         values: the values of the call with the content from sources.
         cuts: what was left out, and why.
         diagnostics: problems of sources.
         sources: the files and other sources that were used.
         trust: how often each kind of hostile text was neutralised.
+        passing: blocks of the turn alone.
     """
 
     segments: tuple[Segment, ...]
@@ -43,6 +45,7 @@ class Composed:
     diagnostics: tuple[Diagnostic, ...]
     sources: tuple[SourceRow, ...]
     trust: Mapping[str, int]
+    passing: tuple[Appended, ...] = ()
 
 
 @dataclass(slots=True)
@@ -87,14 +90,22 @@ def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) 
     bodies = {section.id: gated[section.id][0] for section in present}
     trust = report(agent.gate, (gated[section.id][1] for section in present))
     notes.cuts += _silent(present, bodies, agent)
-    segments = _fit(request, present, bodies, notes)
+    segments, passing = _fit(request, present, bodies, notes)
     spoken = tuple(
         (section.spec.role, section.id, bodies[section.id])
         for section in present
-        if section.spec.role != "system" and bodies[section.id]
+        if section.spec.role != "system" and bodies.get(section.id)
     )
     return Composed(
-        segments, bodies, spoken, filled, tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources), trust
+        segments,
+        bodies,
+        spoken,
+        filled,
+        tuple(notes.cuts),
+        tuple(notes.diagnostics),
+        tuple(notes.sources),
+        trust,
+        passing,
     )
 
 
@@ -170,25 +181,34 @@ def _silent(present: Sequence[Section], bodies: Mapping[str, str], agent: Agent)
 
 def _fit(
     request: CallRequest, present: Sequence[Section], bodies: dict[str, str], notes: _Notes
-) -> tuple[Segment, ...]:
-    """The segments within the budgets of sections and of the whole prompt; what does not fit is removed from
-    `bodies`.
+) -> tuple[tuple[Segment, ...], tuple[Appended, ...]]:
+    """The segments within the budgets of sections and of the whole prompt, and the blocks of the turn alone; what does
+    not fit, and what is in such a block, is removed from `bodies`.
     """
     agent, count = request.agent, request.count
     for section in present:
         bodies[section.id], cut = within_budget(section, bodies[section.id], agent.names, count)
         notes.cuts += cut
-    system = [section for section in present if section.spec.role == "system"]
+    apart = [section for section in present if request.apart and not section.stays]
+    system = [section for section in present if section.spec.role == "system" and section not in apart]
+    last = (ephemeral_block(request.turn.ephemeral, count),) if request.apart and request.turn.ephemeral.strip() else ()
     total = agent.spec.budget.total
-    segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
-    while total is not None and sum(segment.tokens for segment in segments) > total:
-        losing = _least(system, bodies)
+
+    def made() -> tuple[tuple[Segment, ...], tuple[Appended, ...]]:
+        blocks = (section_block(section, bodies[section.id], count) for section in apart if bodies[section.id])
+        return make_segments(agent, system, [bodies[s.id] for s in system], count), (*blocks, *last)
+
+    segments, passing = made()
+    while total is not None and sum(each.tokens for each in (*segments, *passing)) > total:
+        losing = _least((*system, *apart), bodies)
         if losing is None:
             break
         notes.cuts.append(Cut(losing, f"budget.total: {total} tokens", count(bodies[losing])))
         bodies[losing] = ""
-        segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
-    return segments
+        segments, passing = made()
+    for section in apart:
+        del bodies[section.id]
+    return segments, passing
 
 
 def _least(sections: Sequence[Section], bodies: Mapping[str, str]) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from cuecard.config.values.placeholders import fill
 from cuecard.model import Call, Withheld
 from cuecard.pipeline.block import make_block
-from cuecard.pipeline.placement import WITHHELD, place, withheld_notice
+from cuecard.pipeline.placement import WITHHELD, Placed, place, withheld_notice
 from cuecard.pipeline.request import CallRequest, StepRequest
 
 
@@ -33,7 +33,7 @@ def tell_withheld(request: CallRequest, call: Call, planned: Iterable[Withheld])
         return call
     text = fill(request.agent.spec.words.notices.update, {"turn": str(call.turn + 1), "text": notice})
     block = make_block(WITHHELD, text, request.count, turn=call.turn)
-    before = sum(each.tokens for each in call.prompt.segments) + sum(each.tokens for each in call.prompt.sent)
+    before = Placed(call.prompt.segments, call.prompt.sent, (), passing=call.prompt.passing).tokens
     if total is not None and before + block.tokens > total:
         return _untold(call, new)
     return replace(call, prompt=replace(call.prompt, sent=(*call.prompt.sent, block)))

@@ -1,24 +1,38 @@
-"""How often a section may change: inferred from what it reads, or declared, and then checked."""
+"""How often a section may change, and how long its text lives: inferred from what it reads, or declared and checked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cuecard.agent.sections.section import BUILT_IN
 from cuecard.agent.sections.section_source import is_constant
-from cuecard.model import Tier
+from cuecard.model import Lifetime, Tier
 
 if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.agent_file import InputSpec
     from cuecard.config.sections.section_spec import SectionSpec
 
 RHYTHM: Sequence[Tier] = ("static", "call", "step")
 """The tiers, from the least to the most changing."""
 
+LIVES: Sequence[Lifetime] = ("conversation", "turn", "step")
+"""The lifetimes, from the longest to the shortest."""
 
-def tier_of(reads: Iterable[str], spec: SectionSpec | None = None) -> Tier:
+
+def tier_of(reads: Iterable[str], spec: SectionSpec | None, inputs: Mapping[str, InputSpec]) -> Tier:
     """How often something that reads these inputs may change; with `spec`, its source and condition count, too."""
-    tiers = {BUILT_IN.get(name, "call") for name in reads}
+    tiers = {BUILT_IN.get(name) or (inputs[name].tier if name in inputs else "call") for name in reads}
     if "step" in tiers:
         return "step"
     return "call" if tiers or (spec and not is_constant(spec)) else "static"
+
+
+def lifetime_of(reads: Iterable[str], inputs: Mapping[str, InputSpec]) -> Lifetime:
+    """How long a text lives that reads these inputs: as long as the one that lives shortest."""
+    return max((inputs[name].lives for name in reads if name in inputs), key=LIVES.index, default="conversation")
+
+
+def outlives(one: Lifetime, other: Lifetime) -> bool:
+    """Whether the first lifetime is the longer one."""
+    return LIVES.index(one) < LIVES.index(other)
