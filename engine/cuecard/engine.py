@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,9 +11,9 @@ from weakref import WeakValueDictionary
 from cuecard.agent import Agent
 from cuecard.answers import Answers
 from cuecard.boundary.calls import admit_call, admit_step
-from cuecard.boundary.conversations import admit_state, check_conversation, check_text
+from cuecard.boundary.conversations import admit_state, check_dump, check_text
 from cuecard.boundary.opening import check_delivery, check_opening
-from cuecard.conversation import Conversation
+from cuecard.conversation import NO_INPUTS, Conversation
 from cuecard.hooks import Hooks
 from cuecard.model import (
     Call,
@@ -21,6 +21,7 @@ from cuecard.model import (
     ConversationState,
     DeliveryWish,
     History,
+    Json,
     ResultRecord,
     Step,
     ToolCard,
@@ -137,16 +138,21 @@ class Engine(Answers):
         check_previous(state.call, self.agent)
         return Conversation(self._hooks, state, earlier.agent if earlier else None)
 
-    def dump(self, conversation: Conversation) -> str:
+    def dump(self, conversation: Conversation, *, ended: bool = False) -> str:
         """A conversation as JSON text, to store or to pass through untrusted hands.
 
         It is signed if the engine has a `key`, but not encrypted: anyone who has the text can read it.
 
+        Args:
+            conversation: what `conversation` or `load` made.
+            ended: whether the turn has ended, as after the answer: then texts and inputs of that turn alone are left
+                out. What is loaded from it continues with the next user message; a step is refused.
+
         Raises:
             InputError: when it would be longer than `load` reads.
         """
-        check_conversation(conversation, Conversation)
-        return seal(conversation.to_json(), self.key)
+        check_dump(conversation, Conversation, ended)
+        return seal(conversation.to_json(ended=ended), self.key)
 
     def load(self, text: str) -> Conversation:
         """The conversation that `dump` wrote.
@@ -201,22 +207,26 @@ class Engine(Answers):
         since = last_call_id(history)
         return self._hooks.call(turn, found, previous, kept if compacted and previous else None, ended, since)
 
-    def prepare_step(self, call: Call, history: History = ()) -> Step:
+    def prepare_step(self, call: Call, history: History = (), *, inputs: Mapping[str, Json] = NO_INPUTS) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.
 
         Args:
-            call: the result of `prepare_call`.
+            call: the result of `prepare_call`, or the `call` of the run's previous step, which knows the inputs that
+                came with it.
             history: tool results so far, oldest first: of this run, or of the whole conversation.
+            inputs: values of inputs that the agent file declares with `tier: step`, from this request on.
 
         Raises:
             InputError: with everything that is wrong in an argument, or when the call was made by another agent, from
-                other files or tools, or edited since.
+                other files or tools, or edited since; when its turn has ended.
+            TemplateRenderError: when the template cannot be rendered with these inputs.
         """
-        history = admit_step(call, history)
+        history, inputs = admit_step(self.agent, call, history, inputs)
         if self._checked.get(id(call)) is not call:
             check_texts(call, "call")
             self._checked[id(call)] = call
-        return self._hooks.step(call, self._hooks.found(self._records(history), call))[0]
+        found = self._hooks.found(self._records(history), call)
+        return self._hooks.step(call, found, changed=(inputs, history) if inputs else None)[0]
 
     def _records(self, history: History) -> tuple[ResultRecord, ...]:
         search, pending = self.search_tool, self.agent.pending

@@ -5,10 +5,10 @@ Arguments have been validated before: `Engine` and `Conversation` are the entry 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cuecard.agent import Agent
 from cuecard.catalogue.ranker import AsyncRanker
@@ -18,6 +18,7 @@ from cuecard.model import (
     Call,
     Clock,
     DeliveryWish,
+    Json,
     RenderedResult,
     ResultRecord,
     SearchResult,
@@ -30,8 +31,9 @@ from cuecard.outside.contention import CONTENTION
 from cuecard.pipeline.ahead import discover_ahead
 from cuecard.pipeline.budget import fit
 from cuecard.pipeline.call import select_history
-from cuecard.pipeline.delivery import delivery_of, told_of_model
+from cuecard.pipeline.delivery import check_lifetimes, delivery_of, told_of_model
 from cuecard.pipeline.discovery import Found
+from cuecard.pipeline.ending import check_running, ended_call
 from cuecard.pipeline.inputs import clean_inputs
 from cuecard.pipeline.late_cues import tell_late_cues
 from cuecard.pipeline.origin import check_call, check_previous
@@ -40,6 +42,7 @@ from cuecard.pipeline.request import CallRequest, Ended, StepRequest
 from cuecard.pipeline.results import render_result
 from cuecard.pipeline.room_later import Given, make_with_room
 from cuecard.pipeline.step import make_step
+from cuecard.pipeline.step_inputs import with_inputs
 from cuecard.pipeline.tools import discover_more
 from cuecard.pipeline.window import with_window
 from cuecard.pipeline.withholding import tell_withheld
@@ -47,6 +50,10 @@ from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     from cuecard.catalogue.search import SearchIndex
+
+
+Changed: TypeAlias = tuple[Mapping[str, Json], Sequence[ToolResult | ResultRecord]]
+"""Inputs that come with a request, and every result so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +107,32 @@ class Hooks:
             request = request.with_files(values.files)
             delivery = delivery_of(request, self.delivery, model)
             request = replace(request, apart=delivery.places_blocks)
+            check_lifetimes(request, model)
             call, planned = make_with_room(request, Given(chosen, values, delivery))
             call = tell_withheld(request, call, planned)
             return discover_ahead(request, tell_late_cues(request, call))
 
-    def step(self, call: Call, found: Found, last: Placed | None = None) -> tuple[Step, Placed]:
+    def step(
+        self, call: Call, found: Found, last: Placed | None = None, changed: Changed | None = None
+    ) -> tuple[Step, Placed]:
         """A step of a call, and its prompt as it was placed: the call's next step goes on from there.
 
+        Args:
+            call: the call.
+            found: the discoveries so far.
+            last: the prompt of the call's last step.
+            changed: inputs that come with the request, and the results so far.
+
         Raises:
-            InputError: when the call was made by another agent, or from other files or tools.
+            InputError: when the call was made by another agent, or from other files or tools; when its turn has ended.
+            TemplateRenderError: when the template cannot be rendered with these inputs.
         """
         with CONTENTION:
             check_call(call, self.agent)
+            check_running(call)
             request = StepRequest(self.agent, call, found, self.count, self.salt)
+            if changed and (now := with_inputs(request, *changed)) is not call:
+                request, last = replace(request, call=now), last if call.delivery.places_blocks else None
             discovered, dropped = discover_more(request)
             fitted = fit(request, discovered, last)
             return make_step(request, dropped, fitted), fitted.placed
@@ -156,6 +176,10 @@ class Hooks:
 
         seen = preview(StepRequest(self.agent, call, found or Found.before(call), self.count), result.tools)
         return announced(result, seen, index.nothing(query, words), place, words)
+
+    def ended(self, call: Call) -> Call:
+        """The call after the end of its turn, without what belongs to that turn alone."""
+        return ended_call(self.agent, call)
 
     def result(self, result: ToolResult) -> RenderedResult:
         """The text to send as the result of a tool."""

@@ -11,11 +11,11 @@ from cuecard.agent.sections.choices import alternatives, check_waiting, conditio
 from cuecard.agent.sections.condition_problems import check_condition
 from cuecard.agent.sections.conditions import inputs_read, parts_of
 from cuecard.agent.sections.entries import entries_guard
+from cuecard.agent.sections.lifetimes import lifetime_problems
 from cuecard.agent.sections.section import PROTOCOLS, Section
 from cuecard.agent.sections.section_source import fill_of, inputs_of, local_names, source_of
 from cuecard.agent.sections.selections import Edition, Written, written_editions
-from cuecard.agent.sections.lifetimes import lifetime_problems
-from cuecard.agent.sections.tiers import LIVES, RHYTHM, lifetime_of, tier_of
+from cuecard.agent.sections.tiers import RHYTHM, lifetime_of, shorter, tier_of
 from cuecard.agent.world import World
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.inline import inline_problem
@@ -232,7 +232,7 @@ class Assembly:
         in_stable_part = self._stable is not None and spec.id in self._stable
         self.problems += lifetime_problems(self._world, written, reads, stable=in_stable_part)
         ordered: Lifetime = "turn" if spec.id in self._world.spec.messages.sections else "conversation"
-        return spec.lifetime or max(ordered, lifetime_of(reads, inputs), key=LIVES.index)
+        return spec.lifetime or shorter(ordered, lifetime_of(reads, inputs))
 
 
 def _stable(spec: AgentFile) -> frozenset[str] | None:

@@ -7,16 +7,18 @@ from typing import Any
 
 from cuecard.agent import Agent
 from cuecard.agent.facts import AgentFacts
+from cuecard.boundary.inputs import step_input_problems
 from cuecard.boundary.nouns import shape_of
 from cuecard.boundary.turns import take_turn
 from cuecard.errors import Problem
-from cuecard.model import Call, Clock, History, Memory, ToolResult, Turn
-from cuecard.shapes import Findings, Flag, Instance, Maybe, Shape, Whole
+from cuecard.model import Call, Clock, History, Json, Memory, ToolResult, Turn
+from cuecard.shapes import Findings, Flag, Instance, JsonValue, Maybe, Shape, Table, Whole
 from cuecard.template.guards.controls import refuse_controls
 
 _RESULTS = shape_of(Sequence[ToolResult])
 CALL = Instance(Call, hint="pass the result of `prepare_call`; `Call.from_json` reads a stored one")
 _MEMORY = shape_of(Memory)
+_INPUTS = Table(JsonValue(finite=True))
 EARLIER = Maybe([Instance(AgentFacts, "an Engine")])
 _OTHERS: Mapping[str, Shape] = {"previous": Maybe([CALL]), "compacted": Flag(), "kept": Whole(0), "earlier": EARLIER}
 
@@ -42,8 +44,8 @@ def admit_call(
     return taken, results
 
 
-def admit_step(call: Any, history: Any) -> History:
-    """The arguments of `Engine.prepare_step`: the history.
+def admit_step(agent: Agent, call: Any, history: Any, inputs: Any) -> tuple[History, Mapping[str, Json]]:
+    """The arguments of `Engine.prepare_step`: the history, and the inputs of the request.
 
     Raises:
         InputError: with everything that is wrong in any of the arguments.
@@ -51,8 +53,17 @@ def admit_step(call: Any, history: Any) -> History:
     found = Findings()
     CALL.take(call, "call", found)
     results = take_results(history, "history", found)
+    changed = take_step_inputs(agent, inputs, found)
     found.refuse()
-    return results
+    return results, changed
+
+
+def take_step_inputs(agent: Agent, inputs: Any, found: Findings) -> Mapping[str, Json]:
+    """The inputs that come with a request, checked against those that the agent file declares."""
+    taken: Mapping[str, Json] = _INPUTS.take(inputs, "inputs", found)
+    if taken and isinstance(taken, Mapping):
+        found.problems += step_input_problems(taken, agent.spec.inputs)
+    return taken
 
 
 def admit_turn(agent: Agent, turn: Any, clock: Clock | None) -> Turn:

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cuecard.agent import Agent
-from cuecard.boundary.calls import EARLIER, take_results
+from cuecard.boundary.calls import EARLIER, take_results, take_step_inputs
 from cuecard.boundary.nouns import shape_of
 from cuecard.boundary.turns import controls_in_memory, take_turn
-from cuecard.model import Clock, ConversationState, Entity, History, Memory, Turn
-from cuecard.shapes import Findings, Instance, Maybe, Table, Text, Whole
+from cuecard.model import Clock, ConversationState, Entity, History, Json, Memory, Turn
+from cuecard.shapes import Findings, Flag, Instance, Maybe, Table, Text, Whole
 from cuecard.template.guards.controls import refuse_controls
 
-_CALLS, _KEPT, _ID, _TEXT = Table(Text(least=1)), Whole(0), Text(), Text()
+_CALLS, _KEPT, _ID, _TEXT, _FLAG = Table(Text(least=1)), Whole(0), Text(), Text(), Flag()
 _STATE = Maybe([shape_of(ConversationState)])
 _ENTITY = shape_of(Entity)
 
@@ -34,7 +34,9 @@ def admit_user(
     return taken, history, named
 
 
-def admit_more(results: Any, calls: Any) -> tuple[History, Mapping[str, str]]:
+def admit_more(
+    agent: Agent, results: Any, calls: Any, inputs: Any
+) -> tuple[History, Mapping[str, str], Mapping[str, Json]]:
     """The arguments of `Conversation.step`.
 
     Raises:
@@ -43,8 +45,9 @@ def admit_more(results: Any, calls: Any) -> tuple[History, Mapping[str, str]]:
     found = Findings()
     history = take_results(results, "results", found)
     named = _take_calls(calls, found)
+    changed = take_step_inputs(agent, inputs, found)
     found.refuse()
-    return history, named
+    return history, named, changed
 
 
 def _take_calls(calls: Any, found: Findings) -> Mapping[str, str]:
@@ -123,13 +126,14 @@ def admit_state(state: Any, earlier: Any = None) -> ConversationState:
     return ConversationState() if taken is None else taken
 
 
-def check_conversation(conversation: Any, kind: type) -> None:
-    """The argument of `Engine.dump`, with the class of conversations.
+def check_dump(conversation: Any, kind: type, ended: Any) -> None:
+    """The arguments of `Engine.dump`, with the class of conversations.
 
     Raises:
-        InputError: when it is not a conversation.
+        InputError: with everything that is wrong in any of them.
     """
     found = Findings()
+    _FLAG.take(ended, "ended", found)
     Instance(kind, hint="`Engine.conversation` makes one").take(conversation, "conversation", found)
     found.refuse()
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from cuecard.model.activation import Withheld
+from cuecard.model.gates import Gates
 from cuecard.model.messages import Message
 from cuecard.model.origin import Configuration, DeliveryChoice
-from cuecard.model.gates import Gates
 from cuecard.model.prompt import Appended, Cut, Diagnostic, Discovery, EndedText, Segment, SourceRow, TokenSource
 from cuecard.model.stored import LATER, from_json, to_json
 from cuecard.model.values import FileText, Json
@@ -96,6 +96,7 @@ class CallGiven:
 
     Attributes:
         now: the time, as ISO 8601 text with its zone.
+        knows_tools: whether it is known which tools exist.
         files: the files that the host supplied, by path.
         gates: the switches for tools.
         environment: the names of the environment variables that are set; None if unknown.
@@ -103,6 +104,7 @@ class CallGiven:
     """
 
     now: str
+    knows_tools: bool
     files: Mapping[str, FileText] = field(default_factory=dict)
     gates: Gates = field(default_factory=Gates)
     environment: tuple[str, ...] | None = None

@@ -46,10 +46,12 @@ def as_plain(value: Any) -> Json:
     if isinstance(value, (str, int, float)):
         return _without_class(value)
     names = _fields(cast("Hashable", kind))
-    if names is None:
-        return deepcopy(value)
+    return deepcopy(value) if names is None else _plain_fields(value, names)
+
+
+def _plain_fields(value: Any, names: tuple[str, ...]) -> dict[str, Json]:
     plain = {name: as_plain(getattr(value, name)) for name in names}
-    for name, usual in _later(kind):
+    for name, usual in _later(cast("Hashable", type(value))):
         if plain[name] == usual:
             del plain[name]
     return plain

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY
+from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY, Agent
 from cuecard.model import Cut, FileText, Json
 from cuecard.pipeline.request import CallRequest
 from cuecard.records import dataclass
@@ -46,6 +46,15 @@ def clean_inputs(request: CallRequest, summary: str = "") -> Values:
     metadata, in_metadata = clean(turn.metadata) if turn.metadata else ({}, 0)
     values = {**cleaned, CURRENT_DATE: date_text(request.now)}
     return Values(values, cuts, removed + in_files + in_metadata, files, metadata)
+
+
+def clean_again(agent: Agent, given: Mapping[str, Json]) -> tuple[dict[str, Json], int]:
+    """The values of inputs that came with a request, and how many characters were removed.
+
+    Raises:
+        InputError: when two keys of a value are equal after removing invisible characters.
+    """
+    return clean({name: _supplied(agent.spec.inputs[name], given, name) for name in given})
 
 
 def _supplied(spec: InputSpec, given: Mapping[str, Json], name: str) -> Json:

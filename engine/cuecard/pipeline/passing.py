@@ -37,7 +37,9 @@ def section_of(block: Appended) -> str:
     return block.id.removeprefix(PASSING)[:-_MAX_DIGEST]
 
 
-def of_turn(blocks: Iterable[Appended], turn: int, withdrawn: Iterable[str], count: CountTokens) -> tuple[Appended, ...]:
+def of_turn(
+    blocks: Iterable[Appended], turn: int, withdrawn: Iterable[str], count: CountTokens
+) -> tuple[Appended, ...]:
     """The blocks with the number of their turn; text cannot imitate elements that only earlier text contains."""
     names = tuple(withdrawn)
     return tuple(_of_turn(block, turn, names, count) for block in blocks)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
+from datetime import datetime
 
 from cuecard.agent import CHOICE, CONTENT, PROTOCOLS, Agent, Section
 from cuecard.agent.sections.conditions import Facts, holds, sections_asked, told
-from cuecard.model import Appended, CallTools, Cut, Diagnostic, Json, Segment, SourceRow, Turn
+from cuecard.model import Appended, CallGiven, CallTools, Cut, Diagnostic, Json, Segment, SourceRow, Turn
 from cuecard.model.messages import Role
 from cuecard.pipeline.history.text import text_of
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.passing import ephemeral_block, section_block
-from cuecard.pipeline.request import CallRequest
+from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.segments import authored, gated_sections, make_segments
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
@@ -70,23 +71,13 @@ def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) 
     notes, agent, turn = _Notes(), request.agent, request.turn
     sections = agent.edition(turn.profile, turn.variant)
     facts = Facts(values, tools.available, turn.model)
-    there = [section for section in sections if _waits(section) or _is_there(section, facts, notes)]
-    present = [section for section in there if _has_a_text(section, facts, notes)]
+    there, chosen = _there(sections, facts, notes)
     notes.cuts += _not_chosen(agent, turn, sections)
-    contents = _contents(present, lambda: _given(request, authored(agent, values), tools))
-    asked = {name for section in present for name in section.reads if name.startswith(TOOL)}
-    known: dict[str, Json] = {name: name.removeprefix(TOOL) in tools.available for name in asked}
-    known |= {CHOICE + each.id: _choice(each, facts) for each in present if each.choices}
-    filled = {**values, **known, **{CONTENT + name: _local(content) for name, content in contents.items()}}
-    for content in contents.values():
-        notes.cuts += content.cuts
-        notes.diagnostics += content.diagnostics
-        notes.sources += content.sources
-    made = gated_sections(agent, present, filled, tools.initial)
-    gated = {section.id: each for section, each in zip(present, made, strict=True)}
-    saying = {section.id for section in present if not _waits(section) and gated[section.id][0].strip()}
-    facts = replace(facts, saying=saying)
-    present = [section for section in present if not _waits(section) or _is_there(section, facts, notes)]
+    filled = {**values, **chosen, **_filled(there, notes, lambda: _given(request, authored(agent, values), tools))}
+    made = gated_sections(agent, there, filled, tools.initial)
+    gated = {section.id: each for section, each in zip(there, made, strict=True)}
+    saying = {section.id for section in there if not _waits(section) and gated[section.id][0].strip()}
+    present = _not_in_vain(there, replace(facts, saying=saying), notes)
     bodies = {section.id: gated[section.id][0] for section in present}
     trust = report(agent.gate, (gated[section.id][1] for section in present))
     notes.cuts += _silent(present, bodies, agent)
@@ -107,6 +98,72 @@ def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) 
         trust,
         passing,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Sections as they would be with other values.
+
+    Attributes:
+        bodies: the text of each section by id; excluded sections are missing.
+        values: the content from their sources, and the choices of their texts, by name.
+        cuts: what was left out of them, and why.
+        diagnostics: problems of their sources.
+        sources: the files and other sources that they used.
+    """
+
+    bodies: Mapping[str, str]
+    values: Mapping[str, Json]
+    cuts: tuple[Cut, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    sources: tuple[SourceRow, ...]
+
+
+def compose_again(request: StepRequest, sections: Sequence[Section], values: Mapping[str, Json]) -> Again:
+    """Some sections of a call with other values of its inputs.
+
+    Raises:
+        TemplateRenderError: when one cannot be rendered with these values.
+    """
+    notes, agent, call = _Notes(), request.agent, request.call
+    own = {name for section in sections for name in (CONTENT + section.id, CHOICE + section.id)}
+    values = {name: value for name, value in values.items() if name not in own}
+    saying = {name for name, body in call.prompt.shown.items() if body.strip()}
+    facts = Facts(values, call.tools.available, call.delivery.model, saying)
+    there, chosen = _there(sections, facts, notes)
+    present = _not_in_vain(there, facts, notes)
+    filled = {**chosen, **_filled(present, notes, lambda: _given_again(request, authored(agent, values)))}
+    made = gated_sections(agent, present, {**values, **filled}, call.tools.initial)
+    bodies = {section.id: text for section, (text, _) in zip(present, made, strict=True)}
+    notes.cuts += [Cut(section.id, "empty") for section in present if not bodies[section.id]]
+    for section in present:
+        bodies[section.id], cut = within_budget(section, bodies[section.id], agent.names, request.count)
+        notes.cuts += cut
+    return Again(bodies, filled, tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources))
+
+
+def _there(sections: Sequence[Section], facts: Facts, notes: _Notes) -> tuple[Sequence[Section], dict[str, Json]]:
+    """The sections that have a text, as far as is known before others are rendered, and what their texts ask for."""
+    there = [section for section in sections if _waits(section) or _is_there(section, facts, notes)]
+    there = [section for section in there if _has_a_text(section, facts, notes)]
+    asked = {name for section in there for name in section.reads if name.startswith(TOOL)}
+    known: dict[str, Json] = {name: name.removeprefix(TOOL) in facts.tools for name in asked}
+    return there, known | {CHOICE + each.id: _choice(each, facts) for each in there if each.choices}
+
+
+def _not_in_vain(sections: Sequence[Section], facts: Facts, notes: _Notes) -> list[Section]:
+    """The sections without those that waited for others, which say something."""
+    return [section for section in sections if not _waits(section) or _is_there(section, facts, notes)]
+
+
+def _filled(present: Sequence[Section], notes: _Notes, give: Callable[[], Given]) -> dict[str, Json]:
+    """The content from the sources of sections, as values of the call."""
+    contents = _contents(present, give)
+    for content in contents.values():
+        notes.cuts += content.cuts
+        notes.diagnostics += content.diagnostics
+        notes.sources += content.sources
+    return {CONTENT + name: _local(content) for name, content in contents.items()}
 
 
 def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str, Content]:
@@ -162,9 +219,33 @@ def _given(request: CallRequest, values: Mapping[str, Json], tools: CallTools) -
     agent, turn = request.agent, request.turn
     known = turn.tools is not None or len(agent.catalogue) > 0
     cards = tuple(agent.catalogue[name] for name in tools.available) if known else None
-    said = text_of(turn.message) if turn.message else turn.query
     files, gates, environment = agent.files, turn.gates, turn.environment
-    return Given(values, request.now, cards, files, turn.files, gates, environment, said)
+    return Given(values, request.now, cards, files, turn.files, gates, environment, said_in(turn))
+
+
+def _given_again(request: StepRequest, values: Mapping[str, Json]) -> Given:
+    agent, call, given = request.agent, request.call, request.call.given
+    if given is None:
+        raise RuntimeError("a call keeps what the sources of its sections read")
+    cards = tuple(agent.catalogue[name] for name in call.tools.available) if given.knows_tools else None
+    now, files, gates = datetime.fromisoformat(given.now), agent.files, given.gates
+    return Given(values, now, cards, files, given.files, gates, given.environment, given.said)
+
+
+def given_of(request: CallRequest) -> CallGiven | None:
+    """What steps of the call need to fill sources again; None if no input that they read may change within the turn."""
+    agent, turn = request.agent, request.turn
+    inputs = agent.spec.inputs
+    stepwise = {name for name, spec in inputs.items() if spec.tier == "step"}
+    if not any(section.fill and section.reads & stepwise for section in agent.edition(turn.profile, turn.variant)):
+        return None
+    known = turn.tools is not None or len(agent.catalogue) > 0
+    return CallGiven(request.now.isoformat(), known, turn.files, turn.gates, turn.environment, said_in(turn))
+
+
+def said_in(turn: Turn) -> str:
+    """The user's words, as sources read them."""
+    return text_of(turn.message) if turn.message else turn.query
 
 
 def _local(content: Content) -> dict[str, Json]:
@@ -199,7 +280,7 @@ def _fit(
         return make_segments(agent, system, [bodies[s.id] for s in system], count), (*blocks, *last)
 
     segments, passing = made()
-    while total is not None and sum(each.tokens for each in (*segments, *passing)) > total:
+    while total is not None and sum(s.tokens for s in segments) + sum(b.tokens for b in passing) > total:
         losing = _least((*system, *apart), bodies)
         if losing is None:
             break

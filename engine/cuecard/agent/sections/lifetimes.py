@@ -45,4 +45,3 @@ def lifetime_problems(world: World, written: Written, reads: Collection[str], *,
     if stepwise and spec.role != "system":
         message = f"`{stepwise[0]}` may change between requests, which a message of role {spec.role} cannot"
         yield document.problem(written.place("role"), "wrong-value", message, "remove `role`")
-

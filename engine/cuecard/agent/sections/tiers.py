@@ -33,6 +33,11 @@ def lifetime_of(reads: Iterable[str], inputs: Mapping[str, InputSpec]) -> Lifeti
     return max((inputs[name].lives for name in reads if name in inputs), key=LIVES.index, default="conversation")
 
 
+def shorter(one: Lifetime, other: Lifetime) -> Lifetime:
+    """The shorter of two lifetimes."""
+    return other if outlives(one, other) else one
+
+
 def outlives(one: Lifetime, other: Lifetime) -> bool:
     """Whether the first lifetime is the longer one."""
     return LIVES.index(one) < LIVES.index(other)

@@ -38,7 +38,7 @@ class NoticeWords(FileModel):
         description="tools that were found but are not active, because their instructions do not fit: {tools}",
     )
     replaced_section: Annotated[str, holds("section", "text", required=("section",)), TAGS, IN_AN_ELEMENT] = Field(
-        '<replaced-text>\nFrom here on, this replaces the earlier text of: {section}\n{text}</replaced-text>\n',
+        "<replaced-text>\nFrom here on, this replaces the earlier text of: {section}\n{text}</replaced-text>\n",
         description="around the text of a section that changes within a turn: {section}, its title, and {text}, whole "
         "lines; empty where the section no longer applies",
     )
