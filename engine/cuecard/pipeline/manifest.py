@@ -174,16 +174,17 @@ def _appended(fitted: Fitted) -> Iterator[SectionRecord]:
 
 
 def _passing(request: StepRequest, placed: Placed) -> Iterator[SectionRecord]:
-    """The texts of this turn or this request alone."""
-    known, call = _sections(request), request.call
+    """The texts of this turn or this request alone; a section that has changed within the turn has several."""
+    known, call, named = _sections(request), request.call, set[str]()
     for block in placed.passing:
         name, lives = section_of(block), "turn" if block.lifetime == "turn" else "request"
         section = known.get(name)
         source, reads = (section.written_at(call.values), section.values) if section else ("turn.ephemeral", ())
         since = f", from result {block.after_call_id} on" if block.after_call_id else ""
         tier: Tier = section.tier if section else "call"
-        reason = f"`{name}`, for this {lives} only{since}"
-        yield SectionRecord(block.id, tier, "appended", source, reason, block.tokens, block.sha256, reads)
+        reason, again = f"for this {lives} only{since}", name in named
+        named.add(name)
+        yield SectionRecord(block.id if again else name, tier, "appended", source, reason, block.tokens, block.sha256, reads)
 
 
 def _protocols(request: StepRequest, placed: Placed, cut: Collection[str]) -> Iterator[SectionRecord]:
