@@ -19,12 +19,17 @@ from cuecard.pipeline.fingerprints import sha256
 
 
 class Ended:
-    """Recognises the texts of a conversation that are no longer sent."""
+    """Recognises the texts of a conversation that are no longer sent.
+
+    The turn's own texts are among them where any has ended: one may read like an earlier one, and all are placed anew.
+    """
 
     __slots__ = ("_after", "_before", "_digests")
 
     def __init__(self, step: Step) -> None:
         self._digests = {each.sha256 for each in step.ended}
+        if step.ended:
+            self._digests |= {sha256(block.text) for block in step.appended if not block.stays}
         self._before, _, self._after = step.reminder.partition("{text}")
 
     def __bool__(self) -> bool:
@@ -86,12 +91,15 @@ def ended_turns(step: Step) -> frozenset[int]:
 
 
 def in_ended_turns(read: Read, step: Step) -> Iterator[range]:
-    """The messages between the user's message of each ended turn and that of the next: what was said with its texts."""
+    """Of each ended turn, the messages between its first text and the next message of the user."""
     turns = ended_turns(step)
     places = turn_places(read, step.turns) if turns else {}
-    starts = sorted(set(places.values()))
-    for start in sorted({places[turn] for turn in turns if turn in places}):
-        yield range(start + 1, next((place for place in starts if place > start), len(read.ids)))
+    starts, results = sorted(set(places.values())), read.first_places()
+    for turn in sorted(turns & places.keys()):
+        calls = {each.after_call_id for each in step.ended if each.turn == turn}
+        behind = [read.batch_end(results[call]) for call in calls if call in results]
+        first = places[turn] if None in calls or not behind else min(behind)
+        yield range(first + 1, next((place for place in starts if place > first), len(read.ids)))
 
 
 def without_thinking(turns: Sequence[Body], read: Read, step: Step, thinks: Callable[[Message], bool]) -> list[Body]:

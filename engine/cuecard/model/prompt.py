@@ -63,11 +63,13 @@ class EndedText:
         what: the section it came from; `ephemeral` for that of the turn.
         sha256: the fingerprint of the text, by which it is recognised where a host has stored it; never salted.
         turn: the number of its turn; None if the messages have been shortened since.
+        after_call_id: the result that it followed; None if it went with the user's message.
     """
 
     what: str
     sha256: str
     turn: int | None = None
+    after_call_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ def _of_turn(block: Appended, turn: int, withdrawn: tuple[str, ...], count: Coun
 
 def ended_texts(blocks: Iterable[Appended], turn: int | None) -> tuple[EndedText, ...]:
     """What remains of such blocks when they are no longer sent."""
-    return tuple(EndedText(section_of(block), block.sha256, turn) for block in blocks)
+    return tuple(EndedText(section_of(block), block.sha256, turn, block.after_call_id) for block in blocks)
 
 
 def ended_before(previous: Call, *, shortened: bool) -> tuple[EndedText, ...]:
