@@ -126,9 +126,9 @@ _NAMES = {
     "model": (
         "Appended Authority CacheOutcome CacheRecord CacheVerdict Call CallGiven CallPrompt CallRecord CallTools "
         "Clock Configuration ConversationState "
-        "CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery EndedText Entity FileText History Hit "
-        "Host Json Lifetime Manifest Memory Refusals ReloadPolicy RenderedResult ResultRecord SearchResult SectionRecord "
-        "Segment SourceRow "
+        "CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery EndedText Entity FileText History "
+        "Hit Host Json Lifetime Manifest Memory Refusals ReloadPolicy RenderedResult ResultRecord SearchResult "
+        "SectionRecord Segment SourceRow "
         "Step Tier TokenSource TokenTotals Tokenizer ToolCard ToolInstructions ToolResult Turn Withheld"
     ),
     "model.gates": "Gates",

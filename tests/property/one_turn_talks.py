@@ -21,23 +21,25 @@ START = datetime(2026, 11, 20, 9, tzinfo=UTC)
 Mark = Callable[[str], str]
 """A text that no other value holds, from the name of what it is for."""
 
-INPUTS: dict[str, Callable[[random.Random, Mark], dict[str, Json]]] = {
-    "polyant": lambda draw, mark: {
-        "channel": draw.choice(["web", "telegram"]),
-        **({"context": mark("context")} if draw.random() < 0.5 else {}),
-    },
-    "mistermorph": lambda draw, mark: {"channel": draw.choice(["telegram", "slack", "line", "lark", ""])},
-    "mushroom": lambda draw, mark: {
-        "heartbeat": draw.random() < 0.4,
-        "response_format": draw.choice(["", "json_object"]),
-        "turn_variables": {"note": mark("variables")} if draw.random() < 0.5 else {},
-    },
-    "pioneer": lambda draw, mark: {
-        **({"retry_instruction": mark("retry")} if draw.random() < 0.4 else {}),
-        **({"dynamic_context": mark("dynamic")} if draw.random() < 0.4 else {}),
-    },
-    "cms": lambda draw, mark: {},
-}
+SYSTEMS = ("polyant", "mistermorph", "mushroom", "pioneer", "cms")
+
+
+def inputs_of(system: str, draw: random.Random, mark: Mark) -> dict[str, Json]:
+    """What comes with a user message."""
+    drawn: dict[str, dict[str, Json]] = {
+        "polyant": {"channel": draw.choice(["web", "telegram"]), "context": draw.choice(["", mark("context")])},
+        "mistermorph": {"channel": draw.choice(["telegram", "slack", "line", "lark", ""])},
+        "mushroom": {
+            "heartbeat": draw.random() < 0.4,
+            "response_format": draw.choice(["", "json_object"]),
+            "turn_variables": draw.choice([{}, {"note": mark("variables")}]),
+        },
+        "pioneer": {
+            "retry_instruction": draw.choice(["", mark("retry")]),
+            "dynamic_context": draw.choice(["", mark("dynamic")]),
+        },
+    }
+    return drawn.get(system, {})
 
 
 def step_inputs(system: str, draw: random.Random, mark: Mark) -> dict[str, Json]:
@@ -73,17 +75,17 @@ class Asked:
 
 def talk(seed: int, system: str, delivery: Delivery, *, ends: bool) -> Iterator[Asked]:
     """A conversation of two to six turns; with `ends`, it goes through what `dump(ended=True)` wrote between turns."""
-    draw, made, number = random.Random(seed), engine(system, delivery), 0
+    draw, made, number = random.Random(seed), engine(system, delivery), 0  # noqa: S311 - a seeded test
     chat = made.conversation()
     names = sorted(made.tools)
     for turn in range(draw.randint(2, 6)):
-        marks: set[str] = set()
+        marks: list[str] = []
 
-        def mark(name: str, at: int = turn, marks: set[str] = marks) -> str:
-            marks.add(f"<<{name}-of-turn-{at}-{len(marks)}>>".replace("<<", "M").replace(">>", "K"))
-            return max(marks, key=lambda each: int(each[:-1].rpartition("-")[2]))
+        def mark(name: str, at: int = turn, marks: list[str] = marks) -> str:
+            marks.append(f"M-{name}-{len(marks)}-of-turn-{at}-K")
+            return marks[-1]
 
-        inputs = INPUTS[system](draw, mark)
+        inputs = inputs_of(system, draw, mark)
         ephemeral = mark("ephemeral") if draw.random() < 0.3 else ""
         words = f"words of turn {turn}"
         call = chat.user(Turn(inputs=inputs, ephemeral=ephemeral, now=START + timedelta(minutes=turn)))
@@ -92,9 +94,7 @@ def talk(seed: int, system: str, delivery: Delivery, *, ends: bool) -> Iterator[
             changed = step_inputs(system, draw, mark)
             step = chat.step(results, inputs=changed)
             yield Asked(turn, call, step, words if request == 0 else None, results, frozenset(marks))
-            results = tuple(
-                _result(draw, made, names, f"c{(number := number + 1)}") for _ in range(draw.randint(1, 3))
-            )
+            results = tuple(_result(draw, made, names, f"c{(number := number + 1)}") for _ in range(draw.randint(1, 3)))
             if draw.random() < 0.2:
                 chat = made.load(made.dump(chat))
         if ends:
@@ -192,9 +192,7 @@ def _gemini() -> Wire:
 
 
 def _chat_answer(results: tuple[ToolResult, ...]) -> list[Json]:
-    calls = [
-        {"id": r.call_id, "type": "function", "function": {"name": r.tool, "arguments": "{}"}} for r in results
-    ]
+    calls = [{"id": r.call_id, "type": "function", "function": {"name": r.tool, "arguments": "{}"}} for r in results]
     return [{"role": "assistant", "content": None, "tool_calls": calls} if calls else _said("assistant", "Done.")]
 
 
@@ -242,8 +240,7 @@ WIRES: tuple[Callable[[], Wire], ...] = (
 def bare(value: Any) -> Any:
     """A body without cache breakpoints."""
     if isinstance(value, dict):
-        kept = {k: bare(v) for k, v in value.items() if k not in {"cache_control", "prompt_cache_breakpoint"}}
-        return kept
+        return {k: bare(v) for k, v in value.items() if k not in {"cache_control", "prompt_cache_breakpoint"}}
     if isinstance(value, list):
         return [bare(each) for each in value if not (isinstance(each, dict) and each.keys() == {"cachePoint"})]
     return value

@@ -10,6 +10,7 @@ from cuecard.agent.checks.budget import check_budget
 from cuecard.agent.checks.compared import check_compared
 from cuecard.agent.checks.cues import check_cues
 from cuecard.agent.checks.habits import check_habits, check_result_habits
+from cuecard.agent.checks.lifetimes import check_lifetimes
 from cuecard.agent.checks.mappings import check_mappings
 from cuecard.agent.checks.order import check_order
 from cuecard.agent.checks.unfinished import check_unfinished
@@ -74,7 +75,9 @@ def _counted(draft: Draft, assembly: Assembly, spec: AgentFile, count: CountToke
         text = _text(each, values)
         return count(each.section.heading + assembly.layout.tidied(text))
 
-    yield from check_order([*assembly.frame[:1], *system], cost)
+    apart = () if spec.delivery == "rewrite" else [each for each in system if not each.section.stays]
+    yield from check_order([*assembly.frame[:1], *(each for each in system if each not in apart)], cost)
+    yield from check_lifetimes([*assembly.frame, *assembly.compiled, *assembly.further], spec, cost)
     if draft.specification:
         yield from check_cues(draft.specification.document, spec)
     if draft.specification and (spec.budget.total or spec.budget.protocols):

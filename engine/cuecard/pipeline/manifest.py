@@ -184,7 +184,9 @@ def _passing(request: StepRequest, placed: Placed) -> Iterator[SectionRecord]:
         tier: Tier = section.tier if section else "call"
         reason, again = f"for this {lives} only{since}", name in named
         named.add(name)
-        yield SectionRecord(block.id if again else name, tier, "appended", source, reason, block.tokens, block.sha256, reads)
+        yield SectionRecord(
+            block.id if again else name, tier, "appended", source, reason, block.tokens, block.sha256, reads
+        )
 
 
 def _protocols(request: StepRequest, placed: Placed, cut: Collection[str]) -> Iterator[SectionRecord]:
