@@ -140,7 +140,7 @@ THOUGHT = "Let me think."
 
 def _anthropic(model: str) -> Callable[[], Wire]:
     def answer(results: tuple[ToolResult, ...]) -> list[Json]:
-        calls = [{"type": "tool_use", "id": r.call_id, "name": r.tool, "input": {}} for r in results]
+        calls: list[Json] = [{"type": "tool_use", "id": r.call_id, "name": r.tool, "input": {}} for r in results]
         thought = {"type": "thinking", "thinking": THOUGHT, "signature": "s"}
         return [{"role": "assistant", "content": [thought, *(calls or [{"type": "text", "text": "Done."}])]}]
 
@@ -159,7 +159,7 @@ def _anthropic(model: str) -> Callable[[], Wire]:
 
 def _bedrock() -> Wire:
     def answer(results: tuple[ToolResult, ...]) -> list[Json]:
-        calls = [{"toolUse": {"toolUseId": r.call_id, "name": r.tool, "input": {}}} for r in results]
+        calls: list[Json] = [{"toolUse": {"toolUseId": r.call_id, "name": r.tool, "input": {}}} for r in results]
         return [{"role": "assistant", "content": calls or [{"text": "Done."}]}]
 
     def told(results: tuple[ToolResult, ...]) -> list[Json]:
@@ -178,7 +178,7 @@ def _bedrock() -> Wire:
 
 def _gemini() -> Wire:
     def answer(results: tuple[ToolResult, ...]) -> list[Json]:
-        calls = [{"functionCall": {"id": r.call_id, "name": r.tool, "args": {}}} for r in results]
+        calls: list[Json] = [{"functionCall": {"id": r.call_id, "name": r.tool, "args": {}}} for r in results]
         return [{"role": "model", "parts": calls or [{"text": "Done."}]}]
 
     def told(results: tuple[ToolResult, ...]) -> list[Json]:
@@ -213,7 +213,9 @@ def _chat(model: str) -> Callable[[], Wire]:
 
 def _responses() -> Wire:
     def answer(results: tuple[ToolResult, ...]) -> list[Json]:
-        calls = [{"type": "function_call", "call_id": r.call_id, "name": r.tool, "arguments": "{}"} for r in results]
+        calls: list[Json] = [
+            {"type": "function_call", "call_id": r.call_id, "name": r.tool, "arguments": "{}"} for r in results
+        ]
         return calls or [_said("assistant", "Done.")]
 
     def told(results: tuple[ToolResult, ...]) -> list[Json]:

@@ -160,7 +160,7 @@ class Cuecard:
             showing = with_results(showing, self.engine.render_result)
         placed = _own(place_in_chat(showing, step, "system" if role == "unknown" else role))
         sent = {"model": model, "messages": [front, *placed], "tools": offered}
-        stays = last_that_stays(sent["messages"], step)
+        stays = last_that_stays([front, *placed], step)
         kept = caching(target, self.cache, f"cuecard-{step.origin[:32]}", others.get("extra_body"), stays)
         return Ready({**sent, **kept}, step, self.engine, chat)
 
