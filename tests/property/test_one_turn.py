@@ -1,4 +1,4 @@
-"""What is for one turn stays in that turn (promise 12), and only its end changes what was sent (promise 5).
+"""What is for one turn stays in that turn, and only its end changes what was sent.
 
 Five systems, three deliveries, every wire, hosts that keep their own messages and hosts that store what they sent.
 """

@@ -17,7 +17,7 @@ PASSING = "turn-text:"
 EPHEMERAL = "ephemeral"
 """What names the text of `Turn.ephemeral`, among sections."""
 
-_MAX_DIGEST = 13  # "-" and twelve digits
+_ID_END = 13  # "-" and twelve digits
 
 
 def section_block(section: Section, body: str, count: CountTokens) -> Appended:
@@ -34,7 +34,7 @@ def ephemeral_block(text: str, count: CountTokens) -> Appended:
 
 def section_of(block: Appended) -> str:
     """The section of such a block; `ephemeral` for that of the turn."""
-    return block.id.removeprefix(PASSING)[:-_MAX_DIGEST]
+    return block.id.removeprefix(PASSING)[:-_ID_END]
 
 
 def of_turn(
