@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from cuecard.agent import usable_skills_of
 from cuecard.agent.facts import AgentFacts
-from cuecard.boundary.calls import admit_memory, admit_turn
-from cuecard.boundary.results import admit_result
-from cuecard.boundary.searches import admit_search, check_search
-from cuecard.boundary.skills import check_reading
-from cuecard.boundary.summaries import admit_summary
 from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.catalogue.remote import search_remotely
+from cuecard.errors import Problem
 from cuecard.hooks import Hooks
 from cuecard.model import Call, History, Memory, RenderedResult, SearchResult, ToolResult, Turn
+from cuecard.model.boundary import Count, Given, Seconds, checked
 from cuecard.model.skills import SkillText
 from cuecard.outside.rankers.search import Search
 from cuecard.outside.tokens import TokenCounter
 from cuecard.pipeline.discovery import Found, record_of
 from cuecard.pipeline.history.selection import apply_summary, summary_due
 from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer, SummaryRequest
+from cuecard.pipeline.inputs import cleaned_history, problems_of, with_exact_bodies, with_exact_body
 from cuecard.pipeline.results import render_result
 from cuecard.sources.entities import remember
 
@@ -31,6 +31,24 @@ if TYPE_CHECKING:
     from cuecard.catalogue.search import SearchIndex
     from cuecard.config.models_file import ModelProfiles
     from cuecard.outside.summarizer import Reply
+
+
+def _rules(given: Given) -> list[Problem]:
+    return problems_of(given["self"].agent, given, with_inputs=False)
+
+
+def _search_rules(given: Given) -> Iterator[Problem]:
+    yield from _rules(given)
+    if given.get("call", given) is None and given.get("history"):
+        told = "`history` has no meaning without its call"
+        yield Problem("wrong-argument", told, "pass `call` as well", "history")
+
+
+def _summary_rules(given: Given) -> Iterator[Problem]:
+    yield from _rules(given)
+    if inspect.iscoroutinefunction(given.get("summarizer")):
+        told = "`summarizer` should be a plain function, not an asynchronous one"
+        yield Problem("wrong-argument", told, "await `Engine.asummarize` instead", "summarizer")
 
 
 class Answers(AgentFacts):
@@ -50,6 +68,7 @@ class Answers(AgentFacts):
 
         return profiles_with(self.agent.models)
 
+    @checked(also=_search_rules)
     def search_tools(
         self, query: str, limit: int | None = None, *, call: Call | None = None, history: History = ()
     ) -> SearchResult:
@@ -66,19 +85,19 @@ class Answers(AgentFacts):
             InputError: when `limit` is out of range, an argument has the wrong type, or the call is from another agent,
                 other files or other tools.
         """
-        history = admit_search(query, limit, call, history)
         return self._hooks.search(query, limit, call, self._found(call, history))
 
+    @checked
     def explain_search(self, query: str, limit: int | None = None) -> Explanation:
         """The same search with its reasons: words, fields and phrases of each hit, and where the list was cut.
 
         Raises:
             InputError: when `limit` is out of range, or an argument is of the wrong type.
         """
-        check_search(query, limit)
         search, words = self.agent.spec.tools.search, self.agent.spec.words
         return self._index.explain(query, self.tools, limit, spec=search, place=self.agent.protocol_place, words=words)
 
+    @checked(also=_search_rules)
     async def asearch_tools(
         self,
         query: str,
@@ -95,9 +114,9 @@ class Answers(AgentFacts):
         Raises:
             InputError: as `search_tools`.
         """
-        history = admit_search(query, limit, call, history, ranker)
         return await self._hooks.asearch(query, limit, call, self._found(call, history), ranker)
 
+    @checked(also=_rules)
     def look_ahead(self, turn: Turn) -> Turn:
         """The turn with the tools that the user's own words find, if the agent file has `tools.ahead`.
 
@@ -106,8 +125,9 @@ class Answers(AgentFacts):
         Raises:
             InputError: with everything that is wrong in the turn.
         """
-        return self._look_ahead(admit_turn(self.agent, turn, None))
+        return self._look_ahead(cleaned_history(turn))
 
+    @checked(also=_rules)
     async def alook_ahead(self, turn: Turn, *, ranker: AsyncRanker) -> Turn:
         """The same with an asynchronous ranker; the hooks themselves never wait, so call this before `prepare_call`.
 
@@ -118,8 +138,7 @@ class Answers(AgentFacts):
         """
         from cuecard.catalogue.ahead import look_ahead  # noqa: PLC0415 - few agents search ahead
 
-        turn = admit_turn(self.agent, turn, None)
-        admit_search("", None, None, (), ranker)
+        turn = cleaned_history(turn)
         spec, search = self.agent.spec.tools.ahead, self.agent.spec.tools.search
         if spec is None or turn.ahead is not None:
             return turn
@@ -133,16 +152,18 @@ class Answers(AgentFacts):
 
         return look_ahead(self._index, turn, spec, search)
 
+    @checked(also=_rules)
     def remember(self, memory: Memory, results: History) -> Memory:
         """The working memory after these tool results, by the rules in `memory` of the agent file.
 
         Raises:
             InputError: with everything that is wrong in an argument.
         """
-        memory, results = admit_memory(memory, results)
         spec = self.agent.spec
+        results = with_exact_bodies(results, "results", lambda result: not result.is_error)
         return remember(memory, results, spec.memory, spec.words.memory, spec.tools.cues.pending)
 
+    @checked
     def render_result(self, result: ToolResult) -> RenderedResult:
         """The text to send to the model as the result of a tool call, by `results` in the agent file.
 
@@ -153,9 +174,10 @@ class Answers(AgentFacts):
             InputError: with everything that is wrong in the result; never because a template does not fit it, which the
                 `diagnostics` of the returned value report.
         """
-        return render_result(self.agent, admit_result(result), self.count)
+        return render_result(self.agent, with_exact_body(result), self.count)
 
-    def read_skill(self, slug: str, turn: Turn | None = None, *, limit: int = 24_000) -> SkillText:
+    @checked(also=_rules)
+    def read_skill(self, slug: str, turn: Turn | None = None, *, limit: Count = 24_000) -> SkillText:
         """The answer of a `read_skill` tool: the instructions of a skill that this turn may use, or why there are none.
 
         Args:
@@ -169,10 +191,11 @@ class Answers(AgentFacts):
         """
         from cuecard.outside.skill_answers import read_skill  # noqa: PLC0415 - few agents have skills
 
-        usable = usable_skills_of(self.agent, check_reading(self.agent, slug, turn, limit))
+        usable = usable_skills_of(self.agent, turn or Turn())
         return read_skill(usable, slug, limit=limit, words=self.agent.spec.words)
 
-    def summarize(self, turn: Turn, summarizer: Summarizer, *, timeout: float = 30.0) -> Turn:
+    @checked(also=_summary_rules)
+    def summarize(self, turn: Turn, summarizer: Summarizer, *, timeout: Seconds = 30.0) -> Turn:
         """The turn with a summary of its conversation, updated if the history policy asks for it.
 
         Call this before `prepare_call` if the policy says `summarize: before`, or after the reply if it says `after`,
@@ -184,11 +207,12 @@ class Answers(AgentFacts):
         """
         from cuecard.outside.summarizer import summarize  # noqa: PLC0415 - loads asyncio, which only summaries need
 
-        turn = admit_summary(self.agent, turn, summarizer, timeout, waits=True)
+        turn = cleaned_history(turn)
         request = self._summary_due(turn)
         return self._summarized(turn, summarize(request, summarizer, timeout)) if request else turn
 
-    async def asummarize(self, turn: Turn, summarizer: AsyncSummarizer, *, timeout: float = 30.0) -> Turn:  # noqa: ASYNC109 - as `summarize`: too late is a diagnostic, not an error
+    @checked(also=_rules)
+    async def asummarize(self, turn: Turn, summarizer: AsyncSummarizer, *, timeout: Seconds = 30.0) -> Turn:  # noqa: ASYNC109 - as `summarize`: too late is a diagnostic, not an error
         """The same with an asynchronous summarizer, which runs as a task of its own; cancellation passes through.
 
         Raises:
@@ -196,7 +220,7 @@ class Answers(AgentFacts):
         """
         from cuecard.outside.summarizer import asummarize  # noqa: PLC0415 - likewise
 
-        turn = admit_summary(self.agent, turn, summarizer, timeout, waits=False)
+        turn = cleaned_history(turn)
         request = self._summary_due(turn)
         return self._summarized(turn, await asummarize(request, summarizer, timeout)) if request else turn
 
@@ -216,9 +240,9 @@ class Answers(AgentFacts):
         if call is None:
             return None
         search = self.search_tool
+        history = with_exact_bodies(history, "history", lambda result: result.tool == search)
         return self._hooks.found((record_of(each, search) for each in history), call)
 
     @cached_property
     def _index(self) -> SearchIndex:
-        core = self.agent.spec.tools.core
-        return self._search.index([card for name, card in self.agent.catalogue.items() if name not in core])
+        return self._search.index([self.agent.catalogue[name] for name in self.agent.searched])

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
 
 from cuecard.agent import Agent
-from cuecard.boundary.conversations import admit_entities, admit_more, admit_names, admit_user, check_ids, check_kept
-from cuecard.boundary.results import admit_result
-from cuecard.boundary.searches import admit_search, check_search
 from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.errors import InputError, Problem
 from cuecard.hooks import Hooks
@@ -29,7 +26,9 @@ from cuecard.model import (
     ToolResult,
     Turn,
 )
+from cuecard.model.boundary import Count, FilledText, Given, JsonObject, admit, checked
 from cuecard.pipeline.discovery import Found, last_call_id
+from cuecard.pipeline.inputs import memory_problems, problems_of, with_exact_bodies, with_exact_body, with_time
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import Ended
 from cuecard.records import dataclass
@@ -37,6 +36,14 @@ from cuecard.sources.entities import newest, remember
 
 NO_CALLS: Mapping[str, str] = MappingProxyType({})
 NO_INPUTS: Mapping[str, Json] = MappingProxyType({})
+
+
+def _rules(given: Given) -> list[Problem]:
+    return problems_of(given["self"]._hooks.agent, given)  # noqa: SLF001 - a rule of the methods below
+
+
+def _entity_rules(given: Given) -> Iterator[Problem]:
+    return memory_problems(Memory(given.get("entities", ())), "entities")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,8 @@ class Conversation:
         state = replace(self._state, call=self._hooks.ended(call)) if ended and call else self._state
         return state.to_json()
 
-    def user(self, turn: Turn | None = None, results: History = (), calls: Mapping[str, str] = NO_CALLS) -> Call:
+    @checked(also=_rules)
+    def user(self, turn: Turn | None = None, results: History = (), calls: Mapping[str, FilledText] = NO_CALLS) -> Call:
         """The call for a user message.
 
         Args:
@@ -110,24 +118,25 @@ class Conversation:
             InputError: with every missing, unknown or wrong input.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
-        turn, results, calls = admit_user(self._hooks.agent, turn, results, calls, self._hooks.clock)
-        taken = self._taken(results, calls)
-        state = taken.state
+        turn = with_time(turn, self._hooks.clock)
+        news = self._taken(results, calls)
+        state = news.state
         turn = turn if turn.memory.entities else replace(turn, memory=state.memory)
         turn = replace(turn, tools_before=state.there) if turn.tools_before is None else turn
-        found = self._hooks.more(self._found(), taken.new)
+        found = self._hooks.more(self._found(), news.new)
         ended = Ended.of(state.call, self._earlier, state.results) if state.call and self._earlier else None
         call = self._hooks.call(turn, found, state.call, state.kept, ended, last_call_id(state.results))
         self._earlier = None
-        self._keep(replace(taken, state=replace(state, call=call, memory=turn.memory, kept=None, there=None)), None)
+        self._keep(replace(news, state=replace(state, call=call, memory=turn.memory, kept=None, there=None)), None)
         return call
 
+    @checked(also=_rules)
     def step(
         self,
         results: History = (),
-        calls: Mapping[str, str] = NO_CALLS,
+        calls: Mapping[str, FilledText] = NO_CALLS,
         *,
-        inputs: Mapping[str, Json] = NO_INPUTS,
+        inputs: JsonObject = NO_INPUTS,
     ) -> Step:
         """The whole desired state of the next model request.
 
@@ -141,17 +150,17 @@ class Conversation:
                 is wrong or may not change between requests, or another engine prepared the call.
             TemplateRenderError: when the template cannot be rendered with these inputs.
         """
-        results, calls, inputs = admit_more(self._hooks.agent, results, calls, inputs)
-        call, taken = self._running(), self._taken(results, calls)
+        call, news = self._running(), self._taken(results, calls)
         progress = self._progress or _Progress(self._found())
-        found = self._hooks.more(progress.found, taken.new)
-        changed = (inputs, taken.state.results) if inputs else None
+        found = self._hooks.more(progress.found, news.new)
+        changed = (inputs, news.state.results) if inputs else None
         step, placed = self._hooks.step(call, found, progress.placed, changed)
         if step.call is not call:
-            taken = replace(taken, state=replace(taken.state, call=step.call))
-        self._keep(taken, _Progress(found, placed))
+            news = replace(news, state=replace(news.state, call=step.call))
+        self._keep(news, _Progress(found, placed))
         return step
 
+    @checked
     def search_tools(self, query: str, limit: int | None = None) -> SearchResult:
         """The tools that fit a capability, best first: the answer of the agent's search tool in this conversation.
 
@@ -165,9 +174,9 @@ class Conversation:
         Raises:
             InputError: when `limit` is out of range, or an argument is of the wrong type.
         """
-        check_search(query, limit)
         return self._hooks.search(query, limit, self.call, self._found() if self.call else None)
 
+    @checked
     async def asearch_tools(self, query: str, limit: int | None = None, *, ranker: AsyncRanker) -> SearchResult:
         """The same with an asynchronous ranker, such as a search service.
 
@@ -179,9 +188,9 @@ class Conversation:
         Raises:
             InputError: as `search_tools`.
         """
-        admit_search(query, limit, None, (), ranker)
         return await self._hooks.asearch(query, limit, self.call, self._found() if self.call else None, ranker)
 
+    @checked
     def render_result(self, result: ToolResult) -> RenderedResult:
         """The text to send as this result, like `Engine.render_result`; a result with an id needs no name.
 
@@ -190,10 +199,11 @@ class Conversation:
         Raises:
             InputError: with everything that is wrong in it, or when no tool is known for its call id.
         """
-        (named,) = self._known.named([admit_result(result)], self._state.calls)
+        (named,) = self._known.named([with_exact_body(result)], self._state.calls)
         return self._hooks.result(named)
 
-    def compacted(self, kept: int = 1) -> None:
+    @checked
+    def compacted(self, kept: Count = 1) -> None:
         """Report that the host has shortened the messages and removed the blocks it had placed.
 
         The next call gets one new baseline, whose system prompt includes everything discovered so far.
@@ -205,10 +215,10 @@ class Conversation:
         Raises:
             InputError: when `kept` is not a valid number of messages.
         """
-        check_kept(kept)
         if self._state.call:
             self._state = replace(self._state, kept=kept)
 
+    @checked
     def tools_changed(self, there: Iterable[str]) -> None:
         """Report that tools came or went within the run and that the model already knows, so the next call does not
         repeat it.
@@ -219,15 +229,16 @@ class Conversation:
         Raises:
             InputError: with each name that is not a string.
         """
-        self._state = replace(self._state, there=admit_names(there))
+        self._state = replace(self._state, there=tuple(there))
 
+    @checked(also=_entity_rules)
     def remember(self, entities: Iterable[Entity]) -> None:
         """Add entities that the conversation touched by other means to the working memory, newest first.
 
         Raises:
             InputError: with everything that is wrong in one.
         """
-        known = [*admit_entities(entities), *self._state.memory.entities]
+        known = [*entities, *self._state.memory.entities]
         total = self._hooks.agent.spec.memory.total
         self._state = replace(self._state, memory=Memory(newest(known, total)))
 
@@ -237,8 +248,7 @@ class Conversation:
         Raises:
             InputError: with each id that is not a string.
         """
-        check_ids(ids)
-        gone = set(ids)
+        gone = set(admit(tuple[str, ...], ids, "ids"))
         kept = tuple(e for e in self._state.memory.entities if ids and not {e.id, e.key or e.id} & gone)
         self._state = replace(self._state, memory=Memory(kept))
 
@@ -257,6 +267,7 @@ class Conversation:
         state, agent = self._state, self._hooks.agent
         if not results and not calls:
             return _Taken(state)
+        results = with_exact_bodies(results, "results", lambda result: not result.is_error)
         waiting, agents = {**state.calls, **calls}, (agent, self._earlier) if self._earlier else (agent,)
         searches = {each.spec.tools.search.tool for each in agents}
         news = tuple(self._known.news(self._known.named(results, waiting), searches, agent.pending))
@@ -276,9 +287,9 @@ class Conversation:
         )
         return _Taken(state, new)
 
-    def _keep(self, taken: _Taken, progress: _Progress | None) -> None:
-        self._state, self._progress = taken.state, progress
-        self._known.note(taken.new)
+    def _keep(self, news: _Taken, progress: _Progress | None) -> None:
+        self._state, self._progress = news.state, progress
+        self._known.note(news.new)
 
 
 @dataclass(frozen=True, slots=True)

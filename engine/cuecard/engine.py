@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from weakref import WeakValueDictionary
 
+from pydantic import SkipValidation
+
 from cuecard.agent import Agent
 from cuecard.answers import Answers
-from cuecard.boundary.calls import admit_call, admit_step
-from cuecard.boundary.conversations import admit_state, check_dump, check_text
-from cuecard.boundary.opening import check_delivery, check_opening
+from cuecard.catalogue.catalogue import admit_cards
 from cuecard.conversation import NO_INPUTS, Conversation
+from cuecard.errors import Problem
 from cuecard.hooks import Hooks
 from cuecard.model import (
     Call,
@@ -21,12 +22,12 @@ from cuecard.model import (
     ConversationState,
     DeliveryWish,
     History,
-    Json,
     ResultRecord,
     Step,
     ToolCard,
     Turn,
 )
+from cuecard.model.boundary import Count, FilledText, Given, JsonObject, check_fields, checked
 from cuecard.model.sealed import check_key, seal, unseal
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_agent
@@ -37,9 +38,19 @@ from cuecard.outside.rankers.opening import SearchWish
 from cuecard.outside.rankers.search import Search
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.pipeline.discovery import last_call_id, record_of
+from cuecard.pipeline.inputs import memory_problems, problems_of, with_exact_bodies, with_time
 from cuecard.pipeline.origin import check_previous, check_texts
 from cuecard.pipeline.request import Ended
 from cuecard.records import dataclass
+
+
+def _call_rules(given: Given) -> list[Problem]:
+    return problems_of(given["self"].agent, given)
+
+
+def _state_rules(given: Given) -> Iterator[Problem]:
+    if state := given.get("state"):
+        yield from memory_problems(state.memory, "state.memory")
 
 
 @dataclass(frozen=True)
@@ -59,20 +70,21 @@ class Engine(Answers):
     _search: Search = field(default=Search(), repr=False)
 
     def __post_init__(self) -> None:
-        check_delivery(self.delivery)
+        check_fields(self, "delivery")
 
     @classmethod
+    @checked
     def open(
         cls,
-        path: str | Path,
+        path: FilledText | Path,
         *,
         delivery: DeliveryWish | None = None,
         clock: Clock = utc_now,
         salt: str = "",
         key: str = "",
-        ranker: AnyRanker | None = None,
+        ranker: SkipValidation[AnyRanker | None] = None,
         allow_code: bool = False,
-        cache: str | Path | bool = True,
+        cache: FilledText | Path | bool = True,
     ) -> Engine:
         """Read and check the agent at `path`: its YAML file, or a folder with `agent.yaml`.
 
@@ -99,11 +111,9 @@ class Engine(Answers):
         """
         from cuecard.agent import build_agent  # noqa: PLC0415 - who has a kept agent builds none
 
-        opening = {"path": path, "delivery": delivery, "clock": clock, "salt": salt, "key": key}
-        check_opening({**opening, "allow_code": allow_code, "cache": cache})
         check_key(key)
         place = find_agent(path)
-        agent = build_agent(read_agent(place), load=helper_loader(allow_code=allow_code))
+        agent = build_agent(read_agent(place), load=helper_loader(allow_code=allow_code), counter=bundled_counter)
         search = SearchWish(ranker, allow_code, cache).open(agent.ranker, folder_of(place), agent.spec.roots)
         count = bundled_counter(agent.spec.tokens.encoding)
         return cls(agent, delivery or agent.spec.delivery, count, clock, salt, key, search)
@@ -118,11 +128,10 @@ class Engine(Answers):
         Raises:
             InputError: with everything that is of the wrong type in a card, or every name that two cards have.
         """
-        from cuecard.boundary.tools import admit_cards  # noqa: PLC0415 - only where servers say what tools there are
-
         admitted, agent = admit_cards(cards), self.agent
         return replace(self, agent=agent.with_catalogue(agent.catalogue.merged(admitted.cards), admitted.cuts))
 
+    @checked(also=_state_rules)
     def conversation(self, state: ConversationState | None = None, *, earlier: Engine | None = None) -> Conversation:
         """A new conversation, or one that continues from a stored state; the state is never changed.
 
@@ -133,11 +142,12 @@ class Engine(Answers):
         Raises:
             InputError: when the state is another agent's, or was edited.
         """
-        state = admit_state(state, earlier)
+        state = state or ConversationState()
         check_texts(state.call, "state.call")
         check_previous(state.call, self.agent)
         return Conversation(self._hooks, state, earlier.agent if earlier else None)
 
+    @checked
     def dump(self, conversation: Conversation, *, ended: bool = False) -> str:
         """A conversation as JSON text, to store or to pass through untrusted hands.
 
@@ -151,9 +161,9 @@ class Engine(Answers):
         Raises:
             InputError: when it would be longer than `load` reads.
         """
-        check_dump(conversation, Conversation, ended)
         return seal(conversation.to_json(ended=ended), self.key)
 
+    @checked
     def load(self, text: str) -> Conversation:
         """The conversation that `dump` wrote.
 
@@ -161,10 +171,10 @@ class Engine(Answers):
             InputError: when the text was cut off or changed, is too long, too deep or of a later format, was signed
                 with another key, or not at all where the engine has one; or when it is another agent's.
         """
-        check_text(text)
         name = "conversation"
         return self.conversation(ConversationState.from_json(unseal(text, self.key, name), name))
 
+    @checked(also=_call_rules)
     def prepare_call(
         self,
         turn: Turn | None = None,
@@ -172,7 +182,7 @@ class Engine(Answers):
         *,
         previous: Call | None = None,
         compacted: bool = False,
-        kept: int = 1,
+        kept: Count = 1,
         earlier: Engine | None = None,
     ) -> Call:
         """The prompt of one run for one user message, as plain data that travels with the host.
@@ -195,10 +205,11 @@ class Engine(Answers):
                 when `earlier` did not prepare `previous`.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
-        arguments = {"previous": previous, "compacted": compacted, "kept": kept, "earlier": earlier}
-        turn, history = admit_call(self.agent, turn, history, self.clock, arguments)
+        turn = with_time(turn, self.clock)
         check_texts(previous, "previous")
         search = {engine.search_tool for engine in (self, earlier) if engine}
+        reads = lambda result: bool(self.agent.pending) or result.tool in search  # noqa: E731 - handed on at once
+        history = with_exact_bodies(history, "history", reads)
         records = tuple(
             record_of(result, result.tool if result.tool in search else "", self.agent.pending) for result in history
         )
@@ -207,7 +218,8 @@ class Engine(Answers):
         since = last_call_id(history)
         return self._hooks.call(turn, found, previous, kept if compacted and previous else None, ended, since)
 
-    def prepare_step(self, call: Call, history: History = (), *, inputs: Mapping[str, Json] = NO_INPUTS) -> Step:
+    @checked(also=_call_rules)
+    def prepare_step(self, call: Call, history: History = (), *, inputs: JsonObject = NO_INPUTS) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.
 
         Args:
@@ -221,7 +233,6 @@ class Engine(Answers):
                 other files or tools, or edited since; when its turn has ended.
             TemplateRenderError: when the template cannot be rendered with these inputs.
         """
-        history, inputs = admit_step(self.agent, call, history, inputs)
         if self._checked.get(id(call)) is not call:
             check_texts(call, "call")
             self._checked[id(call)] = call
@@ -230,6 +241,7 @@ class Engine(Answers):
 
     def _records(self, history: History) -> tuple[ResultRecord, ...]:
         search, pending = self.search_tool, self.agent.pending
+        history = with_exact_bodies(history, "history", lambda result: bool(pending) or result.tool == search)
         every = bool(self.agent.spec.tools.cues.on_result)
         return tuple(record_of(result, search, pending) for result in history if every or result.tool == search)
 

@@ -15,7 +15,8 @@ CuecardError                what a user can mend; carries every problem found, n
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, field, replace
 from typing import Any, Literal
 
@@ -33,6 +34,9 @@ MAX_PROBLEMS = 100
 
 _LONG_WORD = 200
 """How long a word is at most that a hint names."""
+
+_WORD = 60
+"""How many characters of a word, a key or a type's name an error about an argument shows."""
 
 _UNSEEN = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
@@ -188,6 +192,43 @@ def _excerpt(span: Span, source: str, clipped: int) -> list[str]:
 def visible(text: str) -> str:
     """The text with control and invisible characters as `‹U+XXXX›`, so that an error cannot hide or forge lines."""
     return "".join(c if c.isprintable() and c not in _UNSEEN else f"‹U+{ord(c):04X}›" for c in text)
+
+
+def seen(value: Any) -> str:
+    """A description of a value that does not reveal its text, and asks nothing of an object but its type."""
+    kind = type(value)
+    if value is None or kind is bool:
+        return str(value)
+    if issubclass(kind, int):
+        number = int.__int__(value)
+        return f"the number {number}" if abs(number) < 10**18 else "a number of more than 18 digits"
+    if issubclass(kind, float):
+        return f"the number {float.__repr__(value)}"
+    if issubclass(kind, str):
+        return "a text" if str.__len__(value) else "an empty text"
+    if issubclass(kind, type):
+        return f"the class {shortened(type.__dict__['__name__'].__get__(value))}"
+    known = next((told for each, told in _KINDS.items() if issubclass(kind, each)), "an object")
+    return f"{known} of type {shortened(kind.__name__)}"
+
+
+_KINDS: dict[type, str] = {
+    Mapping: "a mapping",
+    AbstractSet: "a set, which has no order,",
+    Iterator: "an iterator, which can be read only once,",
+}
+
+
+def shortened(text: str) -> str:
+    """A word of the host for use in an error: visible and short."""
+    return visible(text[:_WORD]) + ("..." if len(text) > _WORD else "")
+
+
+def inside(at: str, step: str | int) -> str:
+    """The path of the value under a key, or at a place of a list."""
+    if isinstance(step, int):
+        return f"{at}[{step}]"
+    return f"{at}.{step}" if step.isidentifier() and len(step) <= _WORD else f'{at}["{shortened(step)}"]'
 
 
 class CuecardError(Exception):

@@ -14,10 +14,13 @@ from cuecard.agent import Agent
 from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.catalogue.remote import search_remotely
 from cuecard.config.model_profile import ModelProfile
+from cuecard.config.values.placeholders import fill
 from cuecard.model import (
     Call,
     Clock,
+    DeliveryChoice,
     DeliveryWish,
+    Diagnostic,
     Json,
     RenderedResult,
     ResultRecord,
@@ -26,30 +29,51 @@ from cuecard.model import (
     Tokenizer,
     ToolResult,
     Turn,
+    Withheld,
 )
-from cuecard.outside.contention import CONTENTION
 from cuecard.pipeline.ahead import discover_ahead
-from cuecard.pipeline.budget import fit
-from cuecard.pipeline.call import select_history
+from cuecard.pipeline.baseline import begins_anew, searched_before
+from cuecard.pipeline.call import CallParts, make_call, select_history
+from cuecard.pipeline.continuation import (
+    continue_conversation,
+    decided_before,
+    earlier_tools,
+    last_step,
+    message_room,
+    tell_withheld,
+)
 from cuecard.pipeline.delivery import check_lifetimes, delivery_of, told_of_model
 from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.ending import check_running, ended_call
-from cuecard.pipeline.inputs import clean_inputs
+from cuecard.pipeline.fit import NOTHING_DECIDED, Decided, Offer, Room, as_told, call_offers, call_room, first_fit
+from cuecard.pipeline.history.record import Selected
+from cuecard.pipeline.inputs import Values, clean_inputs
 from cuecard.pipeline.late_cues import tell_late_cues
 from cuecard.pipeline.origin import check_call, check_previous
-from cuecard.pipeline.placement import Placed
+from cuecard.pipeline.placement import Placed, active_tools, place
 from cuecard.pipeline.request import CallRequest, Ended, StepRequest
 from cuecard.pipeline.results import render_result
-from cuecard.pipeline.room_later import Given, make_with_room
+from cuecard.pipeline.sections import Draft, draft_sections
 from cuecard.pipeline.step import make_step
 from cuecard.pipeline.step_inputs import with_inputs
-from cuecard.pipeline.tools import discover_more
+from cuecard.pipeline.tools import (
+    ToolPlan,
+    discover_more,
+    existing_tools,
+    known_tools,
+    nothing_left,
+    plan_tools,
+    with_search,
+)
 from cuecard.pipeline.window import with_window
-from cuecard.pipeline.withholding import tell_withheld
 from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     from cuecard.catalogue.search import SearchIndex
+    from cuecard.config.words_spec import WordsSpec
+
+_NEXT = "the next result"
+"""The id of a result that does not exist yet."""
 
 
 Changed: TypeAlias = tuple[Mapping[str, Json], Sequence[ToolResult | ResultRecord]]
@@ -94,23 +118,22 @@ class Hooks:
             InputError: when `previous` belongs to another agent, or did not end as stated.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
-        with CONTENTION:
-            check_previous(previous, self.agent)
-            turn, model = self.ahead(turn), self._profile(turn)
-            if told := told_of_model(turn, previous, model):
-                turn = replace(turn, diagnostics=(*turn.diagnostics, *told))
-            now = turn.now or self.clock()
-            request = CallRequest(self.agent, turn, found, previous, kept, now, self.count, ended, since)
-            chosen = select_history(request)
-            request = with_window(request, chosen)
-            values = clean_inputs(request, chosen.summary)
-            request = request.with_files(values.files)
-            delivery = delivery_of(request, self.delivery, model)
-            request = replace(request, apart=delivery.places_blocks)
-            check_lifetimes(request, model)
-            call, planned = make_with_room(request, Given(chosen, values, delivery))
-            call = tell_withheld(request, call, planned)
-            return discover_ahead(request, tell_late_cues(request, call))
+        check_previous(previous, self.agent)
+        turn, model = self.ahead(turn), self._profile(turn)
+        if told := told_of_model(turn, previous, model):
+            turn = replace(turn, diagnostics=(*turn.diagnostics, *told))
+        now = turn.now or self.clock()
+        request = CallRequest(self.agent, turn, found, previous, kept, now, self.count, ended, since)
+        chosen = select_history(request)
+        request = with_window(request, chosen)
+        values = clean_inputs(request, chosen.summary)
+        request = request.with_files(values.files)
+        delivery = delivery_of(request, self.delivery, model)
+        request = replace(request, apart=delivery.places_blocks)
+        check_lifetimes(request, model)
+        call, withheld = _made(request, _Given(chosen, values, delivery))
+        call = tell_withheld(request, call, withheld)
+        return discover_ahead(request, tell_late_cues(request, call))
 
     def step(
         self, call: Call, found: Found, last: Placed | None = None, changed: Changed | None = None
@@ -127,15 +150,14 @@ class Hooks:
             InputError: when the call was made by another agent, or from other files or tools; when its turn has ended.
             TemplateRenderError: when the template cannot be rendered with these inputs.
         """
-        with CONTENTION:
-            check_call(call, self.agent)
-            check_running(call)
-            request = StepRequest(self.agent, call, found, self.count, self.salt)
-            if changed and (now := with_inputs(request, *changed)) is not call:
-                request, last = replace(request, call=now), last if call.delivery.places_blocks else None
-            discovered, dropped = discover_more(request)
-            fitted = fit(request, discovered, last)
-            return make_step(request, dropped, fitted), fitted.placed
+        check_call(call, self.agent)
+        check_running(call)
+        request = StepRequest(self.agent, call, found, self.count, self.salt)
+        if changed and (now := with_inputs(request, *changed)) is not call:
+            request, last = replace(request, call=now), last if call.delivery.places_blocks else None
+        discovered, dropped = discover_more(request)
+        placed = place(request, active_tools(request, discovered, last.active if last else None), last)
+        return make_step(request, dropped, placed), placed
 
     def search(self, query: str, limit: int | None, call: Call | None, found: Found | None) -> SearchResult:
         """The tools that fit a query; with a call, those that its next step will have active.
@@ -170,12 +192,16 @@ class Hooks:
             check_call(call, self.agent)
             index = replace(index, hidden=index.names.difference(call.tools.available))
         result = index.search(query, limit, spec=search, place=place, words=words)
-        if call is None or not result.hits:
+        if call is None:
             return result
-        from cuecard.pipeline.preview import announced, preview  # noqa: PLC0415 - prompts are made without a search
-
-        seen = preview(StepRequest(self.agent, call, found or Found.before(call), self.count), result.tools)
-        return announced(result, seen, index.nothing(query, words), place, words)
+        request = StepRequest(self.agent, call, found or Found.before(call), self.count)
+        if result.hits:
+            unfit = _unfit(request, result.tools)
+            result = _announced(result, unfit, index.nothing(query, words), place, words)
+        if not nothing_left(self.agent, call, request.found):
+            return result
+        said = f"{result.message} {words.search.nothing_left}" if result.hits else words.search.nothing_left
+        return replace(result, message=said)
 
     def ended(self, call: Call) -> Call:
         """The call after the end of its turn, without what belongs to that turn alone."""
@@ -192,3 +218,138 @@ class Hooks:
         from cuecard.outside.models import profiles_with  # noqa: PLC0415 - reads a file that no other turn needs
 
         return profiles_with(self.agent.models).find(turn.model, endpoint=turn.endpoint)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The parts of a call that do not depend on its tools: history, values, delivery."""
+
+    history: Selected
+    values: Values
+    delivery: DeliveryChoice
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A call before its tools are decided: its sections, and the tools that exist."""
+
+    request: CallRequest
+    given: _Given
+    draft: Draft
+    existing: ToolPlan
+    known: tuple[str, ...]
+
+    @classmethod
+    def of(cls, request: CallRequest, given: _Given, *, anew: bool) -> _Begun:
+        """The beginning of a call, which gets a new system prompt (`anew`) or goes on from the one before."""
+        existing, earlier = existing_tools(request), earlier_tools(request)
+        if anew and request.previous:  # tools from messages follow no result that could announce them again
+            earlier = (*earlier, *request.previous.tools.brought)
+        known = known_tools(request, earlier, existing.tools.available, anew=anew)
+        before = searched_before(request, given.delivery)
+        if not anew and request.previous:
+            before = request.previous.tools.offers_search
+        every = given.delivery.shows_all
+        existing = with_search(request, existing, known, before=before, anew=anew, every=every)
+        draft = draft_sections(request, given.values.values, existing.tools.available)
+        return cls(request, given, draft, existing, known)
+
+    @property
+    def every(self) -> bool:
+        """Whether every tool is active from the start."""
+        return self.given.delivery.shows_all
+
+    def offers(self, decided: Decided) -> list[Offer]:
+        """The tools that are decided with the call."""
+        there = self.existing.tools.available
+        asked = there if self.every else (*self.existing.matching, *self.known)
+        return call_offers(self.request, asked, there, decided)
+
+    def made(self, withheld: Sequence[Withheld] = (), undecided: Iterable[Offer] = ()) -> Call:
+        """The call without these tools, as it would be without an earlier conversation."""
+        without = {each.tool for each in undecided}
+        tools = plan_tools(self.existing, self.known, withheld, without, every=self.every)
+        sections = self.draft.completed(tools.tools.initial)
+        parts = CallParts(self.given.history, self.given.values, self.given.delivery, tools, sections)
+        return make_call(self.request, parts)
+
+
+def _made(request: CallRequest, given: _Given) -> tuple[Call, tuple[Withheld, ...]]:
+    """The call as the next one of its conversation, and the previously known tools that are not active from now on.
+
+    Raises:
+        InputError: when the engine that is said to have prepared the call before has not.
+        TemplateRenderError: when the template cannot be rendered with these values.
+    """
+    if request.previous is not None and not begins_anew(request, given.delivery):
+        made = _continued(_Begun.of(request, given, anew=False), request.previous)
+        if made is not None:
+            return made
+    return _anew(_Begun.of(request, given, anew=True))
+
+
+def _anew(begun: _Begun) -> tuple[Call, tuple[Withheld, ...]]:
+    """The call with a new system prompt, in which tools found before it are decided again."""
+    request, core = begun.request, begun.existing.tools.initial
+    edition = request.agent.edition(request.turn.profile, request.turn.variant)
+    offers, withheld = begun.offers(NOTHING_DECIDED), tuple[Withheld, ...]()
+    if any(offer.tokens for offer in offers):
+        asked = begun.draft.ask(core)
+        room = Room(asked.has_place(edition), begun.draft.takes(asked, core), times=asked.times or 1)
+        decided = None if begun.every else NOTHING_DECIDED
+        room = call_room(request, room, asked.tokens, asked.sections, decided)
+        withheld = as_told(first_fit(offers, room, anew=True).withheld, room, anew=True)
+    call = begun.made(withheld)
+    return continue_conversation(request, call), withheld
+
+
+def _continued(begun: _Begun, previous: Call) -> tuple[Call, tuple[Withheld, ...]] | None:
+    """The call that continues from the previous one; None if it turns out to need a new system prompt."""
+    request = begun.request
+    last = last_step(request, previous)
+    decided = decided_before(previous, last)
+    offers = begun.offers(decided)
+    open_ = [offer for offer in offers if offer.tokens]
+    made = begun.made(decided.withheld, open_)
+    call = continue_conversation(request, made, last)
+    if call.prompt.segments is not previous.prompt.segments:
+        return None
+    if not open_:
+        return call, ()
+    room = message_room(request, made, last, [offer.tool for offer in open_ if offer.there], decided)
+    new = as_told(first_fit(offers, room).withheld, room, anew=False)
+    call = begun.made((*decided.withheld, *new))
+    return continue_conversation(request, call, last), new
+
+
+def _unfit(request: StepRequest, names: Sequence[str]) -> tuple[Withheld, ...]:
+    """The existing tools that the next step will not have active if the next search result names them."""
+    agent = request.agent
+    last = active_tools(request, discover_more(request)[0])
+    result = ResultRecord(agent.search_tool, _NEXT, tuple(names))
+    later = replace(request, found=request.found.more([result], agent.catalogue, cues=bool(agent.pending)))
+    unfit = {each.tool: each for each in active_tools(later, discover_more(later)[0], last).withheld}
+    return tuple(unfit[name] for name in names if name in unfit)
+
+
+def _announced(
+    result: SearchResult, unfit: Sequence[Withheld], nothing: str, place: str, words: WordsSpec
+) -> SearchResult:
+    """The result of a search without the tools that will not be active in the next step, which its message names.
+
+    Args:
+        result: the result of the search.
+        unfit: its tools that will not be active.
+        nothing: the message if nothing was found.
+        place: where the instructions of tools are.
+        words: the words of the message.
+    """
+    from cuecard.catalogue.search import found_message  # noqa: PLC0415 - prompts are made without a search
+
+    withheld = tuple(each.tool for each in unfit)
+    hits = tuple(hit for hit in result.hits if hit.tool not in withheld)
+    said = [found_message(len(hits), place, words)] if hits else [] if unfit else [nothing]
+    if unfit:
+        said.append(fill(words.search.withheld, {"tools": words.listed(withheld)}))
+    told = (Diagnostic("withheld_tool", f"`{w.tool}` matches the query but is not active: {w.reason}") for w in unfit)
+    return SearchResult(hits, " ".join(said), result.confidence, (*result.diagnostics, *told), withheld)

@@ -10,7 +10,7 @@ import pytest
 from bench.reading import check_memory, check_time
 from cuecard.agent import build_agent
 from cuecard.analysis.replay.importers.choose import FORMS, read_conversation
-from cuecard.boundary.tools import admit_cards
+from cuecard.catalogue.catalogue import admit_cards
 from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.documents.texts import AgentSources, SkillSource, SourceText
 from cuecard.config.skills.skill_file import read_skill_file

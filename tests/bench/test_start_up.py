@@ -1,4 +1,4 @@
-"""The start of a command beside that of Python and of the packages that it builds on, in processor time."""
+"""What a command takes to start, beside Python and the packages that it builds on, in processor time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ pytestmark = pytest.mark.bench
 
 ROOT = Path(__file__).parents[2]
 ROUNDS = 20
-OVER_IMPORTS, OVER_BARE = 1.8, 13.0
-"""How many times as long `render` may take as the imports, and `--help` as an interpreter that does nothing."""
+HELP_WITHIN = 0.150
+"""Seconds: nobody notices less, so no line of code is worth being faster."""
 
 RUN = "from cuecard.cli.main import main; main()"
 COMMANDS = {
@@ -32,7 +32,7 @@ def seconds(arguments: list[str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def test_a_command_starts_almost_as_fast_as_what_it_builds_on() -> None:
+def test_help_is_there_before_anybody_waits() -> None:
     best = dict.fromkeys(COMMANDS, float("inf"))
     for _ in range(ROUNDS):  # each in every round, so that all of them share the machine's good and bad moments
         best = {name: min(best[name], seconds(arguments)) for name, arguments in COMMANDS.items()}
@@ -40,5 +40,4 @@ def test_a_command_starts_almost_as_fast_as_what_it_builds_on() -> None:
     for name, taken in best.items():
         print(f"  {name:16} {taken * 1e3:6.0f} ms")
 
-    assert best["cuecard render"] <= OVER_IMPORTS * best["imports"]
-    assert best["cuecard --help"] <= OVER_BARE * best["an interpreter"]
+    assert best["cuecard --help"] <= HELP_WITHIN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from cuecard.boundary.tools import admit_cards
+from cuecard.catalogue.catalogue import admit_cards
 from cuecard.config.openapi_file import read_openapi
 from cuecard.config.tool_listing import cleaned, listing_text, read_listing, with_authors_words
 from cuecard.errors import InputError, SpecError

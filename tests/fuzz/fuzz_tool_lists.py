@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuecard.boundary.tools import admit_cards
+from cuecard.catalogue.catalogue import admit_cards
 from cuecard.catalogue.graph import tool_graph
 from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.config.catalogue_file import read_catalogue

@@ -297,7 +297,11 @@ class Conversations(RuleBasedStateMachine):
     def _is_all_and_only_what_was_discovered(self, step: Step, *, baseline: bool) -> None:
         """Promise 1: a section for each tool that is shown, whether it was withdrawn since or not, and for no other."""
         there, protocols = set(self._there()), self.engine.agent.protocols
-        shown = there if step.manifest.delivery.name == "frozen" else {*CORE, *self.found} & there
+        frozen = step.manifest.delivery.name == "frozen"
+        shown = there if frozen else {*CORE, *self.found} & there
+        if baseline:  # there is a search only where an available tool is not active
+            assert step.offers_search is bool(there - shown)
+        shown = shown if step.offers_search else shown - {"tool_search"}
         assert set(step.active_tools) == shown
         self.told = shown if baseline else self.told | shown
         text = step.system + "".join(block.text for block in step.appended)

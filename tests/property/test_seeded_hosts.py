@@ -397,6 +397,8 @@ class Host:
         wanted = there if frozen else {*CORE, *self.found, *step.brought} & there
         assert {*step.active_tools} <= wanted | self.brought, {*step.active_tools} - wanted
         cuts = {cut.what: cut.reason for cut in step.manifest.cuts}
+        if not step.offers_search:
+            wanted = wanted - {"find"}
         for name in wanted - {*step.active_tools}:
             assert (self.setting.budgeted and "not active" in cuts.get(name, "")) or "no room" in cuts.get(name, ""), (
                 name,

@@ -113,7 +113,7 @@ def test_no_value_makes_a_heading(turn: Turn) -> None:
     ours = {"workspace_context", "heartbeat", "persona"}  # raw, because they are the owner's
     text = "".join(segment.text for segment in step.segments if segment.id not in ours)
     titles = [
-        s.title for s in engine().agent.spec.sections if s.id in call.prompt.shown and s.id not in ours and s.title
+        s.title for s in engine().agent.spec.sections if call.prompt.shown.get(s.id) and s.id not in ours and s.title
     ]
 
     assert re.findall(r"^##? .*", text, re.MULTILINE) == [f"## {title}" for title in titles]

@@ -100,6 +100,14 @@ def test_the_same_turn_gives_the_same_bytes_also_from_another_engine(turn: Turn)
 
 
 @given(TURNS)
+def test_no_gates_give_a_sub_agent_a_tool_that_its_profile_excludes(turn: Turn) -> None:
+    call, step = made(turn)
+
+    assert not (turn.profile and "spawnTask" in (*call.tools.available, *step.active_tools))
+    assert not (turn.profile and "**spawnTask**" in step.system)
+
+
+@given(TURNS)
 def test_a_prompt_is_its_sections_in_their_order_with_separators_between_them(turn: Turn) -> None:
     call, step = made(turn)
     sections = engine().agent.spec.sections

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from command_line import run
+from cuecard import Engine
+from cuecard.cli.options import SWITCH_INTERVAL
 from unit.loaded_modules import loaded_by
 
 ROOT = Path(__file__).parents[2]
@@ -102,14 +105,27 @@ def test_no_validator_is_built_while_modules_load() -> None:
     assert built == []
 
 
-def test_an_agent_that_was_kept_is_shown_without_validating_anything(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CUECARD_CACHE", str(tmp_path))
-    render = (
-        "from cuecard.cli.main import main\nsys.argv = ['cuecard', 'render', 'prompts/cms/agent.yaml']\n"
-        "try:\n    main()\nexcept SystemExit:\n    pass"
-    )
+@pytest.fixture
+def interval() -> Iterator[float]:
+    """The switch interval of this process, which is what it was when the test ends."""
+    before = sys.getswitchinterval()
+    yield before
+    sys.setswitchinterval(before)
 
-    assert "AgentFile" in built_by(render)[1]
-    assert built_by(render)[1] == []
+
+@pytest.mark.parametrize("command", ["serve", "watch"])
+def test_commands_whose_threads_wait_for_each_other_switch_between_them_more_often(
+    command: str, tmp_path: Path, interval: float
+) -> None:
+    done = run(command, tmp_path / "missing.yaml")
+
+    assert "missing-file" in done.stderr
+    assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL)
+    assert interval > SWITCH_INTERVAL
+
+
+def test_a_library_leaves_the_switch_interval_to_its_host(interval: float) -> None:
+    engine = Engine.open(ROOT / "prompts" / "cms")
+    engine.prepare_step(engine.prepare_call())
+
+    assert sys.getswitchinterval() == interval

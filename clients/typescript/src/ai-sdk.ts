@@ -1,4 +1,4 @@
-import { Cuecard, CuecardError, type Agent, type Turn } from "./client.js";
+import { Cuecard, CuecardError, type Agent, type Step, type Turn } from "./client.js";
 import { Conversation } from "./conversation.js";
 import { placed, type Message, type Role } from "./placing.js";
 import { resultsIn, withTexts } from "./results.js";
@@ -33,10 +33,11 @@ export function aiSdk(client: Cuecard, options: AiSdkOptions = {}): AiSdkSetting
     async prepareCall({ options: asked, ...rest }) {
       const served = await agent();
       const chat = options.conversation?.(asked) ?? new Conversation(client, { agent: served.name });
-      const tools = boundTools(rest.tools ?? {}, served, chat);
+      const bound = boundTools(rest.tools ?? {}, served, chat);
       const told = typeof options.turn === "function" ? options.turn(asked) : options.turn;
-      const turn: Turn = { tools: Object.keys(tools).filter((name) => isOurs(name, served)), model: modelName(rest.model), ...told };
+      const turn: Turn = { tools: Object.keys(bound).filter((name) => isOurs(name, served)), model: modelName(rest.model), ...told };
       const step = await chat.user(role === "user" ? { authority: "user", ...turn } : turn, resultsIn(history(rest)));
+      const tools = offered(bound, step);
       const run = { chat, served, names: Object.keys(tools) };
       return {
         ...rest,
@@ -79,6 +80,12 @@ function shown({ chat, served, names }: Run, active: readonly string[]): string[
 function boundTools(tools: Record<string, any>, served: Agent, chat: Conversation): Record<string, any> {
   const bound = Object.entries(tools).map(([name, tool]) => [name, tool.execute ? guarded(name, tool, chat) : tool]);
   return { [served.search_tool.name]: searchTool(served, chat), ...Object.fromEntries(bound) };
+}
+
+/** The tools of a request: without the search tool where the conversation has none. A service of an earlier version always has one. */
+function offered(tools: Record<string, any>, step: Step): Record<string, any> {
+  if (step.offers_search !== false) return tools;
+  return Object.fromEntries(Object.entries(tools).filter(([name]) => name !== step.refusals.search));
 }
 
 function guarded(name: string, tool: any, chat: Conversation): any {

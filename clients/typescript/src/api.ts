@@ -947,6 +947,11 @@ export interface components {
              */
             reminder: string;
             refusals: components["schemas"]["RefusalsShape"];
+            /**
+             * Offers Search
+             * @description whether the request has the search tool; it stays so until a new baseline
+             */
+            offers_search: boolean;
         };
         /**
          * SummaryEntry

@@ -31,11 +31,11 @@ from cuecard.adapters.adk_agents import agents_of, says_something, sees_one_turn
 from cuecard.adapters.adk_contents import CallIds, named, place_blocks, tool_results, with_results
 from cuecard.adapters.adk_request import SearchTool, put_in_front, show_active
 from cuecard.adapters.ongoing import made_by, search
-from cuecard.boundary.capability import check_graph
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Call, Json, Step, ToolResult, Turn
+from cuecard.model.boundary import checked
 
 TurnSource: TypeAlias = Turn | Callable[[CallbackContext], Turn]
 """What the host knows of a message: the same for all, or made from ADK's context (such as its state)."""
@@ -64,6 +64,7 @@ class Cuecard(BasePlugin):
     Each agent has a conversation of its own in each session: what it has found, and what it has touched.
     """
 
+    @checked
     def __init__(
         self,
         engine: Engine,
@@ -87,7 +88,6 @@ class Cuecard(BasePlugin):
         Raises:
             InputError: with each argument that is wrong.
         """
-        check_graph({"engine": engine, "turn": turn, "on_call": on_call, "on_step": on_step}, Engine, Turn)
         super().__init__(name)
         self.engine, self.turn, self.agents = engine, turn, frozenset(agents)
         self.on_call, self.on_step = on_call, on_step
@@ -120,12 +120,12 @@ class Cuecard(BasePlugin):
         """
         if not self._serves(callback_context):
             return
-        if self.search_tool.name not in llm_request.tools_dict:
-            llm_request.append_tools([self.search_tool])
         held = named(llm_request.contents, CallIds(callback_context.session.events))
         results = tool_results(held)
         talk = self._talk(callback_context)
         call = self._call(talk, callback_context, llm_request, results)
+        if call.tools.offers_search and self.search_tool.name not in llm_request.tools_dict:
+            llm_request.append_tools([self.search_tool])
         step = talk.step = talk.chat.step(results)
         if self.on_step:
             self.on_step(step)
@@ -172,7 +172,8 @@ class Cuecard(BasePlugin):
     def _known(self, context: CallbackContext, request: LlmRequest) -> Turn:
         """The turn with what the request shows: its model, its tools, and what can be done with its contents."""
         turn = self.turn if isinstance(self.turn, Turn) else self.turn(context) if self.turn else Turn()
-        tools = tuple(name for name in request.tools_dict if name in self.engine.tools)
+        there = dict.fromkeys((*request.tools_dict, self.search_tool.name))
+        tools = tuple(name for name in there if name in self.engine.tools)
         return replace(
             turn,
             model=turn.model or request.model or "",

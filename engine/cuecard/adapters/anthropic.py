@@ -6,23 +6,25 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cuecard.adapters.anthropic_deferral import Deferral, deferred
+from cuecard.adapters.bodies import Message, ToolBody, body_rules, profile_of
 from cuecard.adapters.content_places import THINKING, Ends, place, text_block
-from cuecard.adapters.placing import Body, Message, order_tools, system_pieces
-from cuecard.boundary.requests import admit_request
+from cuecard.adapters.placing import Body, order_tools, system_pieces
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Step
+from cuecard.model.boundary import FilledText, checked
 
 CACHED: Body = {"cache_control": {"type": "ephemeral"}}
 TOOL_CHANGES_BETA = "mid-conversation-tool-changes-2026-07-01"
 """What a request has to name in its `anthropic-beta` header, where `defer=True` adds tools mid-conversation."""
 
 
+@checked(also=body_rules("anthropic"))
 def request(
     step: Step,
     messages: Iterable[Message],
     *,
-    model: str | ModelProfile,
-    tools: Iterable[Message] = (),
+    model: FilledText | ModelProfile,
+    tools: Iterable[ToolBody] = (),
     defer: bool = False,
     base_url: str = "",
     compare_with: str | None = None,
@@ -53,8 +55,7 @@ def request(
     Raises:
         InputError: with everything that is wrong in an argument, or when a block has no user message to go with.
     """
-    options = {"defer": defer, "base_url": base_url, "compare_with": compare_with}
-    messages, tools, model = admit_request("anthropic", step, messages, tools, model, options)
+    model = profile_of(model, base_url)
     ordered = [_bare(tool) for tool in order_tools(tools, step)]
     turns = [_normal(message) for message in messages]
     late = deferred(ordered, turns, step, model) if defer else Deferral(ordered)

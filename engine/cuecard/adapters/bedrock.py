@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
+from cuecard.adapters.bodies import Message, ToolBody, body_rules, profile_of
 from cuecard.adapters.content_places import Blocks, Ends, place
 from cuecard.adapters.lifetimes import check_lifetimes
 from cuecard.adapters.one_turn import Ended
-from cuecard.adapters.placing import Body, Message, order_tools, reminder, system_pieces
-from cuecard.boundary.requests import admit_request
+from cuecard.adapters.placing import Body, order_tools, reminder, system_pieces
 from cuecard.config.model_name import bare_name
 from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import InputError, Problem
 from cuecard.model import Step
+from cuecard.model.boundary import FilledText, checked
 
 Lifetime: TypeAlias = Literal["5m", "1h"]
 
@@ -25,12 +26,13 @@ _APART = re.compile(r"(?:^|[./])(?:meta|mistral|cohere)\.")
 """Ids of models that refuse a text in the message that holds the results of tools."""
 
 
+@checked(also=body_rules("bedrock"))
 def request(
     step: Step,
     messages: Iterable[Message],
     *,
-    model: str | ModelProfile,
-    tools: Iterable[Message] = (),
+    model: FilledText | ModelProfile,
+    tools: Iterable[ToolBody] = (),
     base_url: str = ENDPOINT,
     lifetime: Lifetime = "5m",
     system_lifetime: Lifetime | None = None,
@@ -59,8 +61,7 @@ def request(
         InputError: with everything that is wrong in an argument; when a block has no user message to go with, or stands
             beside results where the model refuses that; when the system prompt would live shorter than the messages.
     """
-    options = {"base_url": base_url, "lifetime": lifetime, "system_lifetime": system_lifetime}
-    messages, tools, model = admit_request("bedrock", step, messages, tools, model, options)
+    model = profile_of(model, base_url)
     ordered = order_tools([tool for tool in tools if "cachePoint" not in tool], step)
     turns = _merged(place(_parted(_bare(messages), step), step, model, _BLOCKS))
     _check_apart(turns, step, model)
@@ -98,10 +99,10 @@ def _call(block: Message) -> str | None:
 _BLOCKS = Blocks(_text, _call, lambda block: "reasoningContent" in block)
 
 
-def _bare(messages: Sequence[Message]) -> list[Body]:
+def _bare(messages: Iterable[Message]) -> list[Body]:
     """The messages without cache points; those without content, such as an empty answer, are refused by the service."""
-    contents = [[block for block in message["content"] if "cachePoint" not in block] for message in messages]
-    return [{**message, "content": content} for message, content in zip(messages, contents, strict=True) if content]
+    pairs = [(each, [block for block in each["content"] if "cachePoint" not in block]) for each in messages]
+    return [{**message, "content": content} for message, content in pairs if content]
 
 
 def _parted(messages: Iterable[Body], step: Step) -> list[Body]:

@@ -8,16 +8,15 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from cuecard.errors import InputError, Problem
-from cuecard.shapes import Findings, Function, Instance
+from cuecard.model.boundary import checked
 
 TRIED: Mapping[str, str] = {"anthropic": "2.11.0", "boto3": "1.44.5", "google-genai": "2.34.0", "openai": "3.52.0"}
 """The versions of clients that the tests run."""
 
 _PACKAGES = {"anthropic": "anthropic", "botocore": "boto3", "google": "google-genai", "openai": "openai"}
-_CREATE = Function("the method of a client that sends a request")
-_BODY = Instance(dict, hint="pass the result of a request function")
 
 
+@checked
 def check_client(create: Callable[..., Any], body: Mapping[str, Any]) -> None:
     """Check that the client's method knows every part of a body, which an older client may not.
 
@@ -28,10 +27,6 @@ def check_client(create: Callable[..., Any], body: Mapping[str, Any]) -> None:
     Raises:
         InputError: naming each part that the method does not take, and the version that is known to work.
     """
-    found = Findings()
-    _CREATE.take(create, "create", found)
-    _BODY.take(body, "body", found)
-    found.refuse()
     known = _known(create)
     missing = [] if known is None else [key for key in body if key not in known]
     if missing:

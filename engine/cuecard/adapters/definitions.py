@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from cuecard.adapters.bodies import Form
 from cuecard.adapters.placing import Body
-from cuecard.boundary.requests import Form, admit_definitions
 from cuecard.engine import Engine
 from cuecard.model import ToolCard
+from cuecard.model.boundary import checked
 
 
+@checked
 def definitions(cards: Iterable[ToolCard], form: Form) -> list[Body]:
     """The tools in the form that the adapter of the same name takes, in the order of the cards.
 
@@ -20,7 +22,7 @@ def definitions(cards: Iterable[ToolCard], form: Form) -> list[Body]:
     Raises:
         InputError: when there is no such form, or something that is no card.
     """
-    return [_FORMS[form](card) for card in admit_definitions(cards, form)]
+    return [_FORMS[form](card) for card in cards]
 
 
 def search_card(engine: Engine) -> ToolCard:

@@ -10,9 +10,10 @@ from pydantic import TypeAdapter
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
 
-from cuecard.boundary.tools import TOOL_NAME
+from cuecard.catalogue.catalogue import TOOL_NAME
+from cuecard.errors import Problem
 from cuecard.model import ToolCard
-from cuecard.shapes import Findings
+from cuecard.model.boundary import taken, wrong
 
 AnyFunction: TypeAlias = Callable[..., Any]
 
@@ -28,46 +29,49 @@ class _Schema(GenerateJsonSchema):
         return False
 
 
-def function_tools(functions: Any, found: Findings) -> tuple[dict[str, TypeAdapter[Any]], list[ToolCard]]:
+def function_tools(functions: Any, problems: list[Problem]) -> tuple[dict[str, TypeAdapter[Any]], list[ToolCard]]:
     """What checks and calls each function, by the name of its tool, and the cards.
 
     Args:
         functions: the functions, or the functions by name.
-        found: is told of each that can be no tool.
+        problems: collects each that can be no tool.
     """
-    if not isinstance(functions, (Mapping, Iterable)) or isinstance(functions, (str, bytes)):
-        found.wrong("functions", "functions, or functions by name", functions)
-        return {}, []
+    kind = Mapping[Any, Any] if issubclass(type(functions), Mapping) else Iterable[Any]
+    given = taken(kind, functions, "functions", problems)
     pairs: Iterable[tuple[str, Any, Any]] = (
-        [(f"functions[{name!r}]", name, each) for name, each in functions.items()]
-        if isinstance(functions, Mapping)
-        else [(f"functions[{n}]", getattr(each, "__name__", ""), each) for n, each in enumerate(functions)]
+        [(f"functions[{name!r}]", name, each) for name, each in given.items()]
+        if isinstance(given, dict)
+        else [(f"functions[{n}]", getattr(each, "__name__", ""), each) for n, each in enumerate(given or ())]
     )
     adapters: dict[str, TypeAdapter[Any]] = {}
     cards: list[ToolCard] = []
     for at, name, function in pairs:
         if name in adapters:
-            found.report("wrong-argument", at, f"is a second tool named `{name}`", "name each tool once")
-        elif made := _tool(at, name, function, found):
+            problems.append(_unfit(at, f"is a second tool named `{name}`", "name each tool once"))
+        elif made := _tool(at, name, function, problems):
             adapters[name], card = made
             cards.append(card)
     return adapters, cards
 
 
-def _tool(at: str, name: Any, function: Any, found: Findings) -> tuple[TypeAdapter[Any], ToolCard] | None:
+def _tool(at: str, name: Any, function: Any, problems: list[Problem]) -> tuple[TypeAdapter[Any], ToolCard] | None:
     if not callable(function):
-        found.wrong(at, "a function", function)
+        problems.append(wrong(at, "a function", function))
         return None
     if not isinstance(name, str) or not TOOL_NAME.fullmatch(name):
-        found.report("wrong-argument", at, "has a name that is not a valid tool name", _NAMES)
+        problems.append(_unfit(at, "has a name that is not a valid tool name", _NAMES))
         return None
     try:
         adapter = TypeAdapter[Any](function)
         schema = adapter.json_schema(schema_generator=_Schema)
     except (PydanticUserError, NameError, TypeError) as error:
-        found.report("wrong-argument", at, f"cannot be a tool: {str(error).partition(chr(10))[0]}", _NAMED)
+        problems.append(_unfit(at, f"cannot be a tool: {str(error).partition(chr(10))[0]}", _NAMED))
         return None
     if schema.get("type") != "object":
-        found.report("wrong-argument", at, "cannot be a tool: an argument cannot be passed by name", _NAMED)
+        problems.append(_unfit(at, "cannot be a tool: an argument cannot be passed by name", _NAMED))
         return None
     return adapter, ToolCard(name, inspect.getdoc(function) or "", schema)
+
+
+def _unfit(at: str, told: str, hint: str) -> Problem:
+    return Problem("wrong-argument", f"`{at}` {told}", hint, at)

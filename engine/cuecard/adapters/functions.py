@@ -10,23 +10,19 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ArgsKwargs
 
+from cuecard.adapters.bodies import Form
 from cuecard.adapters.definitions import definitions, search_card
 from cuecard.adapters.function_tools import AnyFunction, function_tools
 from cuecard.adapters.placing import Body
 from cuecard.adapters.plain_values import plain_value
-from cuecard.boundary.requests import Form
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values.placeholders import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
 from cuecard.model import Json, Step, ToolResult
-from cuecard.shapes import Findings, Instance
+from cuecard.model.boundary import refuse, taken
 from cuecard.template.guards.controls import without_controls
-
-_ENGINE = Instance(Engine, hint="`Engine.open` makes one")
-_CHAT = Instance(Conversation, hint="`functions.engine.conversation()` makes one")
-_STEP = Instance(Step, hint="pass the result of `chat.step`")
 
 
 class Functions:
@@ -37,8 +33,8 @@ class Functions:
 
     Attributes:
         engine: the engine, which knows the functions as tools.
-        names: the tools that there are, the search tool among them. Pass them as `Turn.tools`, so that no other tool of
-            the agent's files is found.
+        names: the tools that there are, the search tool among them unless every tool is a core tool. Pass them as
+            `Turn.tools`, so that no other tool of the agent's files is found.
     """
 
     def __init__(self, engine: Engine, functions: Iterable[AnyFunction] | Mapping[str, AnyFunction]) -> None:
@@ -47,13 +43,15 @@ class Functions:
         Raises:
             InputError: with everything that is wrong in an argument, each function with it that cannot be a tool.
         """
-        found = Findings()
-        _ENGINE.take(engine, "engine", found)
-        self._adapters, cards = function_tools(functions, found)
-        found.refuse()
-        search = [] if engine.search_tool in self._adapters else [search_card(engine)]
-        self.engine = engine.with_tools([*search, *cards])
-        self.names = (engine.search_tool, *(name for name in self._adapters if name != engine.search_tool))
+        problems: list[Problem] = []
+        taken(Engine, engine, "engine", problems)
+        self._adapters, cards = function_tools(functions, problems)
+        refuse(problems)
+        self.engine, search = engine.with_tools(cards), engine.search_tool
+        if self.engine.agent.searched and search not in self._adapters:
+            self.engine = engine.with_tools([search_card(engine), *cards])
+        own = (search,) if search in self.engine.tools else ()
+        self.names = (*own, *(name for name in self._adapters if name != search))
 
     def definitions(self, form: Form) -> list[Body]:
         """The tool definitions in a provider's form: `anthropic`, `bedrock`, `chat`, `gemini` or `responses`.
@@ -108,10 +106,10 @@ class Functions:
             return ToolResult(named, _told(error), call_id, is_error=True)
 
     def _check(self, chat: Conversation, step: Step) -> None:
-        found = Findings()
-        _CHAT.take(chat, "chat", found)
-        _STEP.take(step, "step", found)
-        found.refuse()
+        problems: list[Problem] = []
+        taken(Conversation, chat, "chat", problems)
+        taken(Step, step, "step", problems)
+        refuse(problems)
 
     def _call(self, chat: Conversation, step: Step, name: str, arguments: str | Mapping[str, Json]) -> Any:
         if refusal := step.refusal(name):

@@ -6,13 +6,15 @@ from collections.abc import Iterable
 from functools import partial
 
 from cuecard.adapters.blocks import place_after
+from cuecard.adapters.bodies import Message, ToolBody, body_rules
 from cuecard.adapters.homes import Reader
-from cuecard.adapters.placing import Body, Message, order_tools, reminder
-from cuecard.boundary.requests import admit_request
+from cuecard.adapters.placing import Body, order_tools, reminder
 from cuecard.model import Step
+from cuecard.model.boundary import checked
 
 
-def request(step: Step, contents: Iterable[Message], *, tools: Iterable[Message] = ()) -> Body:
+@checked(also=body_rules("gemini", "contents"))
+def request(step: Step, contents: Iterable[Message], *, tools: Iterable[ToolBody] = ()) -> Body:
     """The body of one request, `contents` last; the model is named in the address, not in the body.
 
     Gemini has no operator role mid-conversation. An appended block is a `<system-reminder>` text in a content with the
@@ -29,7 +31,6 @@ def request(step: Step, contents: Iterable[Message], *, tools: Iterable[Message]
     Raises:
         InputError: with everything that is wrong in an argument, or when a block has no content of the user to go with.
     """
-    contents, tools, _ = admit_request("gemini", step, contents, tools)
     ordered = order_tools(tools, step)
     make = partial(_content, form=step.reminder)
     return {

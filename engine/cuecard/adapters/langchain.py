@@ -28,9 +28,9 @@ from typing_extensions import override
 from cuecard.adapters import langgraph
 from cuecard.adapters.graph_threads import Stored
 from cuecard.adapters.langchain_models import Cache
-from cuecard.boundary.capability import check_graph
 from cuecard.engine import Engine
 from cuecard.model import Call, Step, Turn
+from cuecard.model.boundary import checked
 
 TurnSource: TypeAlias = Turn | Callable[[ModelRequest[Any]], Turn]
 """What the host knows of a run: the same for all, or made from the request (such as its `runtime.context`)."""
@@ -60,6 +60,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
 
     state_schema = CuecardState
 
+    @checked
     def __init__(
         self,
         *,
@@ -82,9 +83,6 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
             InputError: with each argument that is wrong.
         """
         super().__init__()
-        check_graph(
-            {"engine": engine, "turn": turn, "cache": cache, "on_call": on_call, "on_step": on_step}, Engine, Turn
-        )
         self._turn = turn
         self._graph = langgraph.Cuecard(engine=engine, cache=cache, on_call=on_call, on_step=on_step)
         self.tools = [self._graph.search_tool]

@@ -40,13 +40,13 @@ from cuecard.adapters.langchain_tools import (
     rough,
     search_tool,
 )
-from cuecard.boundary.calls import admit_turn
-from cuecard.boundary.capability import check_graph
+from cuecard.adapters.placing import is_offered
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine
 from cuecard.errors import InputError
 from cuecard.model import Call, Json, Step, Turn
+from cuecard.model.boundary import admit, check_fields
 
 Answer = ToolMessage | Command[Any]
 """What a call of a tool gives a graph."""
@@ -101,8 +101,7 @@ class Cuecard:
     _ordered: Ordered = field(init=False, repr=False, default_factory=Ordered)
 
     def __post_init__(self) -> None:
-        given = {name: getattr(self, name) for name in ("engine", "cache", "on_call", "on_step")}
-        check_graph(given, Engine, Turn)
+        check_fields(self, "engine", "cache", "on_call", "on_step")
         self._threads = Threads(self.engine)
         self.search_tool = search_tool(self.engine, self._search)
 
@@ -144,6 +143,7 @@ class Cuecard:
         showing = list(messages)
         if self.engine.agent.results:
             showing = with_results(showing, self.engine.render_result)
+        tools = [tool for tool in tools if is_offered(name_of(tool), step)]
         shown = self._ordered.of(tools, step)
         if call and call.delivery.rebuilds:
             shown = active_only(tools, step, self.engine.tools)
@@ -212,7 +212,7 @@ class Cuecard:
     def _turn(self, turn: Turn | Callable[[], Turn] | None, model: ModelFacts, tools: Sequence[AnyTool]) -> Turn:
         """The turn, with the model and the tools that are there, where it says nothing of them."""
         said = turn() if callable(turn) else turn or Turn()
-        admit_turn(self.engine.agent, said, None)
+        said = admit(Turn, said, "turn")
         there = (name_of(tool) for tool in tools)
         exist = tuple(name for name in there if name in self.engine.tools) if said.tools is None else said.tools
         return model.named_in(replace(said, tools=exist))

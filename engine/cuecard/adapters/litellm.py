@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache, partial, wraps
 from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
+from cuecard.adapters.bodies import admit_chat
 from cuecard.adapters.chat_results import with_results
 from cuecard.adapters.litellm_targets import Cache, Target, caching, system_message
 from cuecard.adapters.litellm_tools import Offer
@@ -24,12 +25,10 @@ from cuecard.adapters.ongoing import search
 from cuecard.adapters.openai import place_in_chat
 from cuecard.adapters.placing import Body
 from cuecard.adapters.replays import ATOMS, Replays, copied, with_tools
-from cuecard.boundary.calls import admit_turn
-from cuecard.boundary.capability import check_graph
-from cuecard.boundary.requests import admit_chat
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.model import Call, Step, Turn
+from cuecard.model.boundary import admit, check_fields
 
 TurnSource: TypeAlias = Turn | Callable[[Mapping[str, Any]], Turn]
 """What the host knows about a conversation: the same for all, or made from the arguments of the completion."""
@@ -105,8 +104,7 @@ class Cuecard:
     _named: tuple[Any, Turn] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        given = {name: getattr(self, name) for name in ("engine", "turn", "cache", "on_call", "on_step")}
-        check_graph(given, Engine, Turn)
+        check_fields(self, "engine", "turn", "cache", "on_call", "on_step")
         self._replays = Replays(self.engine)
         self._target = lru_cache(_MODELS)(partial(Target.of, profiles=self.engine.models))
 
@@ -216,7 +214,7 @@ class Cuecard:
         return self._named[1]
 
     def _knowing(self, said: Any, target: Target, offer: Offer) -> Turn:
-        turn = said if isinstance(said, Turn) else admit_turn(self.engine.agent, said, None)
+        turn = said if isinstance(said, Turn) else admit(Turn, said, "turn")
         turn = with_tools(turn, offer.names, self.engine.tools)
         named = turn if turn.model else replace(turn, model=target.name, endpoint=target.endpoint)
         return replace(named, authority="user" if target.moves else turn.authority or target.role)

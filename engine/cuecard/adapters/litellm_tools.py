@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from cuecard.adapters.placing import Body, tool_name
+from cuecard.adapters.placing import Body, is_offered, tool_name
 from cuecard.adapters.replays import copied
 from cuecard.model import Step
 
@@ -54,11 +54,11 @@ class Offer:
         """
         names, packed = self._ordered(step.base_tools or step.initial_tools)
         tools = cast("list[Body]", pickle.loads(packed))  # noqa: S301 - our own
-        if catalogue is None:
+        if catalogue is None and step.offers_search:
             return tools
-        active = {*step.active_tools}
+        hidden = {*catalogue} - {*step.active_tools} if catalogue is not None else set[str]()
         named = zip(names, tools, strict=True)
-        return [tool for name, tool in named if name in active or name not in catalogue]
+        return [tool for name, tool in named if name not in hidden and is_offered(name, step)]
 
     def _ordered(self, base: tuple[str, ...]) -> tuple[list[str], bytes]:
         if base not in self._orders:

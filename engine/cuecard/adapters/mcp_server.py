@@ -173,7 +173,7 @@ class Serving:
     async def list_tools(self, _context: Any, _params: Any) -> ListToolsResult:
         """The search tool, if there is something to find."""
         engine, words = self.engine, self.engine.words.search
-        if not engine.tools:
+        if not engine.agent.searched:
             return ListToolsResult(tools=[])
         card = engine.tools.get(engine.search_tool)
         schema = {
@@ -189,7 +189,7 @@ class Serving:
 
     async def call_tool(self, _context: Any, params: CallToolRequestParams) -> CallToolResult:
         """What the search finds, and the instructions of these tools behind it."""
-        if params.name != self.engine.search_tool or not self.engine.tools:
+        if params.name != self.engine.search_tool or not self.engine.agent.searched:
             raise MCPError(INVALID_PARAMS, f"there is no tool `{params.name}`")
         given = params.arguments or {}
         try:
@@ -221,10 +221,9 @@ class Serving:
     def _cues(self, name: str) -> dict[str, Json]:
         """A tool's instructions as data, as `cuecard tools import` reads them."""
         card = self.engine.tools[name]
-        if card.instructions is None:
-            return {}
-        cues: dict[str, Json] = {key: getattr(card.instructions, key) for key in CUES}
-        return {**cues, "phrases": list(card.phrases)} if card.phrases else cues
+        told = ((key, getattr(card.instructions, key, "")) for key in CUES)
+        cues: dict[str, Json] = {key: text for key, text in told if text}
+        return {**cues, "phrases": list(card.phrases)} if cues and card.phrases else cues
 
     async def list_resources(self, _context: Any, _params: Any) -> ListResourcesResult:
         """Every file of every skill."""

@@ -12,22 +12,24 @@ from collections.abc import Iterable, Sequence
 from typing_extensions import override
 
 from cuecard.adapters.blocks import place_after
+from cuecard.adapters.bodies import Message, ToolBody, body_rules, profile_of
 from cuecard.adapters.homes import Reader
-from cuecard.adapters.placing import Body, Message, order_tools, reminder, system_pieces
+from cuecard.adapters.placing import Body, order_tools, reminder, system_pieces
 from cuecard.adapters.turns import Read
-from cuecard.boundary.requests import admit_request
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Authority, Step
+from cuecard.model.boundary import FilledText, checked
 
 _BREAKPOINT: Body = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 
 
+@checked(also=body_rules("responses", "items"))
 def responses_request(
     step: Step,
     items: Iterable[Message],
     *,
-    model: str | ModelProfile,
-    tools: Iterable[Message] = (),
+    model: FilledText | ModelProfile,
+    tools: Iterable[ToolBody] = (),
     cache_key: str | None = None,
     base_url: str = "",
     compare_with: str | None = None,
@@ -54,8 +56,7 @@ def responses_request(
         InputError: with everything that is wrong in an argument, or when a block has no item of the user or of a tool
             to go with.
     """
-    options = {"cache_key": cache_key, "base_url": base_url, "compare_with": compare_with}
-    items, tools, model = admit_request("responses", step, items, tools, model, options)
+    model = profile_of(model, base_url)
     ordered = order_tools(tools, step)
     pieces = system_pieces(step, model, ordered, model.breakpoints)
     marked = any(mark for _, mark in pieces)
@@ -69,12 +70,13 @@ def responses_request(
     }
 
 
+@checked(also=body_rules("chat"))
 def chat_request(
     step: Step,
     messages: Iterable[Message],
     *,
-    model: str | ModelProfile,
-    tools: Iterable[Message] = (),
+    model: FilledText | ModelProfile,
+    tools: Iterable[ToolBody] = (),
     cache_key: str | None = None,
     base_url: str = "",
 ) -> Body:
@@ -82,9 +84,7 @@ def chat_request(
 
     Arguments and errors are those of `responses_request`, with messages and tools in the form of this API.
     """
-    messages, tools, model = admit_request(
-        "chat", step, messages, tools, model, {"cache_key": cache_key, "base_url": base_url}
-    )
+    model = profile_of(model, base_url)
     ordered = order_tools(tools, step)
     pieces = system_pieces(step, model, ordered, model.breakpoints)
     content = _parts(pieces, "text") if any(mark for _, mark in pieces) else step.system

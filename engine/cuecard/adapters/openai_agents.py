@@ -39,11 +39,11 @@ with needs("openai-agents", ">=0.24", "openai-agents"):
     from agents.tool_context import ToolContext
 from cuecard.adapters.ongoing import check_own, made_by
 from cuecard.adapters.openai_agents_run import Run, Told
-from cuecard.boundary.capability import check_graph, check_run
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
 from cuecard.model import Call, Step, Turn
+from cuecard.model.boundary import check_fields, checked
 
 Find = Callable[[Any], Run | None]
 """Finds the run in the context that a host passes to the runner."""
@@ -86,8 +86,7 @@ class Cuecard:
     _given: WeakKeyDictionary[Conversation, dict[str, Any]] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
-        told = {"find": self.find, "on_call": self.on_call, "on_step": self.on_step}
-        check_graph({"engine": self.engine, **told}, Engine, Turn)
+        check_fields(self, "engine", "find", "on_call", "on_step")
         object.__setattr__(self, "_search", self._search_tool())
 
     def tools(self, tools: Iterable[Tool] = ()) -> list[Tool]:
@@ -123,6 +122,7 @@ class Cuecard:
         """
         return {"context": self.run(turn, conversation, config=config), "run_config": self.config(config)}
 
+    @checked
     def run(
         self,
         turn: Turn | None = None,
@@ -144,7 +144,6 @@ class Cuecard:
                 resumed in a conversation without a call.
         """
         turn = Turn() if turn is None else turn
-        check_run(turn, conversation, (Turn, Conversation))
         chat = conversation or self.engine.conversation()
         check_own(chat.call, self.engine)
         if resumed and chat.call is None:
@@ -249,4 +248,4 @@ class Cuecard:
 
     def _begun(self, context: RunContextWrapper[Any], agent: AgentBase) -> bool:
         """The SDK asks before every request of an agent that has the search tool: a run without a prompt shows."""
-        return bool(self._running(context.context).begin(agent))
+        return self._running(context.context).begin(agent).tools.offers_search

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from cuecard.adapters.blocks import without_blocks
 from cuecard.adapters.homes import Reader, homes
-from cuecard.adapters.placing import Body, Message, reminder, tool_name
+from cuecard.adapters.placing import Body, Message, is_offered, reminder, tool_name
 from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Step
 from cuecard.records import dataclass
@@ -81,7 +81,7 @@ def client_tool_search(
             follow.
     """
     late, search = _Late.of(tools, items, step), step.refusals.search
-    if search not in late.tools:
+    if step.offers_search and search not in late.tools:
         hint = f"add the function `{search}` to the tools: its description and parameters are used for the search"
         raise InputError(Problem("wrong-option", f"the search tool `{search}` is not among the tools", hint, "tools"))
     front = [_searching(tool) if tool_name(tool) == search else tool for tool in late.front(also)]
@@ -134,7 +134,7 @@ class _Late:
     def front(self, also: Collection[str]) -> list[Message]:
         """What is defined from the start, and what nothing else could define."""
         step = self.step
-        base = {*(step.base_tools or step.initial_tools), *also}
+        base = {name for name in (*(step.base_tools or step.initial_tools), *also) if is_offered(name, step)}
         # One that was withdrawn before the baseline comes with the message that brings it back.
         told = (each for each in step.found or step.discovered if each.after_call_id or each.tool in step.active_tools)
         lost = {each.tool for each in told} - self.found.keys() - step.brought.keys()

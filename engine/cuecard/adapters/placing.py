@@ -61,14 +61,19 @@ def order_tools(tools: Iterable[Message], step: Step) -> list[Body]:
     """Tools in an order that neither discovery, nor a withdrawal, nor the host changes: by the baseline, then by name.
 
     Discovered tools keep the place they had before, and withdrawn ones stay, because tools stand before everything else
-    in a cached prefix.
+    in a cached prefix. The search tool is left out where the conversation has none.
     """
     first = {name: place for place, name in enumerate(step.base_tools or step.initial_tools)}
 
     def rank(tool: Message) -> tuple[int, str]:
         return first.get(tool_name(tool), len(first)), tool_name(tool)
 
-    return [dict(tool) for tool in sorted(tools, key=rank)]
+    return [dict(tool) for tool in sorted(tools, key=rank) if is_offered(tool_name(tool), step)]
+
+
+def is_offered(tool: str, step: Step) -> bool:
+    """Whether requests of the conversation have a tool: all of the host's, and the search tool if it was decided so."""
+    return step.offers_search or tool != step.refusals.search
 
 
 def tool_name(tool: Message) -> str:

@@ -27,6 +27,7 @@ with needs("pydantic-ai-slim", ">=2.62", "pydantic-ai"):
     from pydantic_ai.toolsets import FunctionToolset
 
 from cuecard.adapters.ongoing import check_own
+from cuecard.adapters.placing import is_offered
 from cuecard.adapters.pydantic_messages import (
     as_reminders,
     holds_all,
@@ -40,13 +41,13 @@ from cuecard.adapters.pydantic_messages import (
 from cuecard.adapters.pydantic_models import checks_thinking, keeps_roles, reveals_tools, settings_for, with_model
 from cuecard.adapters.pydantic_passing import place_passing, with_cache_points, without_ended_thinking
 from cuecard.adapters.pydantic_tools import Showing, ToolList, search_toolset, shown_tools
-from cuecard.boundary.capability import check_capability
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values.placeholders import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError
 from cuecard.model import Call, Json, Step, Turn
+from cuecard.model.boundary import Count, check_fields
 
 TurnSource: TypeAlias = Turn | Callable[[RunContext[Any]], Turn]
 """What the host knows of a run: the same for all, or made from the run's context (such as its `deps`)."""
@@ -104,13 +105,13 @@ class Cuecard(AbstractCapability[Any]):
     cache: CacheSetting | None = True
     on_call: OnCall | None = None
     on_step: OnStep | None = None
-    retries: int | None = None
+    retries: Count | None = None
     chat: Conversation | None = field(default=None, repr=False)
     step: Step | None = field(default=None, repr=False)
     lists: MutableMapping[Conversation, ToolList] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
-        check_capability(vars(self), Engine, (Turn, Conversation))
+        check_fields(self, "engine", "turn", "conversation", "on_call", "on_step", "retries")
 
     @override
     async def for_run(self, ctx: RunContext[Any]) -> Cuecard:
@@ -127,7 +128,7 @@ class Cuecard(AbstractCapability[Any]):
     @override
     def get_toolset(self) -> FunctionToolset[Any] | None:
         """The search tool, under the name that the agent file gives it; none where there is nothing to find."""
-        return search_toolset(self.engine, self._search) if self.engine.tools else None
+        return search_toolset(self.engine, self._search) if self.engine.agent.searched else None
 
     @override
     async def prepare_tools(self, ctx: RunContext[Any], tool_defs: list[ToolDefinition]) -> list[ToolDefinition]:
@@ -151,9 +152,10 @@ class Cuecard(AbstractCapability[Any]):
         if self.on_step:
             self.on_step(step)
         before = self.lists.get(chat, ToolList())
-        listed = self.lists[chat] = before.more(parameters.function_tools, call)
+        offered = [tool for tool in parameters.function_tools if is_offered(tool.name, step)]
+        listed = self.lists[chat] = before.more(offered, call)
         showing: Showing = "active" if call.delivery.rebuilds else "revealed" if reveals_tools(model, known) else "all"
-        tools = parameters.function_tools if showing == "active" else listed.sent
+        tools = offered if showing == "active" else listed.sent
         prompt = InstructionPart(content=step.system.strip(), dynamic=call.delivery.rebuilds)
         request_context.model_request_parameters = replace(
             parameters,

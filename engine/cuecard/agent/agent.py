@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
 
+from cuecard.agent.core import core_tools, is_pattern
 from cuecard.agent.ranker import NamedRanker
 from cuecard.agent.results import ResultForms
 from cuecard.agent.sections.layout import Layout
 from cuecard.agent.sections.section import PROTOCOLS, Section
+from cuecard.agent.sections.selections import Edition
 from cuecard.catalogue.catalogue import Catalogue
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.models_file import ModelsFile
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Cut, FileText
 from cuecard.records import dataclass
 from cuecard.sources.protocols import Protocol
 from cuecard.template.guards.gate import Gate
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.agent.sections.selections import Edition
-    from cuecard.config.agent_file import AgentFile
-    from cuecard.config.models_file import ModelsFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +34,7 @@ class Agent:
             root element around them.
         layout: how the sections are joined.
         catalogue: every tool the agent could use.
+        core: the names of the core tools, including those that the files name and no catalogue knows.
         protocols: the rendered instructions by tool name.
         names: every element name that the prompt writes.
         warnings: the warnings of the file check.
@@ -53,6 +52,7 @@ class Agent:
     editions: Mapping[Edition, tuple[Section, ...]]
     layout: Layout
     catalogue: Catalogue
+    core: tuple[str, ...]
     protocols: Mapping[str, Protocol]
     names: frozenset[str]
     warnings: tuple[Problem, ...] = ()
@@ -72,6 +72,22 @@ class Agent:
     def sections(self) -> tuple[Section, ...]:
         """The sections of a call without profile and variant, in order."""
         return tuple(section for section in self.editions["", ""] if not section.frame)
+
+    @property
+    def search_tool(self) -> str:
+        """The name of the search tool."""
+        return self.spec.tools.search.tool
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The core tools that the agent file names itself; patterns match the others."""
+        return tuple(name for name in self.spec.tools.core if not is_pattern(name))
+
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """The tools that a search may find: those of the catalogue that are not core tools."""
+        out = {*self.core, self.search_tool}
+        return tuple(name for name in self.catalogue if name not in out)
 
     @property
     def pending(self) -> str:
@@ -113,4 +129,6 @@ class Agent:
 
     def with_catalogue(self, catalogue: Catalogue, cuts: tuple[Cut, ...] = ()) -> Agent:
         """The same agent with more information about its tools, and what was left out of it."""
-        return replace(self, catalogue=catalogue, tool_cuts=tuple(dict.fromkeys((*self.tool_cuts, *cuts))))
+        core = core_tools(self.spec.tools, catalogue)
+        told = tuple(dict.fromkeys((*self.tool_cuts, *cuts)))
+        return replace(self, catalogue=catalogue, core=core, tool_cuts=told)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from cuecard.agent.producers.texts import Producer, SectionText, use_problem
-from cuecard.agent.sections.body import Body, Chosen, SkillsFill
+from cuecard.agent.sections.body import Around, Body, Chosen, SkillsFill
 from cuecard.agent.sections.choices import alternatives, check_waiting, conditions_of
 from cuecard.agent.sections.condition_problems import check_condition
 from cuecard.agent.sections.conditions import inputs_read, parts_of
 from cuecard.agent.sections.entries import entries_guard
 from cuecard.agent.sections.lifetimes import lifetime_problems
 from cuecard.agent.sections.section import PROTOCOLS, Section
-from cuecard.agent.sections.section_source import fill_of, inputs_of, local_names, source_of
+from cuecard.agent.sections.section_source import fill_of, inputs_of, is_around, local_names, source_of
 from cuecard.agent.sections.selections import Edition, Written, written_editions
 from cuecard.agent.sections.tiers import RHYTHM, lifetime_of, shorter, tier_of
 from cuecard.agent.world import World
@@ -124,7 +124,8 @@ class Assembly:
         for at, condition in conditions_of(written):
             self.problems += check_condition(document, at, condition, inputs)
         choices = tuple((choice.condition, text.origin) for choice, text in zip(spec.choose or (), texts, strict=False))
-        render = Chosen(tuple(text.render for text in texts), spec.id) if choices else texts[0].render
+        renders = tuple(Around(text.render) if is_around(spec, text.statements) else text.render for text in texts)
+        render = Chosen(renders, spec.id) if choices else renders[0]
         reads = frozenset(use.name for use in (*in_text, *others))
         section = Section(
             spec=spec,

@@ -33,6 +33,7 @@ from cuecard.config.skills.skill_file import left_out
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import ToolCard
 from cuecard.records import dataclass
+from cuecard.sources.protocols import Protocol, make_protocol
 from cuecard.template.syntax.source import Source
 
 Result = TypeVar("Result")
@@ -57,6 +58,14 @@ class Draft:
     def spec(self) -> AgentFile | None:
         """The agent file."""
         return self.specification.spec if self.specification else None
+
+    @property
+    def protocols(self) -> dict[str, Protocol]:
+        """The rendered instructions of each tool that has any."""
+        if self.spec is None:
+            return {}
+        words, cues = self.spec.words.protocols, self.spec.tools.cues
+        return {name: made for name, card in self.cards.items() if (made := make_protocol(card, words, cues))}
 
     @property
     def has_errors(self) -> bool:
@@ -155,9 +164,7 @@ def _invisible(sources: AgentSources, memo: Memo) -> Iterator[Problem]:
 
 def _check_tools(world: World, told: Instructions) -> Iterator[Problem]:
     if world.sources.instructions:
-        without = {name for name, card in told.cards.items() if card.instructions is None}
-        discovers = not told.names or not told.names <= without
-        yield from check_tools(world.document, world.spec, told.known, discovers=discovers)
+        yield from check_tools(world.document, world.spec, told.known)
         yield from check_file_order(world.document, world.spec, world.sources.instructions)
 
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from cuecard.agent.agent import Agent
+from cuecard.config.agent_file import InputSpec
+from cuecard.config.words_spec import WordsSpec
 from cuecard.errors import Problem
 from cuecard.model import Cut, ReloadPolicy, ToolCard
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.agent_file import InputSpec
-    from cuecard.config.words_spec import WordsSpec
 
 
 class AgentFacts:
@@ -43,12 +40,12 @@ class AgentFacts:
     @property
     def core_tools(self) -> tuple[str, ...]:
         """The names of the tools that are active from the first step on."""
-        return self.agent.spec.tools.core
+        return self.agent.core
 
     @property
     def search_tool(self) -> str:
         """The name of the search tool: its results, and no others, discover tools."""
-        return self.agent.spec.tools.search.tool
+        return self.agent.search_tool
 
     @property
     def instructions(self) -> Mapping[str, str]:

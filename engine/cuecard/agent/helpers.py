@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.yaml_text import Document
+from cuecard.config.helpers_spec import HelpersSpec
 from cuecard.errors import Problem, SpecError
 from cuecard.records import dataclass
 from cuecard.template.backends.rules import Helper
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.agent_file import AgentFile
-    from cuecard.config.helpers_spec import HelpersSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,11 +86,18 @@ def _read(source: SourceText) -> _File:
         return _File(Document(source.name, source.text, {}), frozenset(), (), error.problems, lost=True)
     found = (*document.warnings, *refuse_escaped(document))
     try:
-        cards = tool_cards(validate(document, ToolFile), document, source.path)
+        file = validate(document, ToolFile)
     except SpecError as error:
         lost = not any(isinstance(document.value.get(key), dict) for key in ("tools", "described"))
         return _File(document, _names(document), (), (*found, *error.problems), lost)
-    return _File(document, _names(document), tuple(cards), found)
+    found = (*found, *(_uninstructed(document, name) for name, entry in file.tools.items() if not entry.instructions))
+    return _File(document, _names(document), tuple(tool_cards(file, document, source.path)), found)
+
+
+def _uninstructed(document: Document, tool: str) -> Problem:
+    message = f"`{tool}` has none of `before`, `after`, `next` and `gotcha`"
+    hint = "a tool without instructions belongs under `described:`"
+    return document.problem(("tools", tool), "no-instructions", message, hint, key=True, severity="warning")
 
 
 def _names(document: Document) -> frozenset[str]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.yaml_text import Document
 from cuecard.config.documents.yaml_text import Path as Place
 from cuecard.config.ranker_name import BM25, KNOWN, RankerName, parse_ranker
 from cuecard.errors import DidYouMean, Problem
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.agent_file import AgentFile
 
 PLACE: Place = ("tools", "search", "ranker")
 

@@ -6,19 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING
 
+from cuecard.agent.core import is_pattern
 from cuecard.agent.sections.entries import line_starts
 from cuecard.agent.world import World
 from cuecard.config.documents.inline import inline_problem
 from cuecard.config.documents.yaml_text import Document, Path, problem_at
+from cuecard.config.result_spec import ResultSpec
 from cuecard.errors import DidYouMean, Problem, TemplateError, did_you_mean
 from cuecard.records import dataclass
 from cuecard.template import Helper, Limits, Template, compile_template, element_names
 from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.result_spec import ResultSpec
 
 READS = ("content", "result", "tool", "cut")
 """The names that the template of a result may read."""
@@ -152,15 +150,15 @@ def check_results(
 ) -> Iterator[Problem]:
     """Problems of unknown tool names, if the tools are known (not None), and of the search tool."""
     for form in forms:
-        at, is_pattern = ("results", form.name), any(sign in form.name for sign in "*?")
+        at, several = ("results", form.name), is_pattern(form.name)
         if form.name == search:
             message = f"`{search}` is the search tool, whose results are sent as they are"
             yield document.problem(at, "no-effect", message, "remove it", key=True)
-        elif known is not None and not is_pattern and form.name not in known:
+        elif known is not None and not several and form.name not in known:
             message = f"no tool is called `{form.name}`"
             hint = DidYouMean(form.name, known)
             yield document.problem(at, "unknown-tool", message, hint, key=True, severity="warning")
-        elif known is not None and is_pattern and not any(fnmatchcase(name, form.name) for name in known):
+        elif known is not None and several and not any(fnmatchcase(name, form.name) for name in known):
             message = f"no tool has a name like `{form.name}`"
             yield document.problem(at, "unknown-tool", message, "remove it", key=True, severity="warning")
         yield from _silent(document, form)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from cuecard.agent.memo import Memo
+from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import AgentSources
 from cuecard.config.documents.yaml_text import Document
 from cuecard.records import dataclass
 from cuecard.template import Helper, Limits
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.agent_file import AgentFile
 
 Printing: TypeAlias = Literal["text", "names"]
 """How `{{{x}}}` prints data in an agent's templates: every `<` escaped, or only before the prompt's own elements."""

@@ -1,15 +1,29 @@
-"""The catalogue: every tool an agent could use, by name."""
+"""The catalogue: every tool an agent could use, by name; and what a tool server says of tools, cleaned."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import asdict, field, fields, is_dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
-from cuecard.errors import InputError, Problem
-from cuecard.model import Json, ToolCard
+from cuecard.errors import InputError, Problem, visible
+from cuecard.model import Cut, Json, ToolCard
+from cuecard.model.boundary import refuse, taken
+from cuecard.model.json_values import MAX_DEPTH
+from cuecard.records import dataclass
+from cuecard.template import clean
+
+TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+"""Tool names that model providers accept, and that are harmless in prompts."""
+
+MAX_TOOL_TEXT = 8_192
+"""The maximum length of a description, a category or a phrase from a tool server, in characters."""
+
+_WRITTEN = 80
 
 _SHOWN = tuple(each.name for each in fields(ToolCard) if each.name != "source")
 
@@ -100,3 +114,79 @@ def _filled(card: ToolCard, told: ToolCard) -> ToolCard:
         instructions=card.instructions or told.instructions,
         source=card.source or told.source,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AdmittedCards:
+    """The accepted cards with cleaned texts, and what was left out, with reasons."""
+
+    cards: tuple[ToolCard, ...]
+    cuts: tuple[Cut, ...]
+
+
+def admit_cards(cards: Any) -> AdmittedCards:
+    """What a tool server says about its tools; the cards are read once, so any iterable works.
+
+    A server is not the host: its mistakes do no harm and are recorded. A tool with an invalid name or an input schema
+    that is no JSON is left out; texts lose invisible characters, and everything beyond `MAX_TOOL_TEXT`.
+
+    Raises:
+        InputError: with everything that is not a card, or has the wrong type in one.
+    """
+    admission = _Admission()
+    given = taken(Iterable[Any], cards, "cards", admission.problems)
+    for place, card in enumerate(given or ()):
+        admission.admit(card, f"cards[{place}]")
+    if given is None and issubclass(type(cards), Mapping):
+        admission.problems = [replace(each, advice="pass its `.values()`") for each in admission.problems]
+    refuse(admission.problems)
+    return AdmittedCards(tuple(admission.cards), tuple(admission.cuts))
+
+
+@dataclass(slots=True)
+class _Admission:
+    """One server's cards on their way in."""
+
+    problems: list[Problem] = field(default_factory=list)
+    cards: list[ToolCard] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
+
+    def admit(self, card: Any, at: str) -> None:
+        found: list[Problem] = []
+        admitted = taken(ToolCard, card, at, found)
+        if not issubclass(type(card), ToolCard):
+            self.problems += found
+            return
+        in_schema = [each for each in found if _is_odd_schema(card, each, at)]
+        in_name = [each for each in found if each.name == f"{at}.name" and getattr(card, "name", None) == ""]
+        if len(found) > len(in_schema) + len(in_name):
+            self.problems += found
+        elif not TOOL_NAME.fullmatch(card.name):
+            reason = "skipped: a tool name has 1 to 64 ASCII letters, digits, `_`, `-` or `.`"
+            self.cuts.append(Cut(f"tool {visible(str.__str__(card.name))[:_WRITTEN]}", reason))
+        elif in_schema:
+            reason = f"skipped: its input schema is nested more than {MAX_DEPTH} levels deep, or is not JSON"
+            self.cuts.append(Cut(f"tool {str.__str__(card.name)}", reason))
+        else:
+            self._clean(admitted)
+
+    def _clean(self, card: ToolCard) -> None:
+        texts, what = [card.description, card.category, *card.phrases], f"tool {card.name}"
+        try:
+            (*seen, schema), removed = clean([*texts, card.input_schema])
+        except InputError as error:
+            self.cuts.append(Cut(what, f"skipped: its input schema is unusable: {error.problems[0].message}"))
+            return
+        if removed:
+            self.cuts.append(Cut(what, f"{removed:,} invisible or control characters were removed"))
+        if (longest := max(map(len, seen))) > MAX_TOOL_TEXT:
+            self.cuts.append(Cut(what, f"a text was truncated: {longest:,} -> {MAX_TOOL_TEXT:,} characters"))
+        description, category, *phrases = (text[:MAX_TOOL_TEXT] for text in seen)
+        cleaned = replace(card, description=description, category=category, phrases=tuple(phrases), input_schema=schema)
+        self.cards.append(cleaned)
+
+
+def _is_odd_schema(card: ToolCard, problem: Problem, at: str) -> bool:
+    """Whether a problem is one of a schema that is an object, and not of the code that supplies it."""
+    inside = problem.name.removeprefix("a key of ").startswith(f"{at}.input_schema")
+    return inside and problem.code != "value-too-large" and isinstance(getattr(card, "input_schema", None), Mapping)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from cuecard.catalogue.ranker import AsyncRanker
-
-if TYPE_CHECKING:
-    from cuecard.catalogue.search import SearchIndex
+from cuecard.catalogue.search import SearchIndex
 
 Answer = TypeVar("Answer")
 

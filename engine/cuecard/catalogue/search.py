@@ -19,8 +19,8 @@ from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import ENGLISH, WordsSpec
 from cuecard.errors import InputError, Problem, visible
 from cuecard.model import Diagnostic, Hit, SearchResult, ToolCard
+from cuecard.model.json_values import MAX_BITS
 from cuecard.records import dataclass
-from cuecard.shapes.json_values import MAX_BITS
 
 MAX_LIMIT = 50
 MAX_QUERY = 2000

@@ -14,7 +14,17 @@ from cuecard.cli.failures import tell, wants_json
 from cuecard.cli.groups import Group
 from cuecard.cli.groups import run as run_command
 from cuecard.cli.mcp_commands import SKILLS, mcp
-from cuecard.cli.options import AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
+from cuecard.cli.options import (
+    SWITCH_INTERVAL,
+    AgentPath,
+    AllowCode,
+    DeliveryOption,
+    Discovered,
+    Format,
+    Json,
+    Set,
+    TurnFile,
+)
 from cuecard.cli.reference_commands import explain, probe, schema
 from cuecard.cli.run_command import run
 from cuecard.cli.serve_command import serve
@@ -141,6 +151,7 @@ def watch(
     from cuecard.cli.watch.command import watch as command
     from cuecard.cli.watch.view import Example
 
+    sys.setswitchinterval(SWITCH_INTERVAL)
     example = Example(discovered, set_ or [], turn)
     return command(agent, example=example, delivery=delivery, as_json=json, states=states, allow_code=allow_code)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Final
 
-from cuecard.cli.options import AllowCode, DeliveryOption
+from cuecard.cli.options import SWITCH_INTERVAL, AllowCode, DeliveryOption
 from cuecard.cli.signatures import Argument, Option
 
 MONTH: Final = 30 * 24 * 60 * 60.0
@@ -31,5 +32,6 @@ def serve(
     from cuecard.cli.serve import Limits, Place
     from cuecard.cli.serve import serve as command
 
+    sys.setswitchinterval(SWITCH_INTERVAL)
     limits = Limits(max_body, max_requests, timeout, max_age)
     return command(agents, Place(host, port, no_token), limits, delivery=delivery, states=states, allow_code=allow_code)

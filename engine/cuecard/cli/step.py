@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cuecard.agent import build_agent
 from cuecard.config.documents.yaml_text import read_yaml
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, SpecError, did_you_mean
@@ -16,7 +17,6 @@ from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_content
 from cuecard.outside.folder import folder_of, read_agent
 from cuecard.outside.helpers import helper_loader
-from cuecard.outside.kept_agents import kept_agent
 from cuecard.outside.kept_counts import kept_counter
 from cuecard.outside.rankers.opening import SearchWish
 from cuecard.outside.settings import read_settings
@@ -26,7 +26,7 @@ def open_engine(agent: Path, delivery: DeliveryWish | None = None, *, allow_code
     """The agent's engine; options override the environment, which overrides the agent file."""
     settings, path = read_settings(), find_content(agent)
     cache = cache_at(settings.cache_folder)
-    made = kept_agent(read_agent(path), cache, helper_loader(allow_code=allow_code))
+    made = build_agent(read_agent(path), load=helper_loader(allow_code=allow_code))
     search = SearchWish(None, allow_code, settings.cache_folder).open(made.ranker, folder_of(path), made.spec.roots)
     count = kept_counter(made.spec.tokens.encoding, cache)
     return Engine(made, delivery or settings.delivery or made.spec.delivery, count, utc_now, settings.salt, "", search)

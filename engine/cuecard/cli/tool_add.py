@@ -20,9 +20,9 @@ from cuecard.outside.rewriting import rewrite, write_new
 from cuecard.outside.yaml_files import ENDINGS, yaml_files
 
 _TEXTS = ToolInstructions(
-    before=f"{TODO}: what to have or to check first; `None required` if nothing",
+    before=f"{TODO}: what to have or to check first",
     after=f"{TODO}: what to do or say after it has succeeded",
-    next=f"{TODO}: the tools that usually follow; `None required` if none",
+    next=f"{TODO}: the tools that usually follow",
     gotcha=f"{TODO}: what goes wrong, and how to avoid it",
 )
 
@@ -52,7 +52,8 @@ def add_tool(name: str, agent: Path, *, as_json: bool) -> None:
         print(json_text({"ok": True, "tool": name, "file": shown(home.file), "line": line}))
         return
     print(f"added `{name}` to {visible(place)}\n")
-    print("  1. write its description, its phrases, and what the model must know: before, after, next, gotcha")
+    print("  1. write its description, its phrases, and what the model must know: before, after, next, gotcha;")
+    print("     leave out what would say nothing")
     checked = "AGENT" if alone else visible(shown(agent))
     print(f"  2. cuecard check {checked}  warns while a text begins with {TODO}")
     print(f'  3. cuecard tools search {checked} "what it does"  shows whether it is found')

@@ -14,7 +14,7 @@ from cuecard.config.result_spec import Results
 from cuecard.config.search_spec import AheadSpec, SearchSpec
 from cuecard.config.sections.section_spec import LayoutSpec, SectionId, SectionSpec, SelectionSpec
 from cuecard.config.sections.tool_list_spec import VisibilitySpec
-from cuecard.config.values.names import Name, Names, Texts, as_tuple
+from cuecard.config.values.names import Name, NamesAndPatterns, Texts, as_tuple
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import DeliveryWish, Json, Lifetime, ReloadPolicy
 
@@ -64,7 +64,11 @@ class ToolsSpec(FileModel):
     """Where tool instructions come from, and which tools are always active."""
 
     instructions: Texts = Field((), description="folders or files of tool instructions, relative to this file")
-    core: Names = Field((), description="tools that are active from the first step")
+    core: NamesAndPatterns = Field(
+        (),
+        description="tools that are active from the first step: their names, and patterns such as `calendar_*`, which "
+        "also match tools that come with a tool server or a turn; `all` for every tool, so that there is no search",
+    )
     search: SearchSpec = Field(SearchSpec.usual(), description="the search tool")
     cues: CuesSpec = Field(CuesSpec.usual(), description="when each part of a tool's instructions reaches the model")
     ahead: AheadSpec | None = Field(

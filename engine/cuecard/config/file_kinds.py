@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+from cuecard.config.cues import CUES
 from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import Problem, SpecError
 
@@ -43,7 +44,7 @@ _OF_TURNS = frozenset(
 _OF_SEVERAL = frozenset(("inputs", "memory", "history", "delivery", "messages", "tools", "metadata", "query"))
 """Further keys of a turn file; other kinds have some of them."""
 
-_OF_ENTRIES = frozenset(("before", "after", "next", "gotcha", "description"))
+_OF_ENTRIES = frozenset((*CUES, "description", "phrases"))
 """Keys of the entries of a tool file."""
 
 _MARKS: Mapping[FileKind, tuple[frozenset[str], frozenset[str]]] = {

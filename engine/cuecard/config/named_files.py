@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from cuecard.config.documents.yaml_text import Path
+from cuecard.config.sections.file_entry import written_entry
 from cuecard.config.sections.file_patterns import has_inputs
-from cuecard.config.sections.file_searches import known_paths, searches
+from cuecard.config.sections.file_searches import Search, known_paths, searches
 from cuecard.model import Json
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.file_entry import FileEntry
-    from cuecard.config.sections.file_searches import Search
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +132,8 @@ def _entries(files: Json) -> Iterator[tuple[list[str], list[Search]]]:
             continue
         if paths and not any(map(has_inputs, paths)):
             yield list(paths), []
-        elif entry := _validated(written):
+        elif entry := written_entry(written):
             yield [*known_paths(entry)], [*searches(entry)]
-
-
-def _validated(written: Json) -> FileEntry | None:
-    from cuecard.config.sections.file_entry import written_entry  # noqa: PLC0415 - few entries are patterns
-
-    return written_entry(written)
 
 
 def _roots(skills: Json) -> list[str]:

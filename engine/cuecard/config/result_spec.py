@@ -5,10 +5,8 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BeforeValidator, Field, model_validator
 
 from cuecard.config.documents.validation import FileModel
+from cuecard.config.values.names import ToolPattern
 from cuecard.config.values.placeholder_rule import holds
-
-ToolPattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/*?-]{1,128}$")]
-"""A tool's name, or one with `*` for any characters and `?` for one."""
 
 LengthUnit: TypeAlias = Literal["characters", "lines", "tokens"]
 """The unit in which the length of a result is counted."""

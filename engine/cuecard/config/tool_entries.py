@@ -15,8 +15,8 @@ from cuecard.model import ToolCard
 
 HEAD = """\
 # What the agent's authors say of these tools. `cuecard tools import` adds new ones, and changes no text that is here.
-# To give a tool instructions, move its entry to `tools:` and say what to do:
-#   before: what to have or to check first; `None required` if nothing
+# To give a tool instructions, move its entry to `tools:` and add those of the four that say something:
+#   before: what to have or to check first
 #   after: what to do or to say when it has succeeded
 #   next: the tools that usually follow
 #   gotcha: what goes wrong, and how to avoid it
@@ -100,7 +100,8 @@ def _entry(card: ToolCard) -> list[str]:
         lines += ["  phrases:", *(f"    - {_quoted(phrase)}" for phrase in card.phrases)]
     if card.instructions is None:
         return lines
-    return [*lines, *(line for key in CUES for line in _text(key, getattr(card.instructions, key)))]
+    told = ((key, getattr(card.instructions, key)) for key in CUES)
+    return [*lines, *(line for key, text in told if text for line in _text(key, text))]
 
 
 def _text(key: str, text: str) -> list[str]:

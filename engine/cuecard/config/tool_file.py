@@ -4,23 +4,34 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from cuecard.config.cues import CUES
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.documents.yaml_text import Document
 from cuecard.config.values.names import Texts, ToolName
 from cuecard.model import ToolCard, ToolInstructions
 
-Required = Annotated[Texts, Field(min_length=1)]
+CueTexts = Annotated[Texts, Field(min_length=1)]
 
 
 class ToolEntry(FileModel):
-    """The instructions of one tool; each field is a text, or a list whose items after the first become `- ` lines."""
+    """The instructions of one tool; each field is a text, or a list whose items after the first become `- ` lines.
+
+    Of `before`, `after`, `next` and `gotcha`, a tool has those that say something: one that is absent or blank prints
+    nothing, and `None required` is a text like any other.
+    """
 
     description: str = Field("", description="what the tool does, in one line, for the search index")
     phrases: Texts = Field((), description="phrases that people or models would search for")
-    before: Required = Field(description="what to have or check first; `None required` if nothing")
-    after: Required = Field(description="what to do or say after it has succeeded")
-    next: Required = Field(description="the tools that usually follow")
-    gotcha: Required = Field(description="what goes wrong, and how to avoid it")
+    before: CueTexts = Field((), description="what to have or check first")
+    after: CueTexts = Field((), description="what to do or say after it has succeeded")
+    next: CueTexts = Field((), description="the tools that usually follow")
+    gotcha: CueTexts = Field((), description="what goes wrong, and how to avoid it")
+
+    @property
+    def instructions(self) -> ToolInstructions | None:
+        """The texts as the model reads them; None if there is none."""
+        texts = {cue: text for cue in CUES if (text := _lines(getattr(self, cue)))}
+        return ToolInstructions(**texts) if texts else None
 
 
 class DescribedEntry(FileModel):
@@ -64,7 +75,7 @@ def _instructed(file: ToolFile, document: Document, source: str) -> list[ToolCar
             description=entry.description,
             phrases=entry.phrases,
             category=file.category,
-            instructions=ToolInstructions(*map(_lines, (entry.before, entry.after, entry.next, entry.gotcha))),
+            instructions=entry.instructions,
             source=_place(document, "tools", name, source),
         )
         for name, entry in file.tools.items()
@@ -76,5 +87,7 @@ def _place(document: Document, key: str, name: str, source: str) -> str:
 
 
 def _lines(texts: tuple[str, ...]) -> str:
+    if not any(text.strip() for text in texts):
+        return ""
     first, *rest = texts
     return "\n".join([first.strip(), *(f"- {text.strip()}" for text in rest)])

@@ -16,7 +16,8 @@ from cuecard.template import clean, without_controls
 MAX_DESCRIPTION: Final = 8_192
 """The maximum length of a description in characters; the engine truncates it there, too."""
 META_KEY: Final = "cuecard/instructions"
-"""The key of `_meta` under which a server gives a tool's instructions: `before`, `after`, `next`, `gotcha`, `phrases`.
+"""The key of `_meta` under which a server gives a tool's instructions: `before`, `after`, `next`, `gotcha`, `phrases`;
+each is optional.
 """
 CUES: Final = ("before", "after", "next", "gotcha")
 """The four texts of a tool's instructions."""
@@ -92,17 +93,18 @@ def _note(card: ToolCard, message: str, hint: str) -> Problem:
 
 
 def _instructed(card: ToolCard, meta: Mapping[str, Json]) -> ToolCard:
-    """The card with its instructions, if all four are texts; anything else is left out."""
+    """The card with those of its instructions that are texts, if any; anything else is left out."""
     said = meta.get(META_KEY)
     if not isinstance(said, dict):
         return card
-    texts = [clean(without_controls(said[key]))[0].strip() for key in CUES if isinstance(said.get(key), str)]
-    if len(texts) < len(CUES) or not all(texts):
+    given = {key: said[key] for key in CUES if isinstance(said.get(key), str)}
+    texts = {key: told for key, text in given.items() if (told := clean(without_controls(text))[0].strip())}
+    if not texts:
         return card
     phrases = said.get("phrases")
-    known = [text for text in phrases if isinstance(text, str)] if isinstance(phrases, list) else []
-    told = tuple(clean(without_controls(text))[0] for text in known)
-    return replace(card, instructions=ToolInstructions(*texts), phrases=card.phrases or told)
+    worded = [text for text in phrases if isinstance(text, str)] if isinstance(phrases, list) else []
+    known = tuple(clean(without_controls(text))[0] for text in worded)
+    return replace(card, instructions=ToolInstructions(**texts), phrases=card.phrases or known)
 
 
 def _tool(card: ToolCard, meta: Mapping[str, Json] | None) -> dict[str, Json]:

@@ -39,6 +39,8 @@ class CallTools:
             search result names them.
         named: the tools that searches have returned so far, the most recently named last, of one search the best.
         looks_ahead: whether the agent searched with the user's own words as the system prompt was made.
+        offers_search: whether the conversation has a search tool, decided as the system prompt was made: only where an
+            available tool was not active.
     """
 
     available: tuple[str, ...] = ()
@@ -56,6 +58,7 @@ class CallTools:
     ahead: tuple[str, ...] = ()
     brought: Mapping[str, int] = field(default_factory=dict)
     looks_ahead: bool = False
+    offers_search: bool = field(default=True, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,11 @@ class CallPrompt:
     origin: str = ""
     passing: tuple[Appended, ...] = field(default=(), metadata=LATER)
     ended: tuple[EndedText, ...] = field(default=(), metadata=LATER)
+
+    @property
+    def blocks(self) -> tuple[Appended, ...]:
+        """The blocks of the conversation before the first step, those of this turn alone last."""
+        return (*self.sent, *self.passing)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
+from cuecard.model.boundary import Count
 from cuecard.model.call import Call
 from cuecard.model.stored import from_json, to_json
 from cuecard.model.values import Json, Memory
@@ -52,7 +53,7 @@ class ConversationState:
     results: tuple[ResultRecord, ...] = ()
     calls: Mapping[str, str] = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
-    kept: int | None = None
+    kept: Count | None = None
     there: tuple[str, ...] | None = None
 
     def to_json(self) -> dict[str, Json]:

@@ -7,16 +7,19 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args
 
 from cuecard.errors import InputError, Problem, did_you_mean
+from cuecard.model.boundary import Count, FilledText, JsonObject, JsonValue, agreeing
+from cuecard.model.json_values import Wrong
 from cuecard.model.values import Json
 from cuecard.records import dataclass
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 """Who speaks; `tool` is the result of one tool call."""
 
-Part: TypeAlias = Mapping[str, Json]
+Part: TypeAlias = JsonObject
 """A piece of a multimodal message, such as `{"type": "text", "text": "..."}`; every other type is passed on unread."""
 
 _KEYS = ("role", "content", "tool_calls", "tool_call_id", "timestamp", "speaker", "id", "persist")
+_ANSWERS = "messages of role `tool` must name the call they answer, and no others may"
 _CALL_KEYS = ("id", "name", "arguments")
 
 
@@ -24,9 +27,9 @@ _CALL_KEYS = ("id", "name", "arguments")
 class ToolCall:
     """One tool call in a message of the assistant; `arguments` is usually a mapping."""
 
-    id: str
-    name: str
-    arguments: Json = None
+    id: FilledText
+    name: FilledText
+    arguments: JsonValue = None
 
     def to_json(self) -> dict[str, Json]:
         """`{"id", "name", "arguments"}`."""
@@ -78,6 +81,19 @@ class Message:
         return {"role": self.role, "content": content, **filled, **({} if self.persist else {"persist": False})}
 
 
+def _disagreeing(message: Message) -> Iterator[Wrong]:
+    """What `messages_from_json` checks as well."""
+    if (message.role == "tool") != bool(message.tool_call_id):
+        told, hint = "is required for tool results and allowed only there", _ANSWERS
+        yield Wrong("wrong-argument", ("tool_call_id",), told, hint)
+    if message.tool_calls and message.role != "assistant":
+        yield Wrong("wrong-argument", ("tool_calls",), "is only allowed in assistant messages")
+
+
+agreed = agreeing(_disagreeing)
+"""Annotates a message whose fields have to fit its role."""
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """A stored summary: its text, and the part of the conversation that it covers.
@@ -87,7 +103,7 @@ class Summary:
     """
 
     text: str = ""
-    covers: int = 0
+    covers: Count = 0
     upto: str = ""
 
     def covered(self, messages: Sequence[Message]) -> int:
@@ -147,8 +163,7 @@ def _problems(name: str, at: str, item: Json) -> Iterator[Problem]:
     if not isinstance(item.get("persist", True), bool):
         yield _problem(name, f"{at}.persist", "should be true or false")
     if (role == "tool") != bool(item.get("tool_call_id")):
-        hint = "messages of role `tool` must name the call they answer, and no others may"
-        yield _problem(name, f"{at}.tool_call_id", "is required for tool results and allowed only there", hint)
+        yield _problem(name, f"{at}.tool_call_id", "is required for tool results and allowed only there", _ANSWERS)
     if item.get("tool_calls"):
         yield from _wrong_calls(name, at, item)
 

@@ -35,6 +35,7 @@ class _Prompt:
     origin: str = field(default="", kw_only=True)
     looks_ahead: bool = field(default=False, kw_only=True)
     ended: tuple[EndedText, ...] = field(default=(), kw_only=True, metadata=LATER)
+    offers_search: bool = field(default=True, kw_only=True, metadata=LATER)
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ class Step(_Prompt):
             stored history may contain them.
         call: the call as this step leaves it, for the next `prepare_step`: the one it was made from, unless inputs came
             with the step. A step that was read from JSON has none.
+        offers_search: whether the request has the search tool: it was decided at the conversation's last baseline, and
+            stays, because definitions of tools stand in front of everything.
         record: creates the manifest.
     """
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+import json
+from collections.abc import Hashable, Mapping
 from copy import deepcopy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from cuecard.errors import InputError, Problem
+from cuecard.errors import InputError, Problem, seen
 from cuecard.model.values import Json
-from cuecard.shapes import seen
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+    from pydantic_core import ErrorDetails
 
 FORMAT = 1
 """Raised whenever older versions could not read what is written."""
@@ -46,10 +47,10 @@ def as_plain(value: Any) -> Json:
     if isinstance(value, (str, int, float)):
         return _without_class(value)
     names = _fields(cast("Hashable", kind))
-    return deepcopy(value) if names is None else _plain_fields(value, names)
+    return deepcopy(value) if names is None else _written(value, names)
 
 
-def _plain_fields(value: Any, names: tuple[str, ...]) -> dict[str, Json]:
+def _written(value: Any, names: tuple[str, ...]) -> dict[str, Json]:
     plain = {name: as_plain(getattr(value, name)) for name in names}
     for name, usual in _later(cast("Hashable", type(value))):
         if plain[name] == usual:
@@ -97,36 +98,21 @@ def from_json(kind: type[Kind], data: Json, name: str, *, code: str) -> Kind:
     if not isinstance(data, Mapping):
         raise InputError(_problem(code, f"the {noun} should be a mapping", name))
     _check_format(code, data.get("format"), name)
-    given = {key: value for key, value in data.items() if key != "format"}
     try:
-        read: Kind = _adapter(cast("Hashable", kind)).validate_python(given)
+        return cast("Kind", _read(cast("Hashable", kind), {key: data[key] for key in data if key != "format"}))
     except ValidationError as error:
-        found = error.errors(include_input=False, include_url=False)
-        raise InputError(_problem(code, _told(e["loc"], e["msg"], noun), name) for e in found) from None
-    changed = tuple(_changed(given, read, ()))
-    if changed:
-        raise InputError(_problem(code, _told(place, told, noun), name) for place, told in changed)
-    return read
+        found = error.errors(include_url=False)
+        raise InputError(_problem(code, _told(each, noun), name) for each in found) from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(_problem(code, f"the {noun} is not plain JSON: {error}", name)) from None
 
 
-def _changed(given: Json, read: Any, place: tuple[int | str, ...]) -> Iterator[tuple[tuple[int | str, ...], str]]:
-    """The values that were taken for something else when they were read: `"5"` for 5, 1 for true."""
-    kind = type(given)
-    if kind in _ATOMS:
-        if kind is not type(read) and not (kind is int and type(read) is float):
-            yield place, f"should be {seen(as_plain(read))}, not {seen(given)}"
-    elif isinstance(given, Mapping) and not isinstance(read, (list, tuple)):
-        held = read if isinstance(read, Mapping) else None
-        for key, item in given.items():
-            other = getattr(read, key, None) if held is None else held.get(key)
-            if type(item) is not str or type(other) is not str:
-                yield from _changed(item, other, (*place, key))
-    elif isinstance(given, (list, tuple)) and isinstance(read, (list, tuple)):
-        for at, (item, other) in enumerate(zip(given, read, strict=False)):
-            if type(item) is not str or type(other) is not str:
-                yield from _changed(item, other, (*place, at))
-    elif kind is not type(read):
-        yield place, f"should be {seen(as_plain(read))}, not {seen(given)}"
+def _read(kind: Hashable, data: Json) -> Any:
+    text = json.dumps([data], ensure_ascii=False, allow_nan=False)
+    encoded = text.encode(errors="xmlcharrefreplace")
+    (read,) = _adapter(kind).validate_json(encoded, strict=True)
+    # Half a character, as in the name of a file, is no UTF-8: what holds one is checked without it, and read as it is.
+    return read if encoded.decode() == text else _adapter(kind).validate_python((data,))[0]
 
 
 def _check_format(code: str, number: Json, name: str) -> None:
@@ -141,13 +127,16 @@ def _check_format(code: str, number: Json, name: str) -> None:
 
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
-    from pydantic import ConfigDict, TypeAdapter, with_config  # noqa: PLC0415 - only who stores things pays for it
+    from pydantic import ConfigDict, TypeAdapter  # noqa: PLC0415 - only who stores things pays for it
 
-    return TypeAdapter(with_config(ConfigDict(extra="forbid"))(kind))
+    # As the item of a tuple: a configuration of the class itself would hold for everyone who checks it.
+    return TypeAdapter(tuple[kind], config=ConfigDict(extra="forbid"))
 
 
-def _told(place: tuple[int | str, ...], message: str, noun: str) -> str:
-    return f"`{'.'.join(str(part) for part in place) or f'the {noun}'}`: {message}"
+def _told(found: ErrorDetails, noun: str) -> str:
+    place = ".".join(str(part) for part in found["loc"][1:]) or f"the {noun}"
+    instead = f", not {seen(found['input'])}" if found["type"].endswith("_type") else ""
+    return f"`{place}`: {found['msg'].removeprefix('Input ')}{instead}"
 
 
 def _problem(code: str, message: str, name: str) -> Problem:

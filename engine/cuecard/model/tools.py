@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import field
 
+from cuecard.model.boundary import FilledText, JsonObject
 from cuecard.model.prompt import Diagnostic
 from cuecard.model.values import Json
 from cuecard.records import dataclass
@@ -12,21 +12,24 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ToolInstructions:
-    """What to do BEFORE and AFTER a tool, what comes NEXT, and its GOTCHA: four texts, lines separated by newlines."""
+    """What to do BEFORE and AFTER a tool, what comes NEXT, and its GOTCHA: texts, lines separated by newlines.
 
-    before: str
-    after: str
-    next: str
-    gotcha: str
+    An empty text is absent: the prompt has no line for it.
+    """
+
+    before: str = ""
+    after: str = ""
+    next: str = ""
+    gotcha: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCard:
     """One tool of the catalogue. `source` is `file:line` of its instructions, or the server it came from."""
 
-    name: str
+    name: FilledText
     description: str = ""
-    input_schema: Mapping[str, Json] = field(default_factory=dict)
+    input_schema: JsonObject = field(default_factory=dict)
     phrases: tuple[str, ...] = ()
     category: str = ""
     instructions: ToolInstructions | None = None

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from datetime import datetime
+from typing import Annotated
 
+from pydantic import AwareDatetime
+
+from cuecard.model.boundary import JsonObject
 from cuecard.model.gates import Gates
-from cuecard.model.messages import Message, Summary
+from cuecard.model.messages import Message, Summary, agreed
 from cuecard.model.prompt import Diagnostic
-from cuecard.model.values import Authority, DeliveryWish, FileText, Host, Json, Memory, ReloadPolicy
+from cuecard.model.values import Authority, DeliveryWish, FileText, Host, Memory, ReloadPolicy
 from cuecard.records import dataclass
 
 
@@ -51,9 +54,9 @@ class Turn:
             file has `tools.ahead`, the call searches itself.
     """
 
-    inputs: Mapping[str, Json] = field(default_factory=dict)
+    inputs: JsonObject = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
-    now: datetime | None = None
+    now: AwareDatetime | None = None
     tools: tuple[str, ...] | None = None
     tools_before: tuple[str, ...] | None = None
     discovered: tuple[str, ...] = ()
@@ -68,11 +71,11 @@ class Turn:
     files: Mapping[str, FileText] = field(default_factory=dict)
     gates: Gates = field(default_factory=Gates)
     environment: tuple[str, ...] | None = None
-    messages: tuple[Message, ...] = ()
+    messages: tuple[Annotated[Message, agreed], ...] = ()
     summary: str | Summary = ""
-    message: Message | None = None
+    message: Annotated[Message, agreed] | None = None
     query: str = ""
-    metadata: Mapping[str, Json] = field(default_factory=dict)
+    metadata: JsonObject = field(default_factory=dict)
     ephemeral: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
     ahead: tuple[str, ...] | None = None

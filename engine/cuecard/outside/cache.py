@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
 from cuecard.records import dataclass
 
 MAX_FOLDER = 256 << 20
@@ -76,8 +78,6 @@ def cache_at(wish: str | Path | bool) -> Cache:  # noqa: FBT001 - as `Engine.ope
 
 def user_cache() -> Path:
     """The user's cache folder, such as `~/.cache/cuecard`."""
-    from platformdirs import user_cache_path  # noqa: PLC0415 - only who searches pays for it
-
     return user_cache_path("cuecard", appauthor=False) / "search"
 
 

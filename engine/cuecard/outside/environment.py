@@ -22,7 +22,7 @@ class Environment(BaseSettings):
         None, description="the folder where `cuecard watch`, `cuecard serve` and `cuecard mcp` keep good states"
     )
     cache: str | None = Field(
-        None, description="the cache folder for search indexes, token counts and compiled agents; `off` disables it"
+        None, description="the cache folder for search indexes and token counts; `off` disables it"
     )
     salt: SecretStr = Field(SecretStr(""), description="a secret salt for every fingerprint in manifests")
     key: SecretStr = Field(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import wraps
+from importlib.metadata import entry_points
 
 from cuecard.agent.helpers import LoadHelpers, NamedHelpers, refuse_helpers
 from cuecard.errors import Problem, SpecError
@@ -45,8 +46,6 @@ def load_helpers(named: NamedHelpers) -> Mapping[str, Helper]:
 def _object(named: NamedHelpers) -> object:
     if ":" in named.spec.code:
         return named_object(named.spec.code, _problem(named))
-    from importlib.metadata import entry_points  # noqa: PLC0415 - only an agent with installed helpers pays
-
     offered = entry_points(group=GROUP)
     if named.spec.code not in offered.names:
         known = ", ".join(f"`{name}`" for name in sorted(offered.names)) or "none is installed"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from cuecard.errors import Problem, visible
 from cuecard.model import Json, ToolCard, ToolResult
-from cuecard.shapes.json_values import MAX_DEPTH, JsonValue
+from cuecard.model.json_values import MAX_DEPTH, exact_json
 from cuecard.template import without_controls
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ MAX_BLOCKS: Final = 1_000
 MAX_RESULT: Final = 1024 * 1024
 """The maximum length of a result in characters; more is an error for the model to read."""
 
-_IS_JSON = JsonValue(finite=True)
-
 
 def read_tool(tool: Tool, known: Mapping[str, ToolCard], source: str) -> ToolCard | Problem:
     """The card of a tool, or the reason to drop it."""
@@ -34,7 +32,7 @@ def read_tool(tool: Tool, known: Mapping[str, ToolCard], source: str) -> ToolCar
     if tool.name in known:
         hint = "the first is used; report to the server's authors that names must be unique"
         return Problem("server-tool", f"`{name}` is listed twice", hint, source, severity="warning")
-    if not _IS_JSON.fits(schema):
+    if exact_json(schema)[1]:
         message = f"`{name}` has an input schema that is nested more than {MAX_DEPTH} levels deep, or is not JSON"
         return Problem("server-tool", message, "the tool is dropped", source, severity="warning")
     size = len(tool.description or "") + len(json.dumps(schema, default=str))
@@ -48,7 +46,7 @@ def read_result(tool: str, answer: CallToolResult) -> ToolResult:
     """The content of a result: structured content, otherwise text; other blocks are given by their kind."""
     told = answer.structured_content
     value = "\n".join(map(_text, answer.content)) if told is None else told
-    if not _IS_JSON.fits(value):
+    if exact_json(value)[1]:
         return failed(tool, f"the tool's answer is nested more than {MAX_DEPTH} levels deep, or is not JSON")
     size = len(value) if isinstance(value, str) else len(json.dumps(value, default=str))
     if size > MAX_RESULT:

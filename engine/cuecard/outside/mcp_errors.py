@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from pydantic import ValidationError
+
 from cuecard.errors import Problem, ToolServerError, visible
+from cuecard.outside.mcp_lines import LastWords
+from cuecard.outside.mcp_process import ServerCommand
 
 if TYPE_CHECKING:
     from mcp.shared.exceptions import MCPError
-    from pydantic import ValidationError
-
-    from cuecard.outside.mcp_lines import LastWords
-    from cuecard.outside.mcp_process import ServerCommand
 
 CONNECTION_CLOSED: Final = -32000
 REQUEST_TIMEOUT: Final = -32001
@@ -25,14 +25,6 @@ TAIL_LINES: Final = 8
 """The number of lines from the server's standard error that an error shows."""
 _LINE = 500
 _FOR_MCP = "standard output is reserved for MCP; report it to the server's authors"
-
-
-def cannot_start(error: OSError | ValueError, start: ServerCommand) -> ToolServerError:
-    """A command that does not exist, may not be run, or is invalid, such as one that contains NUL."""
-    cause = getattr(error, "strerror", None) or str(error)
-    message = f"the tool server cannot be started: `{visible(start.command[0])[:_LINE]}`: {cause.lower()}"
-    hint = f"install the command, or change `{start.settings[0]}`"
-    return ToolServerError(Problem("server-start", message, hint, start.name))
 
 
 def server_error(error: MCPError, start: ServerCommand, said: LastWords, strays: int = 0) -> ToolServerError:

@@ -13,13 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from cuecard.outside.mcp_errors import cannot_start
+from cuecard.errors import Problem, ToolServerError, visible
 
 if TYPE_CHECKING:
     from anyio.abc import Process
 
 GRACE: Final = 2.0
 """Seconds that a server has to exit after its input is closed, and again after it is told to terminate."""
+
+_SHOWN = 500
+"""Characters of the program that an error shows."""
 
 _KEPT = "HOME LANG LOGNAME PATH SHELL TERM USER"
 _KEPT_ON_WINDOWS = "APPDATA COMSPEC LOCALAPPDATA PATH PATHEXT SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE"
@@ -69,7 +72,7 @@ async def running(start: ServerCommand) -> AsyncIterator[Process]:
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
-        raise cannot_start(error, start) from None
+        raise _cannot_start(error, start) from None
     try:
         yield process
     finally:
@@ -78,6 +81,14 @@ async def running(start: ServerCommand) -> AsyncIterator[Process]:
             # With a timeout, because a child that holds the pipes may outlive the server.
             with anyio.move_on_after(GRACE):
                 await process.aclose()
+
+
+def _cannot_start(error: OSError | ValueError, start: ServerCommand) -> ToolServerError:
+    """A command that does not exist, may not be run, or is invalid, such as one that contains NUL."""
+    cause = getattr(error, "strerror", None) or str(error)
+    message = f"the tool server cannot be started: `{visible(start.command[0])[:_SHOWN]}`: {cause.lower()}"
+    hint = f"install the command, or change `{start.settings[0]}`"
+    return ToolServerError(Problem("server-start", message, hint, start.name))
 
 
 async def stop(process: Process) -> None:

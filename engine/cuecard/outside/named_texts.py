@@ -8,20 +8,17 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cuecard.config.documents.texts import SourceText
 from cuecard.config.documents.yaml_text import Document
 from cuecard.config.documents.yaml_text import Path as Key
 from cuecard.config.sections.file_patterns import parts_of
+from cuecard.config.sections.file_searches import Search
 from cuecard.errors import Problem, SpecError
 from cuecard.outside.paths import is_folder, is_there, shown
 from cuecard.outside.reading import read_text
 from cuecard.outside.roots import Place, Roots
 from cuecard.outside.walking import Walk
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.file_searches import Search
 
 MAX_TOTAL = 32 * 1024 * 1024
 """The maximum total size of the files that an agent names, in bytes."""

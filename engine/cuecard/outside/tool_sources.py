@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.documents.yaml_text import read_yaml
@@ -13,11 +13,9 @@ from cuecard.config.transcript_file import read_json
 from cuecard.config.values.names import is_tool_name
 from cuecard.errors import Problem, SpecError, visible
 from cuecard.model import ToolCard
+from cuecard.outside.mcp import ToolServer
 from cuecard.outside.reading import read_text
 from cuecard.template import clean, without_controls
-
-if TYPE_CHECKING:
-    from cuecard.outside.mcp import ToolServer
 
 MAX_FILE_BYTES: Final = 32 * 1024 * 1024
 """The maximum size of an OpenAPI description or a JSON file of tools, in bytes."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from cuecard.model import Call, Cut, Discovery
-from cuecard.pipeline.activation import activate
 from cuecard.pipeline.block import make_block
-from cuecard.pipeline.placement import AHEAD, Placed, slots
+from cuecard.pipeline.fit import Activation
+from cuecard.pipeline.placement import AHEAD, active_tools, slots
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.segments import render_sections, said
 from cuecard.pipeline.tools import discover_more
@@ -29,10 +29,10 @@ def discover_ahead(request: CallRequest, call: Call) -> Call:
     discovered = (*known, *(Discovery(name) for name in found))
     trial = replace(call, tools=replace(call.tools, discovered=discovered))
     step = StepRequest(request.agent, trial, replace(request.found, tools=discovered), request.count)
-    placed = activate(step, discover_more(step)[0])
-    active = {each.tool for each in placed.shown}
+    decided = active_tools(step, discover_more(step)[0])
+    active = {each.tool for each in decided.shown}
     there = tuple(name for name in found if name in active)
-    call = _without_room(call, placed, found)
+    call = _without_room(call, decided, found)
     if not there:
         return _kept(request, call)
     tools = replace(call.tools, discovered=(*known, *(Discovery(name) for name in there)))
@@ -53,8 +53,8 @@ def _kept(request: CallRequest, call: Call, new: Sequence[str] = ()) -> Call:
     return replace(call, tools=replace(call.tools, ahead=ahead)) if ahead else call
 
 
-def _without_room(call: Call, placed: Placed, found: Sequence[str]) -> Call:
-    unfit = (each for each in placed.withheld if each.tool in found)
+def _without_room(call: Call, decided: Activation, found: Sequence[str]) -> Call:
+    unfit = (each for each in decided.withheld if each.tool in found)
     cuts = tuple(Cut(w.tool, f"found ahead by the user's message, no room: {w.reason}", w.tokens) for w in unfit)
     return replace(call, record=replace(call.record, cuts=(*call.record.cuts, *cuts))) if cuts else call
 

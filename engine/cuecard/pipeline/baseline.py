@@ -44,6 +44,14 @@ def begins_anew(request: CallRequest, delivery: DeliveryChoice) -> bool:
     return previous.configuration.sha256 != request.agent.sha256 and not appends(request)
 
 
+def searched_before(request: CallRequest, delivery: DeliveryChoice) -> bool | None:
+    """Whether the conversation has had a search tool since its last baseline; None where this call begins one."""
+    previous = request.previous
+    if previous is None or request.kept is not None or previous.delivery.name != delivery.name:
+        return None
+    return None if previous.configuration.sha256 != request.agent.sha256 else previous.tools.offers_search
+
+
 def replaced_reason(request: CallRequest) -> str:
     """Why this call replaces one made from other files within the same run; empty if it does not."""
     if request.ended:

@@ -7,7 +7,7 @@ unavoidable, and a cut named `baseline` records each one with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -17,18 +17,37 @@ from cuecard.config.values.placeholders import fill
 from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Withheld
 from cuecard.pipeline.baseline import appends, baseline_reason, is_new_state, replaced_reason
 from cuecard.pipeline.block import make_block
-from cuecard.pipeline.budget import Fitted, fit
+from cuecard.pipeline.cues import waiting
+from cuecard.pipeline.fit import NOT_SHOWN, Decided, Room, call_room, excess
 from cuecard.pipeline.messages import as_before
-from cuecard.pipeline.news import Told, make_news
+from cuecard.pipeline.news import NOTHING_UNSAID, Told, Unsaid, make_news
 from cuecard.pipeline.passing import ended_before, ended_cut, of_turn
-from cuecard.pipeline.placement import slots
+from cuecard.pipeline.placement import (
+    WITHHELD,
+    BlockCosts,
+    Placed,
+    active_tools,
+    lacks_room,
+    place,
+    slots,
+    tokens_of,
+    withheld_notice,
+)
 from cuecard.pipeline.request import CallRequest, StepRequest
-from cuecard.pipeline.room import Decided
+from cuecard.pipeline.segments import PROBE, Asked
 from cuecard.pipeline.tools import discover_more, restored_tools
-from cuecard.pipeline.whole import NOT_SHOWN
+from cuecard.records import dataclass
 
 if TYPE_CHECKING:  # the configuration models load pydantic
     from cuecard.config.words_spec import WordsSpec
+
+
+@dataclass(frozen=True, slots=True)
+class LastStep:
+    """What the last step of the previous call sent, and the tools whose cues were then still to come."""
+
+    placed: Placed
+    waiting: tuple[str, ...] = ()
 
 
 def earlier_tools(request: CallRequest) -> tuple[str, ...]:
@@ -51,7 +70,7 @@ def earlier_tools(request: CallRequest) -> tuple[str, ...]:
         found_again = {discovery.tool for discovery in tools.discovered if discovery.tool in late}
         return tuple(dict.fromkeys(name for name in known if name not in found_again))
     # The results of a search tool with another name will not be read again.
-    return tuple(dict.fromkeys((*known, *(discovery.tool for discovery in last_step(request, previous).shown))))
+    return tuple(dict.fromkeys((*known, *(discovery.tool for discovery in last_step(request, previous).placed.shown))))
 
 
 def _found(request: CallRequest) -> tuple[str, ...]:
@@ -62,7 +81,7 @@ def _withheld(tools: CallTools) -> tuple[str, ...]:
     return tuple(each.tool for each in tools.withheld)
 
 
-def continue_conversation(request: CallRequest, call: Call, last: Fitted | None = None) -> Call:
+def continue_conversation(request: CallRequest, call: Call, last: LastStep | None = None) -> Call:
     """The call as the next one of the conversation of `request.previous`.
 
     Without a new baseline, its segments are those of the conversation's first call. News for the model is sent as a
@@ -126,10 +145,10 @@ def _turns(request: CallRequest) -> tuple[str | None, ...]:
     return ("", *turns[1:]) if request.kept is not None and turns[0] is None else turns
 
 
-def decided_before(previous: Call, last: Fitted) -> Decided:
+def decided_before(previous: Call, last: LastStep) -> Decided:
     """What the conversation decided up to the last step of the previous call."""
     tools = previous.tools
-    told = frozenset((*tools.base, *tools.sent, *(each.tool for each in last.shown)))
+    told = frozenset((*tools.base, *tools.sent, *(each.tool for each in last.placed.shown)))
     return Decided(told, told | {*tools.earlier}, _lasting(last))
 
 
@@ -137,12 +156,47 @@ def _with_cut(call: Call, cut: Cut) -> Call:
     return replace(call, record=replace(call.record, cuts=(*call.record.cuts, cut)))
 
 
-def _appended(request: CallRequest, call: Call, previous: Call, last: Fitted) -> Call:
+def message_room(request: CallRequest, call: Call, last: LastStep, asked: Sequence[str], decided: Decided) -> Room:
+    """The room for tools that come with a user message: of the whole prompt, and of instructions.
+
+    Args:
+        request: what the call is prepared from.
+        call: the call without these tools, as it would be without an earlier conversation.
+        last: the last step of the previous call.
+        asked: the tools, all of which exist.
+        decided: the decisions to keep.
+    """
+    agent, count, previous = request.agent, request.count, request.previous or call
+
+    late = tuple(name for name in restored_tools(request) if name in asked)
+
+    def ask(more: str = "") -> tuple[Asked, Call]:
+        made = _appended(request, call, previous, last, Unsaid(late, PROBE + more))
+        told = "".join(block.text for block in made.prompt.sent[-1:])
+        return Asked.of(told, tokens_of(made.prompt.segments, made.prompt.blocks), count), made
+
+    there, made = ask()
+    tokens = there.counter(agent, count, lambda more: ask(more)[0], made.prompt.withdrawn)
+    waits = BlockCosts.of(StepRequest(agent, made, request.found, count)).waits() if made.tools.waiting else 0
+    shown = there.has_place(agent.edition(request.turn.profile, request.turn.variant))
+    every = call.delivery.shows_all
+    return call_room(
+        request,
+        Room(shown, lambda tool: tokens(agent.protocols[tool].text)),
+        there.tokens + waits,
+        (),
+        None if every else decided,
+    )
+
+
+def _appended(
+    request: CallRequest, call: Call, previous: Call, last: LastStep, unsaid: Unsaid = NOTHING_UNSAID
+) -> Call:
     agent, earlier = request.agent, request.earlier
-    sent = tuple(dict.fromkeys((*previous.tools.sent, *(discovery.tool for discovery in last.shown))))
+    sent = tuple(dict.fromkeys((*previous.tools.sent, *(discovery.tool for discovery in last.placed.shown))))
     tools = tuple(dict.fromkeys((*previous.tools.base, *sent)))
     late = tuple(name for name in restored_tools(request) if name in call.tools.initial)
-    told = Told(tools, {**previous.tools.told, **_told_within(request, previous, sent)}, late)
+    told = Told(tools, {**previous.tools.told, **_told_within(request, previous, sent)}, late, unsaid)
     withdrawn = _withdrawn(request, previous)
     news = make_news(request, call, previous, told, withdrawn)
     untold = tuple(name for name in call.tools.initial if name not in tools)
@@ -165,18 +219,18 @@ def _appended(request: CallRequest, call: Call, previous: Call, last: Fitted) ->
     return replace(call, prompt=prompt, tools=now)
 
 
-def _still_withheld(last: Fitted, call: Call) -> tuple[Withheld, ...]:
+def _still_withheld(last: LastStep, call: Call) -> tuple[Withheld, ...]:
     """The tools that were not active at the end of the previous call and are not active at the start of this one."""
     known = {each.tool: each for each in (*_lasting(last), *call.tools.withheld)}
     return tuple(each for each in known.values() if each.tool not in call.tools.initial)
 
 
-def _lasting(last: Fitted) -> tuple[Withheld, ...]:
+def _lasting(last: LastStep) -> tuple[Withheld, ...]:
     """The tools that a call did not activate, except those that another call may show."""
     return tuple(each for each in last.placed.withheld if each.reason != NOT_SHOWN)
 
 
-def _still_waiting(last: Fitted, told: Told, now: Mapping[str, str]) -> tuple[str, ...]:
+def _still_waiting(last: LastStep, told: Told, now: Mapping[str, str]) -> tuple[str, ...]:
     """The tools whose cues for a first result are still pending, without those whose instructions are sent again in
     full.
     """
@@ -197,17 +251,48 @@ def _silenced(request: CallRequest, previous: Call) -> dict[str, str]:
     return {name: "" for name in previous.prompt.shown if name in spoken and name not in known}
 
 
-def last_step(request: CallRequest, previous: Call) -> Fitted:
+def last_step(request: CallRequest, previous: Call) -> LastStep:
     """What the last step of the previous call sent; its tools were discovered among those of that call."""
     ended = request.ended
     step = StepRequest(request.earlier, previous, ended.found if ended else request.found, request.count)
     found, _ = discover_more(step)
-    return fit(step, found)
+    placed = place(step, active_tools(step, found))
+    return LastStep(placed, tuple(waiting(step, placed.shown)) if step.agent.pending else ())
 
 
-def _update(body: str, turn: int, count: CountTokens, words: WordsSpec) -> tuple[Appended, ...]:
+def _update(body: str, turn: int, count: CountTokens, words: WordsSpec, kind: str = UPDATE) -> tuple[Appended, ...]:
     """One block, numbered, because the same text may have to be sent again later."""
     if not body:
         return ()
     text = fill(words.notices.update, {"turn": str(turn + 1), "text": body})
-    return (make_block(UPDATE, text, count, turn=turn),)
+    return (make_block(kind, text, count, turn=turn),)
+
+
+def tell_withheld(request: CallRequest, call: Call, new: Sequence[Withheld]) -> Call:
+    """The call with a block after its user message that names the tools that were not withheld before but are now.
+
+    Under `rewrite`, the section of instructions names them at every step; if the host cannot append messages, only the
+    manifest does.
+
+    Args:
+        request: what the call is prepared from.
+        call: the call, as the next one of its conversation.
+        new: the newly withheld tools, as far as they were known before its first step.
+    """
+    if call.delivery.rebuilds:
+        step = StepRequest(request.agent, call, request.found, request.count)
+        return _untold(call, call.tools.withheld) if call.tools.withheld and lacks_room(step) else call
+    notice = withheld_notice(request.agent, new)
+    if call.delivery.host == "system-only" or not notice:
+        return call
+    (block,) = _update(notice, call.turn, request.count, request.agent.spec.words, WITHHELD)
+    before = tokens_of(call.prompt.segments, call.prompt.blocks)
+    if excess(request.agent, before + block.tokens):
+        return _untold(call, new)
+    return replace(call, prompt=replace(call.prompt, sent=(*call.prompt.sent, block)))
+
+
+def _untold(call: Call, tools: Collection[Withheld]) -> Call:
+    untold = {each.tool for each in tools}
+    withheld = tuple(replace(each, told=False) if each.tool in untold else each for each in call.tools.withheld)
+    return replace(call, tools=replace(call.tools, withheld=withheld))

@@ -12,25 +12,10 @@ from cuecard.model import Json
 NOTHING = hashlib.sha256(b"").hexdigest()
 """The fingerprint of the empty text, under every salt."""
 
-_AT_ONCE = 2047
-"""Bytes hashed at once."""
-
 
 def sha256(text: str) -> str:
     """The fingerprint of a text, in hex."""
-    return hashed(text.encode("utf-8", "surrogatepass"))
-
-
-def hashed(data: bytes) -> str:
-    """SHA-256, in hex.
-
-    For more than 2,047 bytes at once, hashlib lets other threads have the interpreter (documentation of hashlib). That
-    is for a few microseconds, which is too short for them to wake up, but makes each of them wait for 5 ms again.
-    """
-    made = hashlib.sha256()
-    for start in range(0, len(data), _AT_ONCE):
-        made.update(data[start : start + _AT_ONCE])
-    return made.hexdigest()
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def salted(digest: str, salt: str) -> str:
@@ -56,7 +41,7 @@ def salt_name(salt: str) -> str:
 
 def fingerprints(values: Mapping[str, Json]) -> dict[str, str]:
     """The SHA-256, in hex, of each value: of its JSON with sorted keys and without spaces (ASCII, RFC 8259)."""
-    return {name: hashed(_canonical(value)) for name, value in values.items()}
+    return {name: hashlib.sha256(_canonical(value)).hexdigest() for name, value in values.items()}
 
 
 def _canonical(value: Json) -> bytes:

@@ -17,6 +17,7 @@ from dataclasses import fields, is_dataclass
 
 from cuecard.errors import visible
 from cuecard.model import Json
+from cuecard.model.json_values import exact_body
 from cuecard.model.wraps import BLOCKS, FAILED, STRUCTURED
 from cuecard.records import dataclass
 from cuecard.template.guards.controls import without_controls
@@ -167,7 +168,14 @@ def _as_mapping(value: Json) -> Mapping[str, Json] | None:
         return None
     wanted = (*_LISTS, _WITHHELD, *_WRAPS, *_NAMES, *FAILED, "type", "text", "function", "resource", "status")
     held = [name for name in wanted if name in names or isinstance(getattr(kind, name, None), property)]
-    return {name: getattr(value, name, None) for name in held}
+    return {name: exact_body(_attribute(value, name))[0] for name in held}
+
+
+def _attribute(value: object, name: str) -> Json:
+    try:
+        return getattr(value, name, None)
+    except Exception:  # noqa: BLE001 - a property of the host's own class; the result then says nothing there
+        return None
 
 
 def _lacking(known: Mapping[str, Json]) -> str:

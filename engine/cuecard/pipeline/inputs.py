@@ -1,22 +1,258 @@
-"""The host's values, cleaned for templates."""
+"""The host's values: a turn against what its agent declares, and everything that must not contain control characters.
+
+Types were checked before, by annotation (`model/boundary.py`); here is what no annotation can say.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, field, replace
 from typing import TYPE_CHECKING
 
+from pydantic import AwareDatetime
+
 from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY, Agent
-from cuecard.model import Cut, FileText, Json
+from cuecard.config.input_types import is_of_type
+from cuecard.errors import Problem, did_you_mean, visible
+from cuecard.model import Clock, Cut, Diagnostic, Entity, FileText, History, Json, Memory, ToolResult, Turn
+from cuecard.model.boundary import AnyJson, Given, admit, refuse
+from cuecard.model.json_values import exact_body
+from cuecard.model.messages import Message, Summary, ToolCall
 from cuecard.pipeline.request import CallRequest
 from cuecard.records import dataclass
 from cuecard.sources.clock import date_text
 from cuecard.sources.memory import memory_text
-from cuecard.template import clean
-from cuecard.template.guards.controls import without_controls
+from cuecard.template import clean, refuse_controls
+from cuecard.template.guards.controls import has_controls, without_controls
 
 if TYPE_CHECKING:  # the configuration models load pydantic
     from cuecard.config.agent_file import InputSpec
+
+_SHOWN = 60
+
+
+def problems_of(agent: Agent, given: Given, *, with_inputs: bool = True) -> list[Problem]:
+    """What is wrong in the arguments of a call, a step or an answer, beyond their types.
+
+    Args:
+        agent: the agent.
+        given: the arguments by name; those of the wrong type are missing, as are their wrong parts.
+        with_inputs: whether the turn's values matter, as they do where a prompt is made.
+    """
+    found: list[Problem] = []
+    if "turn" in given:
+        turn = given["turn"] or Turn()
+        found += agent.unknown_selection(turn.profile, turn.variant)
+        found += _turn_problems(agent, turn) if with_inputs else ()
+    for name in ("history", "results"):
+        if results := given.get(name):
+            found += _result_problems(results, name)
+    if calls := given.get("calls"):
+        found += refuse_controls(dict(calls), "calls")
+    if inputs := given.get("inputs"):
+        found += _step_input_problems(inputs, agent.spec.inputs)
+    return found
+
+
+def with_time(turn: Turn | None, clock: Clock) -> Turn:
+    """A turn with a clean history, and the clock's time if it has none.
+
+    Raises:
+        InputError: when the clock returns something else than a time with its zone.
+    """
+    turn = cleaned_history(turn or Turn())
+    if turn.now is not None:
+        return turn
+    return replace(turn, now=admit(AwareDatetime, clock(), "clock()"))
+
+
+def with_exact_body(result: ToolResult) -> ToolResult:
+    """A result whose body is JSON.
+
+    Raises:
+        InputError: with everything that is wrong in it.
+    """
+    return replace(result, result=admit(AnyJson, result.result, "result.result"))
+
+
+def with_exact_bodies(results: History, name: str, reads: Callable[[ToolResult], bool]) -> History:
+    """Results with bodies of exact values, as far as they are read.
+
+    Args:
+        results: the results.
+        name: what errors call them.
+        reads: whether anything is read of a result but its name and its ids.
+
+    Raises:
+        InputError: for each body that cannot be read, or holds too many values.
+    """
+    problems: list[Problem] = []
+    made = []
+    for place, each in enumerate(results):
+        if type(each.result) is not str and reads(each):
+            body, found = exact_body(each.result)
+            places = ((wrong, wrong.place(f"{name}[{place}].result")) for wrong in found)
+            problems += (Problem(wrong.code, f"`{at}` {wrong.told}", wrong.hint, at) for wrong, at in places)
+            made.append(each if body is each.result else replace(each, result=body))
+        else:
+            made.append(each)
+    refuse(problems)
+    return made
+
+
+def memory_problems(memory: Memory, name: str) -> Iterator[Problem]:
+    """The control characters in a memory."""
+    held: Sequence[Entity | None] = memory.entities  # None where one has the wrong type
+    if has_controls("".join(f"{each.type}{each.id}{each.name}{each.key}" for each in held if each)):
+        yield from refuse_controls([each and asdict(each) for each in held], name)
+
+
+def _result_problems(results: Sequence[ToolResult | None], name: str) -> Iterator[Problem]:
+    """The control characters in what is stored of results: bodies are not."""
+    texts = [text for each in results if each for text in (each.tool, each.call_id, each.batch) if text]
+    if "".join(texts).isprintable():
+        return
+    for place, each in enumerate(results):
+        for key in ("tool", "call_id", "batch") if each else ():
+            yield from refuse_controls(getattr(each, key), f"{name}[{place}].{key}")
+
+
+def _turn_problems(agent: Agent, turn: Turn) -> Iterator[Problem]:
+    declared = agent.spec.inputs
+    yield from _unknown(turn.inputs, declared, "turn.inputs")
+    yield from _missing(turn.inputs, declared)
+    yield from _mistyped(turn.inputs, declared, "turn.inputs")
+    yield from refuse_controls(turn.inputs, "turn.inputs")
+    yield from memory_problems(turn.memory, "turn.memory")
+    yield from _message_problems(turn.message) if turn.message else ()
+    for name in ("metadata", "ephemeral", "query"):
+        if value := getattr(turn, name):
+            yield from refuse_controls(value, f"turn.{name}")
+
+
+def _message_problems(message: Message) -> Iterator[Problem]:
+    for name in ("content", "speaker", "id", "timestamp", "tool_call_id"):
+        yield from refuse_controls(getattr(message, name), f"turn.message.{name}")
+    for number, call in enumerate(message.tool_calls):
+        for name in ("id", "name", "arguments"):
+            yield from refuse_controls(getattr(call, name), f"turn.message.tool_calls[{number}].{name}")
+
+
+def _step_input_problems(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> Iterator[Problem]:
+    """What is wrong in inputs that come with a request: only those that are declared for that may."""
+    yield from _unknown(supplied, declared, "inputs")
+    for name in supplied:
+        if name in declared and declared[name].tier != "step":
+            message = f"`{name}` cannot change between the requests of a turn"
+            hint = "pass it with the user message; or declare it with `tier: step` in the agent file"
+            yield Problem("not-a-step-input", message, hint, "inputs")
+    yield from _mistyped(supplied, declared, "inputs")
+    yield from refuse_controls(supplied, "inputs")
+
+
+def _unknown(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec], at: str) -> Iterator[Problem]:
+    for name in supplied:
+        if name not in declared:
+            message = f"`{visible(name)}` is not an input of this agent"
+            yield Problem("unknown-input", message, did_you_mean(name, declared), at)
+
+
+def _missing(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> Iterator[Problem]:
+    for name, spec in declared.items():
+        if spec.required and name not in supplied:
+            yield Problem("missing-input", f"`{name}` has no value and no default", _way_out(name, spec), "turn.inputs")
+
+
+def _mistyped(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec], at: str) -> Iterator[Problem]:
+    for name, value in supplied.items():
+        spec = declared.get(name)
+        if spec and not is_of_type(value, spec.type):
+            message = f"`{name}` should be of type {spec.type}, not {type(value).__name__}"
+            yield Problem("wrong-input", message, _way_out(name, spec), at)
+        elif spec and spec.values is not None and value is not None and value not in spec.values:
+            shown = visible(value) if isinstance(value, str) and len(value) <= _SHOWN else "this"
+            hint = did_you_mean(str(value)[:_SHOWN], map(str, spec.values))
+            yield Problem("wrong-input", f"`{name}` can never be `{shown}`", hint, at)
+
+
+def _way_out(name: str, spec: InputSpec) -> str:
+    about = f" - {spec.description}" if spec.description else ""
+    return f"supply `{name}` ({spec.type}){about}"
+
+
+def cleaned_history(turn: Turn) -> Turn:
+    """The turn without control characters in its stored messages and summary; a diagnostic says how many were removed.
+
+    In the current message and in inputs, they are an error instead.
+    """
+    if not (turn.messages or turn.summary):
+        return turn
+    if not any(map(_is_dirty, turn.messages)) and not has_controls(_summary_text(turn.summary)):
+        return turn
+    messages = tuple(_cleaned_message(message) if _is_dirty(message) else message for message in turn.messages)
+    text = without_controls(_summary_text(turn.summary))
+    summary = replace(turn.summary, text=text) if isinstance(turn.summary, Summary) else text
+    removed = sum(len(text) - len(without_controls(text)) for text in _everything(turn))
+    told = Diagnostic("control_characters", f"{removed:,} control characters were removed from the stored conversation")
+    return replace(turn, messages=messages, summary=summary, diagnostics=(*turn.diagnostics, told))
+
+
+def _everything(turn: Turn) -> Iterator[str]:
+    yield _summary_text(turn.summary)
+    for message in turn.messages:
+        yield from _texts_of(message)
+
+
+def _summary_text(summary: str | Summary) -> str:
+    return summary if isinstance(summary, str) else summary.text
+
+
+def _is_dirty(message: Message) -> bool:
+    return any(map(has_controls, _texts_of(message)))
+
+
+def _texts_of(message: Message) -> Iterator[str]:
+    yield from (message.speaker, message.id, message.tool_call_id or "")
+    yield message.timestamp if isinstance(message.timestamp, str) else ""
+    yield from (message.content,) if isinstance(message.content, str) else _texts(message.content)
+    for call in message.tool_calls:
+        yield from (call.id, call.name)
+        yield from _texts(call.arguments)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """The texts in JSON, keys included; without recursion, since arguments may be deeply nested."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, Mapping):
+            waiting += (*item.keys(), *item.values())
+        elif isinstance(item, (list, tuple)):
+            waiting += item
+
+
+def _cleaned_message(message: Message) -> Message:
+    time = message.timestamp
+    content = message.content
+    return replace(
+        message,
+        content=without_controls(content) if isinstance(content, str) else tuple(map(_plain, content)),
+        tool_calls=tuple(ToolCall(_plain(c.id), _plain(c.name), _plain(c.arguments)) for c in message.tool_calls),
+        tool_call_id=_plain(message.tool_call_id),
+        timestamp=without_controls(time) if isinstance(time, str) else time,
+        speaker=without_controls(message.speaker),
+        id=without_controls(message.id),
+    )
+
+
+def _plain(value: Json) -> Json:
+    if isinstance(value, str):
+        return without_controls(value)
+    if isinstance(value, Mapping):
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +279,7 @@ def clean_inputs(request: CallRequest, summary: str = "") -> Values:
     supplied = {name: _supplied(spec, turn.inputs, name) for name, spec in agent.spec.inputs.items()}
     cleaned, removed = clean({**supplied, WORKING_MEMORY: memory, SUMMARY: without_controls(summary)})
     files, in_files = _clean_files(turn.files)
-    metadata, in_metadata = clean(turn.metadata) if turn.metadata else ({}, 0)
+    metadata, in_metadata = clean(turn.metadata, line_ends=False) if turn.metadata else ({}, 0)
     values = {**cleaned, CURRENT_DATE: date_text(request.now)}
     return Values(values, cuts, removed + in_files + in_metadata, files, metadata)
 

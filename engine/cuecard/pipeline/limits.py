@@ -37,6 +37,13 @@ def within_budget(
     return kept, (Cut(section.id, f"budget: {budget} tokens", tokens - count(kept)),)
 
 
+def tokens_around(text: str, mark: str, names: Collection[str], count: CountTokens) -> int:
+    """The tokens that a section needs beside what replaces a mark in it, if it is cut directly after that."""
+    start = text.partition(mark)[0]
+    closing = _closing(start, names)
+    return count(f"{start}{closing}\n" if closing and text.endswith("\n") else start + closing)
+
+
 def _ends(body: str) -> list[int]:
     """Where the body may be cut: at line ends, but not within a tag, comment or CDATA."""
     inside = sorted([*skipped(body), *((tag.start, tag.end) for tag in tags(body))])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, replace
@@ -22,14 +23,15 @@ from cuecard.model import (
     TokenSource,
     TokenTotals,
 )
-from cuecard.pipeline.budget import Fitted
 from cuecard.pipeline.cues import waiting
-from cuecard.pipeline.fingerprints import hashed, salt_name, salted, sha256
+from cuecard.pipeline.fingerprints import salt_name, salted, sha256
+from cuecard.pipeline.fit import cut_short, step_cuts
+from cuecard.pipeline.limits import tokens_around
 from cuecard.pipeline.messages import spoken_sections
 from cuecard.pipeline.passing import section_of
 from cuecard.pipeline.placement import AHEAD, CUES, WITHHELD, Placed, slots
 from cuecard.pipeline.request import StepRequest
-from cuecard.pipeline.whole import cut_out, section_limit
+from cuecard.pipeline.segments import PROBE, render_sections
 from cuecard.records import dataclass
 
 _REASONS = {"static": "never changes", "call": "values of this call", "step": "core tools and discovered tools"}
@@ -52,31 +54,31 @@ _FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class StepParts:
-    """The results of the pipeline's stages for a step: everything discovered, what fits, and all cuts."""
+    """The results of the pipeline's stages for a step: the prompt, and the discoveries that were left out."""
 
-    discovered: tuple[Discovery, ...]
-    fitted: Fitted
-    cuts: tuple[Cut, ...]
+    placed: Placed
+    dropped: tuple[Cut, ...]
 
 
 def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
     """The manifest of a step. With a salt, every fingerprint in it is salted; those in `parts` already are."""
-    call, salt, placed = request.call, request.salt, parts.fitted.placed
+    call, salt, placed = request.call, request.salt, parts.placed
     spoken, record = tuple(_spoken(request)), call.record
     system, appended = (sum(each.tokens for each in place) for place in (placed.segments, placed.blocks))
     messages = sum(each.tokens for each in spoken)
-    active = (*call.tools.initial, *(d.tool for d in parts.discovered))
-    short = tuple(_cut_short(request, placed))
+    active = (*call.tools.initial, *(d.tool for d in placed.shown))
+    cuts = (*parts.dropped, *step_cuts(request, placed.withheld, placed.tokens), *placed.cuts)
+    short = tuple(_cut_short(request))
     manifest = Manifest(
         configuration=_configuration(call.configuration, salt),
         delivery=call.delivery,
         active_tools=active,
-        discovered=parts.discovered,
-        sections=(*_in_system(request, parts.fitted), *spoken, *_appended(parts.fitted), *_passing(request, placed)),
+        discovered=placed.shown,
+        sections=(*_in_system(request, placed), *spoken, *_appended(placed), *_passing(request, placed)),
         protocols=tuple(_protocols(request, placed, {each.what for each in short})),
         total_tokens=system + messages + appended,
         tokens=TokenTotals(system, messages, appended, record.tokens),
-        cuts=tuple(dict.fromkeys((*record.cuts, *parts.cuts, *short, *_silent(request, active)))),
+        cuts=tuple(dict.fromkeys((*record.cuts, *cuts, *short, *_silent(request, active)))),
         diagnostics=tuple(dict.fromkeys((*record.diagnostics, *request.found.diagnostics, *_homeless(placed)))),
         sources=record.sources,
         trust=record.trust,
@@ -95,19 +97,20 @@ def _fingerprint(manifest: Manifest) -> str:
     """The fingerprint of every field in order of declaration, except those added later; mappings by sorted keys."""
     values = [getattr(manifest, field.name) for field in fields(Manifest) if field.name not in {"sha256", "cache"}]
     flat = [sorted(value.items()) if isinstance(value, Mapping) else value for value in values]
-    return hashed(json.dumps(flat, default=_flat).encode())
+    return hashlib.sha256(json.dumps(flat, default=_flat).encode()).hexdigest()
 
 
 def _flat(value: Any) -> Any:
     return _FIELDS[type(value)](value)
 
 
-def _cut_short(request: StepRequest, placed: Placed) -> Iterator[Cut]:
+def _cut_short(request: StepRequest) -> Iterator[Cut]:
     """Core tools whose instructions were cut by the budget of their section but that are active nevertheless."""
-    agent, call = request.agent, request.call
-    if limit := section_limit(slots(agent, call)):
-        for name in cut_out(agent, placed.system, call.tools.initial):
-            yield Cut(name, f"instructions cut: {limit}", request.count(agent.protocols[name].text))
+    agent, call, count = request.agent, request.call, request.count
+    limited = [section for section in slots(agent, call) if section.spec.budget is not None][:1]
+    texts = render_sections(agent, limited, call.values, (), notice=PROBE)
+    for section, text in zip(limited, texts, strict=True):
+        yield from cut_short(request, section, tokens_around(text, PROBE, agent.names, count))
 
 
 def _silent(request: StepRequest, active: tuple[str, ...]) -> Iterator[Cut]:
@@ -130,9 +133,9 @@ def _homeless(placed: Placed) -> Iterator[Diagnostic]:
         yield Diagnostic("missing_call_id", told)
 
 
-def _in_system(request: StepRequest, fitted: Fitted) -> Iterator[SectionRecord]:
+def _in_system(request: StepRequest, placed: Placed) -> Iterator[SectionRecord]:
     known = _sections(request)
-    for s in fitted.placed.segments:
+    for s in placed.segments:
         section = known.get(s.id)
         source, reads = (section.written_at(request.call.values), section.values) if section else ("", ())
         yield SectionRecord(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256, reads)
@@ -151,15 +154,15 @@ def _spoken(request: StepRequest) -> Iterator[SectionRecord]:
         yield SectionRecord(message.id, tier, "message", source, _REASONS[tier], tokens, digest, reads)
 
 
-def _appended(fitted: Fitted) -> Iterator[SectionRecord]:
+def _appended(placed: Placed) -> Iterator[SectionRecord]:
     found: dict[str | None, list[str]] = {}
-    for discovery in fitted.shown:
+    for discovery in placed.shown:
         found.setdefault(discovery.after_call_id, []).append(discovery.tool)
     unfit: dict[str | None, list[str]] = {}
-    for each in fitted.placed.withheld:
+    for each in placed.withheld:
         if each.told:
             unfit.setdefault(each.after_call_id, []).append(each.tool)
-    for block in fitted.placed.appended:
+    for block in placed.appended:
         if block.turn is not None:
             reason = next((told for start, told in _BLOCKS.items() if block.id.startswith(start)), _CHANGED)
             source = f"call {block.turn + 1}"
@@ -198,7 +201,7 @@ def _protocols(request: StepRequest, placed: Placed, cut: Collection[str]) -> It
         protocol = agent.protocols.get(name)
         if protocol is None or name in cut:
             continue
-        if name in agent.spec.tools.core:
+        if name in agent.core:
             reason = "core tool"
         elif name in place and name in call.tools.ahead:
             reason = _BLOCKS[AHEAD]

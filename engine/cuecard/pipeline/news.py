@@ -21,6 +21,19 @@ if TYPE_CHECKING:  # the configuration models load pydantic
 
 
 @dataclass(frozen=True, slots=True)
+class Unsaid:
+    """Tools that are not decided yet, as far as they would be announced as restored, and a text that stands for their
+    instructions; empty if everything is decided.
+    """
+
+    tools: tuple[str, ...] = ()
+    probe: str = ""
+
+
+NOTHING_UNSAID = Unsaid()
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """What the model knows about tools.
 
@@ -29,11 +42,13 @@ class Told:
         protocols: the fingerprints of the instructions that were sent last, by tool; empty for instructions in a
             withdrawn section.
         late: those that are announced only now, because they did not exist when they were found.
+        unsaid: what might be announced too.
     """
 
     tools: tuple[str, ...]
     protocols: Mapping[str, str]
     late: tuple[str, ...] = ()
+    unsaid: Unsaid = NOTHING_UNSAID
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +62,7 @@ class News:
 @dataclass(frozen=True, slots=True)
 class _Change:
     """Two consecutive calls, and what the second must announce about instructions: `new` ones are sent, `void` ones
-    withdrawn.
+    withdrawn; `probe` stands for others.
     """
 
     request: CallRequest
@@ -55,6 +70,7 @@ class _Change:
     previous: Call
     new: tuple[str, ...]
     void: tuple[str, ...]
+    probe: str = ""
 
     @property
     def gone(self) -> tuple[str, ...]:
@@ -80,8 +96,8 @@ def make_news(request: CallRequest, call: Call, previous: Call, told: Told, with
     tools = [name for name in dict.fromkeys((*told.tools, *call.tools.initial, *told.late)) if name in there]
     new = tuple(n for n in tools if n in protocols and known.get(n) != protocols[n].sha256)
     void = tuple(n for n in tools if n in told.protocols and n not in protocols)
-    change = _Change(request, call, previous, new if slots(agent, call) else (), void)
-    notices = _notices(change, (*told.tools, *told.late))
+    change = _Change(request, call, previous, new if slots(agent, call) else (), void, told.unsaid.probe)
+    notices = _notices(change, (*told.tools, *told.late, *told.unsaid.tools))
     now = {n: digest for n, digest in known.items() if n not in void}
     text = escape_text(_sections(change), withdrawn, mode="names")
     return News("".join([text, *notices]), now | {n: protocols[n].sha256 for n in change.new})
@@ -120,16 +136,16 @@ def _protocols(change: _Change) -> Iterator[tuple[str, str]]:
     """The text of the sections with protocols: of those that only contain protocols, if there are any, otherwise of
     all.
     """
-    agent, call, new = change.request.agent, change.call, change.new
+    agent, call, new, probe = change.request.agent, change.call, change.new, change.probe
     holding = slots(agent, call)
     alone = [section for section in holding if section.reads == {PROTOCOLS}]
     for section in alone:
-        (text,) = render_sections(agent, [section], call.values, new)
-        yield section.id, text if new or _has_new_shell(change, section, text) else ""
-    for section in holding if new and not alone else ():
+        (text,) = render_sections(agent, [section], call.values, new, notice=probe)
+        yield section.id, text if new or probe or _has_new_shell(change, section, text) else ""
+    for section in holding if (new or probe) and not alone else ():
         same = call.prompt.shown[section.id] == change.previous.prompt.shown.get(section.id)
         tools = new if same else dict.fromkeys((*call.tools.initial, *new))
-        (text,) = render_sections(agent, [section], call.values, tools)
+        (text,) = render_sections(agent, [section], call.values, tools, notice=probe)
         yield section.id, text
 
 

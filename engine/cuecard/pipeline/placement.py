@@ -4,20 +4,29 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import TypeAlias
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values.placeholders import fill
-from cuecard.model import Appended, Call, Cut, Discovery, Segment, Withheld
+from cuecard.model import Appended, Call, CountTokens, Cut, Discovery, Segment, Withheld
 from cuecard.pipeline.block import make_block
 from cuecard.pipeline.cues import Due, due
 from cuecard.pipeline.fingerprints import salted
+from cuecard.pipeline.fit import Activation, Room, activate, step_room
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.request import StepRequest
-from cuecard.pipeline.segments import make_segments, render_sections, said
+from cuecard.pipeline.segments import (
+    PROBE,
+    Asked,
+    count_pieces,
+    laid_out,
+    make_segments,
+    render_sections,
+    said,
+)
 from cuecard.records import dataclass
 from cuecard.template.guards.guard import escape_text
 
@@ -31,20 +40,30 @@ WITHHELD = "withheld-tools"
 """The beginning of the id of a block that only says which tools are not active."""
 
 
+def tokens_of(segments: Iterable[Segment], appended: Iterable[Appended]) -> int:
+    """The tokens of a system prompt and of blocks in the conversation."""
+    return sum(segment.tokens for segment in segments) + sum(block.tokens for block in appended)
+
+
+News: TypeAlias = Discovery | Withheld | Due
+"""What a call must send after a result."""
+
+
 @dataclass(frozen=True, slots=True)
 class Placed:
     """The two parts of a prompt: segments of the system prompt, and blocks in the conversation.
 
-    `shown` are the discovered tools whose protocols it contains, `withheld` those that are not active, `cuts` what was
-    left out, and `due` the cues triggered by first results of tools. `passing` are blocks that do not stay.
+    `active` says which discovered tools it contains, `cuts` what was left out of sections, and `due` the cues triggered
+    by first results of tools; `news` is all that the call has sent after results. `passing` are blocks that do not
+    stay.
     """
 
     segments: tuple[Segment, ...]
     appended: tuple[Appended, ...]
-    shown: tuple[Discovery, ...]
-    withheld: tuple[Withheld, ...] = ()
+    active: Activation
     cuts: tuple[Cut, ...] = ()
     due: tuple[Due, ...] = ()
+    news: tuple[News, ...] = ()
     passing: tuple[Appended, ...] = ()
 
     @property
@@ -53,9 +72,19 @@ class Placed:
         return (*self.appended, *self.passing)
 
     @property
+    def shown(self) -> tuple[Discovery, ...]:
+        """The active discovered tools, in order of discovery."""
+        return self.active.shown
+
+    @property
+    def withheld(self) -> tuple[Withheld, ...]:
+        """The tools that were found and are not active."""
+        return self.active.withheld
+
+    @property
     def tokens(self) -> int:
         """The tokens of both parts."""
-        return sum(each.tokens for part in (self.segments, self.appended, self.passing) for each in part)
+        return tokens_of(self.segments, self.blocks)
 
     @property
     def system(self) -> str:
@@ -71,48 +100,136 @@ class Placed:
         return replace(self, segments=tuple(segments), appended=appended, passing=passing)
 
 
-News: TypeAlias = Discovery | Withheld | Due
-"""What a call must send after a result."""
+def active_tools(request: StepRequest, discovered: Sequence[Discovery], last: Activation | None = None) -> Activation:
+    """Which of these tools are active, each decided once; decisions of the call's `last` step stay."""
+    return activate(request, discovered, lambda: _room(request), last)
 
 
-def place(
-    request: StepRequest,
-    shown: tuple[Discovery, ...],
-    withheld: tuple[Withheld, ...] = (),
-    last: Placed | None = None,
-) -> Placed:
-    """The prompt with these discovered tools, under the call's delivery; what its `last` step placed stays.
+def place(request: StepRequest, active: Activation, last: Placed | None = None) -> Placed:
+    """The prompt with the instructions of active tools, under the call's delivery; what its `last` step placed stays.
 
     Withheld tools are named where their instructions would be.
     """
-    cues, passing = due(request, shown), request.call.prompt.passing
-    if last and last.shown == shown and last.withheld == withheld and last.due == cues:
+    cues, passing = due(request, active.shown), request.call.prompt.passing
+    if last and last.shown == active.shown and last.withheld == active.withheld and last.due == cues:
         return last if last.passing == passing else replace(last, passing=passing)
     if request.call.delivery.rebuilds:
-        return _rewrite(request, shown, withheld)
-    new = _new(request, shown, withheld, cues)
-    blocks = request.call.prompt.sent
-    if last and _goes_on(before := _new(request, last.shown, last.withheld, last.due), new):
-        new, blocks = new[len(before) :], last.appended
+        return _rewrite(request, active)
+    news, blocks = _news(request, active, cues), request.call.prompt.sent
+    new = news
+    if last and _goes_on(last.news, news):
+        new, blocks = news[len(last.news) :], last.appended
     appended = _append(request, new, blocks)
-    return Placed(request.call.prompt.segments, appended, shown, withheld, due=cues, passing=passing)
+    return Placed(request.call.prompt.segments, appended, active, due=cues, news=news, passing=passing)
 
 
-def _new(
-    request: StepRequest, shown: tuple[Discovery, ...], withheld: tuple[Withheld, ...], cues: tuple[Due, ...]
-) -> tuple[News, ...]:
+def lacks_room(request: StepRequest) -> bool:
+    """Whether the prompt of a call has no room for the notice about the tools that are not active from its start."""
+    return _room(request).overdrawn
+
+
+def _room(request: StepRequest) -> Room:
+    """The room for tools that are decided within a call, and what its sections show of them."""
+    return _room_in_prompt(request) if request.call.delivery.rebuilds else _room_in_messages(request)
+
+
+def _room_in_prompt(request: StepRequest) -> Room:
+    agent, asked = request.agent, _ask_prompt(request)
+    notice = withheld_notice(agent, request.call.tools.withheld)
+    tokens = asked.counter(agent, request.count, lambda more: _ask_prompt(request, more))
+    room = Room(
+        asked.has_place(edition(request)),
+        lambda tool: tokens(agent.protocols[tool].text),
+        _named(request, tokens),
+        times=asked.times or 1,
+        noticed=frozenset([0] if notice else []),
+    )
+    return step_room(request, room, asked.tokens + (tokens(notice) if notice else 0), asked.sections)
+
+
+def _ask_prompt(request: StepRequest, more: str = "") -> Asked:
+    """The place of instructions in the system prompt beside those of the call, and its tokens until then."""
+    agent, call, count = request.agent, request.call, request.count
+    sections, stepwise = _stepwise(request)
+    texts = render_sections(agent, stepwise, call.values, call.tools.initial, notice=PROBE + more)
+    probed = [each for each in zip(stepwise, texts, strict=True) if PROTOCOLS in each[0].reads]
+    bodies = {section.id: call.prompt.shown.get(section.id, "") for section in sections}
+    for section, text in zip(stepwise, texts, strict=True):
+        bodies[section.id] = within_budget(section, text, agent.names, count)[0]
+    bodies |= {section.id: text for section, text in probed}
+    pieces = [text for text in laid_out(agent, sections, list(bodies.values())) if text]
+    return Asked.of("".join(pieces), sum(count_pieces(pieces, count)), count).within(agent, probed, count)
+
+
+def _room_in_messages(request: StepRequest) -> Room:
+    prompt, message = request.call.prompt, BlockCosts.of(request)
+    named = _named(request, message.tokens if message.asked.shown else request.count)
+    room = Room(message.asked.has_place(edition(request)), message.takes, named, message.asked.tokens)
+    return step_room(request, room, tokens_of(prompt.segments, prompt.blocks) + message.waits())
+
+
+@dataclass(frozen=True, slots=True)
+class BlockCosts:
+    """What a block with the sections of instructions takes, in tokens.
+
+    `tokens` counts a text in it, and `cues` says whether cues for first results come in such blocks, too.
+    """
+
+    request: StepRequest
+    asked: Asked
+    tokens: CountTokens
+    cues: bool
+
+    @classmethod
+    def of(cls, request: StepRequest) -> BlockCosts:
+        """The blocks of a call."""
+        asked, agent, call = _ask_message(request), request.agent, request.call
+        tokens = asked.counter(agent, request.count, lambda more: _ask_message(request, more), call.prompt.withdrawn)
+        return cls(request, asked, tokens, bool(agent.pending) and call.delivery.name == "append")
+
+    def takes(self, tool: str) -> int:
+        """The tokens of a tool's instructions, with its cues that are still to come."""
+        protocol = self.request.agent.protocols[tool]
+        first = self.tokens(protocol.first)
+        return first + self.asked.tokens + self.tokens(protocol.later) if self.cues and protocol.later else first
+
+    def waits(self) -> int:
+        """The tokens of the cues that earlier calls have left to come."""
+        if not self.cues:
+            return 0
+        known = map(self.request.agent.protocols.get, self.request.call.tools.waiting)
+        return sum(self.asked.tokens + self.tokens(each.later) for each in known if each and each.later)
+
+
+def _ask_message(request: StepRequest, more: str = "") -> Asked:
+    agent, call, there = request.agent, request.call, slots(request.agent, request.call)
+    text = said(there, render_sections(agent, there, call.values, (), notice=PROBE + more))
+    text = escape_text(text, call.prompt.withdrawn, mode="names")
+    return Asked.of(text, request.count(text), request.count)
+
+
+def _named(request: StepRequest, takes: Callable[[str], int]) -> Callable[[str, bool], int]:
+    words = request.agent.spec.words
+
+    def tokens(tool: str, first: bool) -> int:  # noqa: FBT001 - `Room.named` calls it by position
+        one = words.quoted(tool)
+        return takes(fill(words.notices.withheld_tools, {"tools": one}) if first else words.marks.between + one)
+
+    return tokens
+
+
+def _news(request: StepRequest, active: Activation, cues: tuple[Due, ...]) -> tuple[News, ...]:
     """What this call must send about discovered tools, in order of discovery, and about their first results."""
-    tools = request.call.tools
+    tools, shown = request.call.tools, active.shown
     told = tuple(each for each in shown if each.tool not in tools.sent) if tools.sent else shown
-    unfit = withheld[len(tools.withheld) :]
+    unfit = active.withheld[len(tools.withheld) :]
     if not (unfit or cues):
         return told
     order = {discovery.tool: place for place, discovery in enumerate(request.found.tools)}
-
-    def place_of(each: News) -> tuple[int, int]:
-        return (each.behind - 1, 1) if isinstance(each, Due) else (order[each.tool], 0)
-
-    return tuple(sorted((*told, *unfit, *cues), key=place_of))
+    places = [(order[each.tool], 0) for each in told] + [(order[each.tool], 0) for each in unfit]
+    places += [(each.behind - 1, 1) for each in cues]
+    news: list[News] = [*told, *unfit, *cues]
+    return tuple(news[at] for at in sorted(range(len(news)), key=places.__getitem__))
 
 
 def _goes_on(before: tuple[News, ...], now: tuple[News, ...]) -> bool:
@@ -127,21 +244,26 @@ def _salted(block: Appended, salt: str) -> Appended:
     return replace(block, sha256=digest, id=block.id if name == block.id else f"{name}{digest[:12]}")
 
 
-def _rewrite(request: StepRequest, shown: tuple[Discovery, ...], withheld: tuple[Withheld, ...]) -> Placed:
+def _rewrite(request: StepRequest, active: Activation) -> Placed:
     """Render every step-tier section again, within its budget; the others stay as the call rendered them."""
-    agent, call = request.agent, request.call
-    before = call.prompt.shown
-    sections = [s for s in edition(request) if s.spec.role == "system"]
-    stepwise = [section for section in sections if section.tier == "step" and section.id in before]
+    agent, call, shown, withheld = request.agent, request.call, active.shown, active.withheld
+    sections, stepwise = _stepwise(request)
     if not (shown or withheld) or not stepwise:
-        return Placed(call.prompt.segments, (), shown, withheld)
+        return Placed(call.prompt.segments, (), active)
     tools, notice = (*call.tools.initial, *(d.tool for d in shown)), withheld_notice(agent, withheld)
     rendered = render_sections(agent, stepwise, call.values, tools, notice=notice)
     texts = zip(stepwise, rendered, strict=True)
     fitted = {section.id: within_budget(section, text, agent.names, request.count) for section, text in texts}
-    bodies = [fitted[s.id][0] if s.id in fitted else before.get(s.id, "") for s in sections]
+    bodies = [fitted[s.id][0] if s.id in fitted else call.prompt.shown.get(s.id, "") for s in sections]
     segments = make_segments(agent, sections, bodies, request.count, call.prompt.segments)
-    return Placed(segments, (), shown, withheld, tuple(cut for _, cuts in fitted.values() for cut in cuts))
+    return Placed(segments, (), active, tuple(cut for _, cuts in fitted.values() for cut in cuts))
+
+
+def _stepwise(request: StepRequest) -> tuple[list[Section], list[Section]]:
+    """The sections of the system prompt, and those of them that are rendered at each step under `rewrite`."""
+    sections = [section for section in edition(request) if section.spec.role == "system"]
+    shown = request.call.prompt.shown
+    return sections, [section for section in sections if section.tier == "step" and section.id in shown]
 
 
 def _append(request: StepRequest, new: tuple[News, ...], before: tuple[Appended, ...]) -> tuple[Appended, ...]:
@@ -155,7 +277,7 @@ def _append(request: StepRequest, new: tuple[News, ...], before: tuple[Appended,
             continue
         found = tuple(each for each in group if not isinstance(each, Due))
         unfit = [each for each in found if isinstance(each, Withheld)]
-        tools = [each.tool for each in found if each.tool in agent.protocols and each not in unfit]
+        tools = [each.tool for each in found if each.tool in agent.protocols and isinstance(each, Discovery)]
         notice = withheld_notice(agent, unfit) if unfit else ""
         text = notice if not there else _first(request, there, tools, notice)
         if notice or (tools and there):

@@ -23,7 +23,7 @@ def render_result(agent: Agent, result: ToolResult, count: CountTokens) -> Rende
 
     Results of the search tool are never changed, because their structure is read again.
     """
-    form = form_of(agent.results, result.tool) if result.tool != agent.spec.tools.search.tool else None
+    form = form_of(agent.results, result.tool) if result.tool != agent.search_tool else None
     if form is None:
         return RenderedResult(text_of(result.result), result.tool, result.call_id)
     said, notes = _cleaned(result.result)

@@ -8,13 +8,23 @@ from datetime import datetime
 
 from cuecard.agent import CHOICE, CONTENT, PROTOCOLS, Agent, Section
 from cuecard.agent.sections.conditions import Facts, holds, sections_asked, told
-from cuecard.model import Appended, CallGiven, CallTools, Cut, Diagnostic, Json, Segment, SourceRow, Turn
+from cuecard.model import Appended, CallGiven, Cut, Diagnostic, Json, Segment, SourceRow, Turn
 from cuecard.model.messages import Role
+from cuecard.pipeline.fit import excess
 from cuecard.pipeline.history.text import text_of
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.passing import ephemeral_block, section_block
 from cuecard.pipeline.request import CallRequest, StepRequest
-from cuecard.pipeline.segments import authored, gated_sections, make_segments
+from cuecard.pipeline.segments import (
+    PROBE,
+    Asked,
+    authored,
+    count_pieces,
+    gated_sections,
+    laid_out,
+    make_segments,
+    render_sections,
+)
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
 from cuecard.template import trusted
@@ -55,14 +65,101 @@ class _Notes:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     sources: list[SourceRow] = field(default_factory=list)
 
+    def copy(self) -> _Notes:
+        return _Notes([*self.cuts], [*self.diagnostics], [*self.sources])
 
-def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) -> Composed:
-    """The sections of a call.
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The sections of a call as far as the instructions of its tools do not change them.
+
+    Attributes:
+        request: what the call is prepared from.
+        present: the included sections, in order.
+        values: the values of the call with the content from sources.
+        made: the text of each section without instructions, within its budget.
+        trust: what the gate neutralised in each.
+        cut: what the budget of each cut.
+        notes: what was left out so far, and what is known of sources.
+    """
+
+    request: CallRequest
+    present: tuple[Section, ...]
+    values: Mapping[str, Json]
+    made: Mapping[str, str]
+    trust: Mapping[str, Mapping[str, int]]
+    cut: Mapping[str, tuple[Cut, ...]]
+    notes: _Notes
+
+    @property
+    def _slots(self) -> list[Section]:
+        return [section for section in self.present if PROTOCOLS in section.reads]
+
+    @property
+    def _apart(self) -> list[Section]:
+        """The sections whose text goes into a block of its own, which does not stay."""
+        return [section for section in self.present if self.request.apart and not section.stays]
+
+    def ask(self, tools: Sequence[str], more: str = "") -> Asked:
+        """The place of instructions beside those of these tools and `more`, and the tokens of the prompt until then."""
+        slots = self._slots
+        texts = render_sections(self.request.agent, slots, self.values, tools, notice=PROBE + more)
+        probed = tuple(zip(slots, texts, strict=True))
+        made = {**self.made, **{section.id: text for section, text in probed}}
+        kept = self._lasting()
+        bodies = [made[section.id] for section in kept]
+        pieces = [text for text in laid_out(self.request.agent, kept, bodies) if text]
+        count, apart = self.request.count, [each for each in self._apart if each.spec.priority is None]
+        used = sum(count_pieces(pieces, count)) + sum(b.tokens for b in _passing(self.request, apart, self.made))
+        asked = Asked.of("".join(pieces), used, count)
+        return asked.within(self.request.agent, probed, count)
+
+    def takes(self, asked: Asked, tools: Sequence[str]) -> Callable[[str], int]:
+        """The tokens of a tool's instructions beside those of `tools`, for which the sections were asked."""
+        agent = self.request.agent
+        tokens = asked.counter(agent, self.request.count, lambda more: self.ask(tools, more))
+        return lambda tool: tokens(agent.protocols[tool].text)
+
+    def _lasting(self) -> list[Section]:
+        """The sections of the system prompt that are not dropped in favour of instructions."""
+        apart = self._apart
+        system = [section for section in self.present if section.spec.role == "system" and section not in apart]
+        slots = [section for section in self._slots if section.spec.role == "system"]
+        ranks = _ranks(system)
+        last = max((ranks[slot.id] for slot in slots), default=None) if all(s.id in ranks for s in slots) else None
+        return [s for s in system if s.id not in ranks or (last is not None and ranks[s.id] >= last)]
+
+    def completed(self, tools: Sequence[str]) -> Composed:
+        """The sections of the call with the instructions of these tools.
+
+        Raises:
+            TemplateRenderError: when a section cannot be rendered with these values.
+        """
+        agent, notes, present = self.request.agent, self.notes.copy(), self.present
+        made, cut, trust = dict(self.made), dict(self.cut), dict(self.trust)
+        slots = self._slots
+        for section, (text, neutralised) in zip(slots, gated_sections(agent, slots, self.values, tools), strict=True):
+            trust[section.id] = neutralised
+            made[section.id], cut[section.id] = within_budget(section, text, agent.names, self.request.count)
+        bodies = {section.id: made[section.id] for section in present}
+        notes.cuts += [each for section in present for each in cut[section.id]]
+        segments, passing = _fit(self.request, present, self._apart, bodies, notes)
+        spoken = tuple(
+            (section.spec.role, section.id, bodies[section.id])
+            for section in present
+            if section.spec.role != "system" and bodies.get(section.id)
+        )
+        found = tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources)
+        return Composed(segments, bodies, spoken, self.values, *found, report(agent.gate, trust.values()), passing)
+
+
+def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequence[str]) -> Draft:
+    """The sections of a call before it is decided which tools are active.
 
     Args:
         request: what the call is prepared from.
         values: its inputs and built-in values, checked and cleaned.
-        tools: the tools of the call.
+        there: the tools that exist for the call.
 
     Raises:
         InputError: when the turn names a profile or a variant that does not exist.
@@ -70,34 +167,20 @@ def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) 
     """
     notes, agent, turn = _Notes(), request.agent, request.turn
     sections = agent.edition(turn.profile, turn.variant)
-    facts = Facts(values, tools.available, turn.model)
-    there, chosen = _there(sections, facts, notes)
+    facts = Facts(values, there, turn.model)
+    present, chosen = _there(sections, facts, notes)
     notes.cuts += _not_chosen(agent, turn, sections)
-    filled = {**values, **chosen, **_filled(there, notes, lambda: _given(request, authored(agent, values), tools))}
-    made = gated_sections(agent, there, filled, tools.initial)
-    gated = {section.id: each for section, each in zip(there, made, strict=True)}
-    saying = {section.id for section in there if not _waits(section) and gated[section.id][0].strip()}
-    present = _not_in_vain(there, replace(facts, saying=saying), notes)
-    bodies = {section.id: gated[section.id][0] for section in present}
-    trust = report(agent.gate, (gated[section.id][1] for section in present))
-    notes.cuts += _silent(present, bodies, agent)
-    segments, passing = _fit(request, present, bodies, notes)
-    spoken = tuple(
-        (section.spec.role, section.id, bodies[section.id])
-        for section in present
-        if section.spec.role != "system" and bodies.get(section.id)
-    )
-    return Composed(
-        segments,
-        bodies,
-        spoken,
-        filled,
-        tuple(notes.cuts),
-        tuple(notes.diagnostics),
-        tuple(notes.sources),
-        trust,
-        passing,
-    )
+    filled = {**values, **chosen, **_filled(present, notes, lambda: _given(request, authored(agent, values), there))}
+    fixed = [section for section in present if PROTOCOLS not in section.reads]  # what no tool changes
+    gated = {section.id: each for section, each in zip(fixed, gated_sections(agent, fixed, filled, ()), strict=True)}
+    saying = {section.id for section in fixed if not _waits(section) and gated[section.id][0].strip()}
+    present = _not_in_vain(present, replace(facts, saying=saying), notes)
+    notes.cuts += _silent(present, {name: text for name, (text, _) in gated.items()}, agent)
+    made, cut, trust = dict[str, str](), dict[str, tuple[Cut, ...]](), dict[str, Mapping[str, int]]()
+    for section in present:
+        text, trust[section.id] = gated.get(section.id, ("", {}))  # in the order of the prompt, also those to come
+        made[section.id], cut[section.id] = within_budget(section, text, agent.names, request.count)
+    return Draft(request, tuple(present), filled, made, trust, cut, notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +298,10 @@ def _not_chosen(agent: Agent, turn: Turn, sections: Sequence[Section]) -> list[C
     return [Cut(section.id, f"left out by {by}") for section in agent.sections if section.id not in chosen]
 
 
-def _given(request: CallRequest, values: Mapping[str, Json], tools: CallTools) -> Given:
+def _given(request: CallRequest, values: Mapping[str, Json], there: Sequence[str]) -> Given:
     agent, turn = request.agent, request.turn
     known = turn.tools is not None or len(agent.catalogue) > 0
-    cards = tuple(agent.catalogue[name] for name in tools.available) if known else None
+    cards = tuple(agent.catalogue[name] for name in there) if known else None
     files, gates, environment = agent.files, turn.gates, turn.environment
     return Given(values, request.now, cards, files, turn.files, gates, environment, said_in(turn))
 
@@ -254,49 +337,50 @@ def _local(content: Content) -> dict[str, Json]:
 
 
 def _silent(present: Sequence[Section], bodies: Mapping[str, str], agent: Agent) -> list[Cut]:
-    cuts = [Cut(s.id, "empty") for s in present if not bodies[s.id] and PROTOCOLS not in s.reads]
+    cuts = [Cut(s.id, "empty") for s in present if PROTOCOLS not in s.reads and not bodies[s.id]]
     if agent.protocols and not any(PROTOCOLS in section.reads for section in present):
         cuts.append(Cut(PROTOCOLS, "no section of this call shows tool instructions"))
     return cuts
 
 
 def _fit(
-    request: CallRequest, present: Sequence[Section], bodies: dict[str, str], notes: _Notes
+    request: CallRequest,
+    present: Sequence[Section],
+    apart: Sequence[Section],
+    bodies: dict[str, str],
+    notes: _Notes,
 ) -> tuple[tuple[Segment, ...], tuple[Appended, ...]]:
-    """The segments within the budgets of sections and of the whole prompt, and the blocks of the turn alone; what does
-    not fit, and what is in such a block, is removed from `bodies`.
+    """The segments within the budget of the whole prompt, and the blocks of the turn alone; the sections that do not
+    fit, and those `apart` in such blocks, are removed from `bodies`.
     """
     agent, count = request.agent, request.count
-    for section in present:
-        bodies[section.id], cut = within_budget(section, bodies[section.id], agent.names, count)
-        notes.cuts += cut
-    apart = [section for section in present if request.apart and not section.stays]
     system = [section for section in present if section.spec.role == "system" and section not in apart]
-    last = (ephemeral_block(request.turn.ephemeral, count),) if request.apart and request.turn.ephemeral.strip() else ()
-    total = agent.spec.budget.total
-
-    def made() -> tuple[tuple[Segment, ...], tuple[Appended, ...]]:
-        blocks = (section_block(section, bodies[section.id], count) for section in apart if bodies[section.id])
-        return make_segments(agent, system, [bodies[s.id] for s in system], count), (*blocks, *last)
-
-    segments, passing = made()
-    while total is not None and sum(s.tokens for s in segments) + sum(b.tokens for b in passing) > total:
-        losing = _least((*system, *apart), bodies)
-        if losing is None:
+    ranks = sorted((rank, name) for name, rank in _ranks([*system, *apart]).items() if bodies[name])
+    segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
+    passing = _passing(request, apart, bodies)
+    for _, losing in ranks:
+        if not excess(agent, sum(segment.tokens for segment in segments) + sum(block.tokens for block in passing)):
             break
-        notes.cuts.append(Cut(losing, f"budget.total: {total} tokens", count(bodies[losing])))
+        notes.cuts.append(Cut(losing, f"budget.total: {agent.spec.budget.total} tokens", count(bodies[losing])))
         bodies[losing] = ""
-        segments, passing = made()
+        segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
+        passing = _passing(request, apart, bodies)
     for section in apart:
         del bodies[section.id]
     return segments, passing
 
 
-def _least(sections: Sequence[Section], bodies: Mapping[str, str]) -> str | None:
-    """The section to drop first: the one with the lowest priority, or the last of equals."""
-    ranked = [
-        (section.spec.priority, -place, section.id)
+def _passing(request: CallRequest, apart: Sequence[Section], bodies: Mapping[str, str]) -> tuple[Appended, ...]:
+    """The blocks of the turn alone: one for each section with a text, and one for the turn's own instruction."""
+    count, said = request.count, request.turn.ephemeral
+    blocks = (section_block(section, bodies[section.id], count) for section in apart if bodies[section.id])
+    return (*blocks, *((ephemeral_block(said, count),) if request.apart and said.strip() else ()))
+
+
+def _ranks(sections: Sequence[Section]) -> dict[str, tuple[int, int]]:
+    """The sections that may be dropped, lowest first: those with the lowest priority, and of equals the last."""
+    return {
+        section.id: (section.spec.priority, -place)
         for place, section in enumerate(sections)
-        if section.spec.priority is not None and bodies[section.id]
-    ]
-    return min(ranked)[2] if ranked else None
+        if section.spec.priority is not None
+    }

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.model import CountTokens, Json, Segment
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.layout import Frame, Leads, lay_out, new_leads
+from cuecard.pipeline.limits import tokens_around
+from cuecard.records import dataclass
 from cuecard.sources.protocols import Form, protocols_text
 from cuecard.template import trusted, trusted_value
+from cuecard.template.guards.guard import escape_text
 
 
 def render_sections(
@@ -62,9 +66,71 @@ def authored(agent: Agent, values: Mapping[str, Json]) -> Mapping[str, Json]:
     return {name: trusted_value(value) if name in authored else value for name, value in values.items()}
 
 
-def as_shown(agent: Agent, text: str) -> str:
-    """A text as it appears in a section."""
-    return agent.layout.tidied(text)
+PROBE = "<a\ufdd3a>\nb\n</a\ufdd3a>"
+"""Stands for instructions in sections that are asked for their place; no value contains its non-character."""
+
+
+def places_in(text: str) -> int | None:
+    """How often a text with the probe shows instructions; None if it changes them, such as by an indentation."""
+    whole = text.count(PROBE)
+    return whole if text.count("\ufdd3") == PROBE.count("\ufdd3") * whole else None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What sections answered that were asked for the place of instructions still to come.
+
+    Attributes:
+        shown: whether they have one.
+        times: how often they show instructions; None if they change them.
+        tokens: the tokens of their texts without instructions; if they change those, with the probe.
+        sections: the sections of instructions, each with the tokens that it needs for others, if each has a budget of
+            its own; instructions are whole if one of them has room for them.
+    """
+
+    shown: bool
+    times: int | None
+    tokens: int
+    sections: tuple[tuple[Section, int], ...] = ()
+
+    @classmethod
+    def of(cls, text: str, tokens: int, count: CountTokens) -> Asked:
+        """The answer in a text with the probe, of these tokens, including whatever belongs to the same budget."""
+        times = places_in(text)
+        return cls("\ufdd3" in text, times, tokens - count(PROBE) * (times or 0))
+
+    def within(self, agent: Agent, sections: Sequence[tuple[Section, str]], count: CountTokens) -> Asked:
+        """The answer with that of each section of instructions: its place, and its own budget."""
+        shown = self.shown or any("\ufdd3" in text for _, text in sections)
+        limited = sections if all(section.spec.budget is not None for section, _ in sections) else ()
+        rest = ((section, tokens_around(text, PROBE, agent.names, count)) for section, text in limited)
+        return replace(self, shown=shown, sections=tuple(rest))
+
+    def has_place(self, edition: Iterable[Section]) -> bool:
+        """Whether nothing is missing where the sections are: they have a place, or no section shows any instructions
+        by the author's choice.
+        """
+        return self.shown or not any(PROTOCOLS in section.reads for section in edition)
+
+    def counter(
+        self, agent: Agent, count: CountTokens, again: Callable[[str], Asked], withdrawn: Sequence[str] = ()
+    ) -> CountTokens:
+        """What a text takes in that place, in tokens.
+
+        Args:
+            agent: the compiled agent.
+            count: how tokens are counted.
+            again: asks the sections once more, with a text after the probe; called where they change texts.
+            withdrawn: elements that no text may imitate any more.
+        """
+        times, tidied = self.times, agent.layout.tidied
+        if times is None:
+            return lambda text: again(f"\n{text}").tokens - self.tokens
+        if withdrawn:
+            return lambda text: times * count(escape_text(tidied(text), withdrawn, mode="names"))
+        if times == 1:
+            return count if agent.layout.whitespace == "keep" else lambda text: count(tidied(text))
+        return lambda text: times * count(tidied(text))
 
 
 def make_segments(
@@ -85,7 +151,7 @@ def make_segments(
         count: how tokens are counted.
         known: segments of an earlier prompt, whose fingerprints need not be computed again.
     """
-    texts = _laid_out(agent, sections, bodies)
+    texts = laid_out(agent, sections, bodies)
     kept = [(section, text) for section, text in zip(sections, texts, strict=True) if text]
     counts = count_pieces([text for _, text in kept], count)
     digests = {segment.text: segment.sha256 for segment in known}
@@ -117,7 +183,8 @@ def said(sections: Iterable[Section], bodies: Iterable[str]) -> str:
     return "".join(texts)
 
 
-def _laid_out(agent: Agent, sections: Sequence[Section], bodies: Sequence[str]) -> Sequence[str]:
+def laid_out(agent: Agent, sections: Sequence[Section], bodies: Sequence[str]) -> Sequence[str]:
+    """The text of each section in the prompt; empty for an empty one."""
     frames = [Frame(s.id, s.heading, s.stable, s.leads) for s in sections]
     return [piece.text for piece in lay_out(agent.layout, frames, bodies)]
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
-from cuecard.config.values.placeholders import fill
 from cuecard.model import Cut, Refusals, Step
-from cuecard.pipeline.budget import Fitted
 from cuecard.pipeline.fingerprints import salted
 from cuecard.pipeline.manifest import StepParts, make_manifest
 from cuecard.pipeline.messages import with_system
@@ -16,17 +13,17 @@ from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import StepRequest
 
 
-def make_step(request: StepRequest, dropped: tuple[Cut, ...], fitted: Fitted) -> Step:
+def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placed) -> Step:
     """The step.
 
     Args:
         request: the request for the step.
         dropped: the discoveries that were left out.
-        fitted: what fits into the budgets.
+        placed: the prompt with the instructions of active tools.
     """
-    call, placed = request.call, fitted.placed.salted(request.salt)
+    call, placed = request.call, placed.salted(request.salt)
     discovered = placed.shown
-    parts = StepParts(discovered, replace(fitted, placed=placed), (*dropped, *fitted.cuts))
+    parts = StepParts(placed, dropped)
     system = placed.system
     return Step(
         system=system,
@@ -44,6 +41,7 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], fitted: Fitted) ->
         brought=call.tools.brought,
         origin=salted(call.prompt.origin or call.configuration.sha256, request.salt),
         looks_ahead=call.tools.looks_ahead,
+        offers_search=call.tools.offers_search,
         ended=(*call.prompt.ended, *ended_texts((b for b in placed.passing if b.lifetime == "step"), call.turn)),
         call=call,
         record=partial(make_manifest, request, parts),
@@ -51,7 +49,9 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], fitted: Fitted) ->
 
 
 def _refusals(request: StepRequest, placed: Placed) -> Refusals:
-    agent, there = request.agent, request.call.tools.available
+    agent, there = request.agent, frozenset(request.call.tools.available)
     words = agent.spec.words.tools
-    said = {w.tool: fill(words.withheld, {"tool": w.tool}) for w in placed.withheld if w.tool in there}
-    return Refusals(agent.catalogue.names, words.inactive, agent.spec.tools.search.tool, said)
+    said = {w.tool: words.withheld.replace("{tool}", w.tool) for w in placed.withheld if w.tool in there}
+    if not request.call.tools.offers_search:
+        said[agent.search_tool] = agent.spec.words.search.nothing_left
+    return Refusals(agent.catalogue.names, words.inactive, agent.search_tool, said)

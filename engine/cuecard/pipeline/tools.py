@@ -2,74 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from cuecard.agent import Agent
-from cuecard.model import CallTools, Cut, Discovery, ToolCard, Turn, Withheld
+from cuecard.model import Call, CallTools, Cut, Discovery, ToolCard, Turn, Withheld
 from cuecard.model.gates import Gates
 from cuecard.pipeline.discovery import Found
+from cuecard.pipeline.fit import NOT_SHOWN
 from cuecard.pipeline.request import CallRequest, StepRequest
-from cuecard.pipeline.room import NOTHING_DECIDED, Decided, withheld_tools
 from cuecard.records import dataclass
-from cuecard.sources.tools.visibility import visible
+from cuecard.sources.tools.visibility import excluded_tools, visible
 
 
 @dataclass(frozen=True, slots=True)
 class ToolPlan:
-    """The tools at the start of a call, and what was left out."""
+    """The tools at the start of a call, and what was left out.
+
+    `matching` are the core tools that a pattern names: they are active if they have room, the others in any case.
+    """
 
     tools: CallTools
     cuts: tuple[Cut, ...]
-
-    def without(self, tools: Collection[str], withheld: Iterable[Withheld]) -> ToolPlan:
-        """The same plan without some of the tools that were to be active from the start."""
-        now = self.tools
-        initial, earlier = (tuple(n for n in each if n not in tools) for each in (now.initial, now.earlier))
-        gone = (*now.withheld, *withheld)
-        return replace(self, tools=replace(now, initial=initial, base=initial, earlier=earlier, withheld=gone))
+    matching: tuple[str, ...] = ()
 
 
-def plan_tools(
-    request: CallRequest,
-    earlier: Iterable[str] = (),
-    *,
-    every: bool = False,
-    decided: Decided | None = None,
-    unfit: tuple[Withheld, ...] = (),
+def existing_tools(request: CallRequest) -> ToolPlan:
+    """The tools that exist for a call, of which only the core tools are active that the agent file names."""
+    agent, turn = request.agent, request.turn
+    catalogue, named = agent.catalogue, agent.named
+    chosen = None if turn.tools is None else frozenset(turn.tools)
+    wanted = [card for name, card in catalogue.items() if chosen is None or name in chosen]
+    cards, closed = _behind_gates(agent, turn, wanted)
+    tools = tuple(card.name for card in cards)
+    cuts = [*_strange(agent, turn), *closed]
+    cuts += [Cut(name, "core tool that does not exist for this call") for name in named if name not in tools]
+    initial, matching = (tuple(name for name in each if name in tools) for each in (dict.fromkeys(named), agent.core))
+    _, dropped = _to_show(request.found, CallTools(tools, initial))
+    found = request.found
+    planned = CallTools(tools, initial, base=initial, discovered=found.tools, called=found.called, named=found.named)
+    planned = replace(planned, looks_ahead=agent.spec.tools.ahead is not None)
+    return ToolPlan(planned, (*cuts, *dropped), tuple(name for name in matching if name not in initial))
+
+
+def with_search(
+    request: CallRequest, plan: ToolPlan, known: Iterable[str], *, before: bool | None, anew: bool, every: bool
 ) -> ToolPlan:
-    """The tools at the start of a call.
+    """The plan with the search tool or without: decided with a baseline, since definitions stand in front of it.
+
+    Args:
+        request: what the call is prepared from.
+        plan: the tools that exist.
+        known: the tools known before the call.
+        before: whether the conversation has had the search tool since its last baseline; None at a new one.
+        anew: whether the system prompt is made anew, so that a search tool may come.
+        every: whether every tool is active from the start.
+    """
+    agent, tools = request.agent, plan.tools
+    search, there = agent.search_tool, tools.available
+    out = {search, *tools.initial, *plan.matching, *known, *(found.tool for found in request.found.tools)}
+    left = [] if every else [name for name in there if name not in out]
+    left = left if search in there or search not in agent.catalogue else []  # a turn may be without the search tool
+    offers = before or (bool(left) and (anew or before is None))
+    initial = tools.initial
+    if offers and search in there and search not in initial:
+        initial = (search, *initial)
+    if offers:
+        return replace(plan, tools=replace(tools, initial=initial, base=initial))
+    there, initial = (tuple(name for name in each if name != search) for each in (there, initial))
+    tools = replace(tools, available=there, initial=initial, base=initial, offers_search=False)
+    return replace(plan, tools=tools, cuts=(*plan.cuts, *_unsearched(search, left, plan.tools)))
+
+
+def _unsearched(search: str, left: Sequence[str], tools: CallTools) -> Iterator[Cut]:
+    """That there is no search tool, where somebody may look for one."""
+    if left:
+        names = ", ".join(f"`{name}`" for name in left)
+        yield Cut(search, f"not offered before the next baseline, which will offer it for {names}")
+    elif search in tools.available:
+        yield Cut(search, "not offered: there is no tool to find")
+
+
+def known_tools(request: CallRequest, earlier: Iterable[str], there: Collection[str], *, anew: bool) -> tuple[str, ...]:
+    """The tools known before a call, besides core tools, in order of discovery.
 
     Args:
         request: what the call is prepared from.
         earlier: discovered tools whose protocols belong in the system prompt, in order of first discovery.
-        every: show every tool from the start, regardless of the protocol budget.
-        decided: the conversation's earlier decisions; None for a new baseline.
-        unfit: tools that are not active because the whole prompt has no room for them.
+        there: the tools that exist for the call.
+        anew: whether its system prompt is a new baseline.
     """
-    agent, turn = request.agent, request.turn
-    catalogue, core = agent.catalogue, agent.spec.tools.core
-    wanted = [card for name, card in catalogue.items() if turn.tools is None or name in turn.tools]
-    cards, closed = _behind_gates(agent, turn, wanted)
-    tools = tuple(card.name for card in cards)
-    cuts = [*_strange(agent, turn), *closed]
-    cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
-    restored = () if decided is None else (name for name in restored_tools(request) if name in tools)
-    told = (*earlier, *turn.discovered, *restored)
-    out = {*core, *(each.tool for each in unfit)}
-    known = dict.fromkeys(name for name in told if name in catalogue and name not in out)
-    before = decided or NOTHING_DECIDED
-    withheld = before.withheld if every else withheld_tools(request, tuple(known), tools, before)
-    withheld = (*withheld, *unfit)
-    inactive = {each.tool for each in withheld}
-    active = tuple(name for name in known if name not in inactive)
-    shown = (name for name in (tools if every else active) if name not in inactive)
-    initial = tuple(name for name in dict.fromkeys((*core, *shown)) if name in tools)
-    _, dropped = _to_show(request.found, CallTools(tools, initial))
-    planned = CallTools(tools, initial, active, base=initial, discovered=request.found.tools, withheld=withheld)
-    ahead = agent.spec.tools.ahead is not None
-    planned = replace(planned, called=request.found.called, named=request.found.named, looks_ahead=ahead)
-    return ToolPlan(planned, (*cuts, *dropped))
+    agent, exist = request.agent, frozenset(there)
+    restored = () if anew else (name for name in restored_tools(request) if name in exist)
+    told = (*earlier, *request.turn.discovered, *restored)
+    return tuple(name for name in dict.fromkeys(told) if name in agent.catalogue and name not in agent.core)
+
+
+def plan_tools(
+    plan: ToolPlan, known: Sequence[str], withheld: Sequence[Withheld], undecided: Collection[str], *, every: bool
+) -> ToolPlan:
+    """The plan with the tools that are active from the start.
+
+    Args:
+        plan: the tools that exist.
+        known: the tools known before the call.
+        withheld: the tools that are not active.
+        undecided: others that are not active yet.
+        every: whether every tool is active from the start.
+    """
+    tools = plan.tools
+    there, inactive = frozenset(tools.available), {*undecided, *(each.tool for each in withheld)}
+    # What only this call does not show keeps its room for the next one.
+    lost = {each.tool for each in withheld if each.reason != NOT_SHOWN}
+    asked = (*plan.matching, *(tools.available if every else known))
+    shown = (name for name in asked if name in there and name not in inactive)
+    initial = tuple(dict.fromkeys((*tools.initial, *shown)))
+    earlier = tuple(name for name in known if name not in lost)
+    return replace(plan, tools=replace(tools, initial=initial, earlier=earlier, base=initial, withheld=tuple(withheld)))
 
 
 def restored_tools(request: CallRequest) -> tuple[str, ...]:
@@ -93,18 +142,25 @@ def discover_more(request: StepRequest) -> tuple[tuple[Discovery, ...], tuple[Cu
     return _to_show(request.found, request.call.tools)
 
 
+def nothing_left(agent: Agent, call: Call, found: Found) -> bool:
+    """Whether a search can find no tool that this conversation has not seen."""
+    tools = call.tools
+    seen = {agent.search_tool, *tools.initial, *tools.sent, *(each.tool for each in found.tools)}
+    return seen.union(each.tool for each in tools.withheld).issuperset(tools.available)
+
+
 def _to_show(found: Found, tools: CallTools) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
     there, initial = frozenset(tools.available), frozenset(tools.initial)
-    gone = (Cut(d.tool, "discovered, but does not exist for this call") for d in found.tools if d.tool not in there)
-    shown = (d for d in found.tools if d.tool in there and d.tool not in initial)
+    gone = [Cut(d.tool, "discovered, but does not exist for this call") for d in found.tools if d.tool not in there]
+    shown = [d for d in found.tools if d.tool in there and d.tool not in initial]
     return tuple(shown), (*found.unknown, *gone)
 
 
 def _behind_gates(agent: Agent, turn: Turn, wanted: Sequence[ToolCard]) -> tuple[Sequence[ToolCard], tuple[Cut, ...]]:
-    spec = agent.spec.tools.visibility
-    if not spec.model_fields_set and turn.gates == Gates():
+    spec, excluded = agent.spec.tools.visibility, excluded_tools(agent.spec, turn.profile, turn.variant)
+    if not (spec.model_fields_set or excluded) and turn.gates == Gates():
         return wanted, ()
-    return visible(wanted, turn.gates, spec)
+    return visible(wanted, turn.gates, spec, excluded=excluded)
 
 
 def _strange(agent: Agent, turn: Turn) -> dict[Cut, None]:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from cuecard.model import Call
 from cuecard.model.messages import Message, Part
 from cuecard.pipeline.history.record import Selected
+from cuecard.pipeline.history.text import prefixed
 from cuecard.pipeline.request import CallRequest
+
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.history_spec import HistorySpec
 
 _MOVED = "the history window moved: earlier messages are gone, so the system prompt is rebuilt"
 
@@ -21,14 +26,15 @@ def with_window(request: CallRequest, chosen: Selected) -> CallRequest:
     previous = request.previous
     if previous is None or request.kept is not None or not previous.prompt.messages:
         return request
-    if previous.delivery.rebuilds or request.turn.host == "system-only" or not _moved(previous, chosen):
+    policy = request.agent.spec.history
+    if previous.delivery.rebuilds or request.turn.host == "system-only" or not _moved(previous, chosen, policy):
         return request
     current = request.turn.message.id if request.turn.message else ""
     before = [m for m in chosen.messages if m.role == "user" and not (current and m.id == current)]
     return replace(request, kept=len(before), lost=_MOVED)
 
 
-def _moved(previous: Call, chosen: Selected) -> bool:
+def _moved(previous: Call, chosen: Selected, policy: HistorySpec | None) -> bool:
     summaries, sent = _sent(previous)
     if not sent or not chosen.messages:
         return bool(sent)
@@ -39,7 +45,7 @@ def _moved(previous: Call, chosen: Selected) -> bool:
         return True
     if len(kept) <= len(history):  # the newest is not among them: it was dropped, or is being asked again
         return bool(chosen.dropped)
-    return not _is_later(current, kept[len(history)])
+    return not _is_later(current, kept[len(history)], policy)
 
 
 def _sent(call: Call) -> tuple[list[str | tuple[Part, ...]], list[Message]]:
@@ -55,8 +61,10 @@ def _said(message: Message) -> tuple[object, ...]:
     return message.role, message.content, message.tool_calls, message.tool_call_id
 
 
-def _is_later(current: Message, stored: Message) -> bool:
-    """Whether a message of the history is the one that was then the newest, which may have a prefix by now."""
+def _is_later(current: Message, stored: Message, policy: HistorySpec | None) -> bool:
+    """Whether a message of the history is the one that was then the newest, which has the policy's prefix by now."""
     if isinstance(current.content, str) and isinstance(stored.content, str):
-        return stored.role == current.role and stored.content.endswith(current.content)
+        now = replace(stored, content=current.content)
+        prefixes = (now, prefixed(now, policy)) if policy else (now,)
+        return stored.role == current.role and stored.content in [each.content for each in prefixes]
     return stored.role == current.role

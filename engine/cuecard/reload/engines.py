@@ -6,13 +6,15 @@ from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
 
+from pydantic import SkipValidation
+
 from cuecard.agent import Agent, build_agent
 from cuecard.agent.helpers import LoadHelpers
 from cuecard.agent.memo import Memo
-from cuecard.boundary.opening import check_watching
 from cuecard.config.documents.texts import AgentSources
 from cuecard.engine import Engine
 from cuecard.model import Clock, DeliveryWish
+from cuecard.model.boundary import FilledText, checked
 from cuecard.model.sealed import check_key
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_agent
@@ -29,19 +31,20 @@ from cuecard.reload.states import States, user_folder
 from cuecard.reload.watcher import Watcher
 
 
+@checked
 def watch(
-    path: str | Path,
+    path: FilledText | Path,
     *,
     delivery: DeliveryWish | None = None,
     clock: Clock = utc_now,
     salt: str = "",
     key: str = "",
     ready: Callable[[Engine], Engine] | None = None,
-    states: States | str | Path | None = None,
+    states: States | FilledText | Path | None = None,
     pace: Pace | None = None,
-    ranker: AnyRanker | None = None,
+    ranker: SkipValidation[AnyRanker | None] = None,
     allow_code: bool = False,
-    cache: str | Path | bool = True,
+    cache: FilledText | Path | bool = True,
 ) -> Watcher[Engine]:
     """The engine of the agent at `path`, kept up to date while its files change.
 
@@ -64,10 +67,6 @@ def watch(
         InputError: with every argument that is wrong, or when the key is too short.
         SpecError: with every problem, when the files are broken and no last good state is known.
     """
-    opening = {"path": path, "delivery": delivery, "clock": clock, "salt": salt, "key": key}
-    folder = None if isinstance(states, States) else states
-    more = {"allow_code": allow_code, "cache": cache, "ready": ready, "states": folder, "pace": pace}
-    check_watching({**opening, **more}, Pace)
     check_key(key)
     files = AgentFiles(find_agent(path))
     kept = states if isinstance(states, States) else States(user_folder() if states is None else states)
@@ -113,7 +112,7 @@ class _Maker:
         return self._make(sources, Memo())
 
     def _make(self, sources: AgentSources, memo: Memo) -> Engine:
-        agent = build_agent(sources, memo, self._load)
+        agent = build_agent(sources, memo, self._load, bundled_counter)
         delivery = self._delivery or agent.spec.delivery
         count, secrets = self._count(agent.spec.tokens.encoding), self._secrets
         engine = Engine(agent, delivery, count, self._clock, secrets.salt, secrets.key, self._search(agent))

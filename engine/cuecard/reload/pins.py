@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Protocol, runtime_checkable
 
-from cuecard.boundary.opening import check_serving
+from annotated_types import Ge
+
 from cuecard.config.documents.texts import AgentSources
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.model import Call, ConversationState, Diagnostic, History, ReloadPolicy, Turn
+from cuecard.model.boundary import checked
 from cuecard.pipeline.baseline import CHANGED
 from cuecard.pipeline.fingerprints import salted
 from cuecard.records import dataclass
@@ -37,13 +39,13 @@ class Served:
     earlier: Engine | None = None
     changed: str = ""
 
+    @checked
     def turn(self, turn: Turn) -> Turn:
         """The turn with the policy in force and the change of state, both of which the manifest then records.
 
         Raises:
             InputError: when `turn` is not a `Turn`.
         """
-        check_serving({"turn": turn})
         found = (Diagnostic(CHANGED, self.changed),) if self.changed else ()
         return replace(turn, reload=self.policy, diagnostics=(*turn.diagnostics, *found))
 
@@ -67,6 +69,7 @@ class Served:
         return self.engine.conversation(state, earlier=self.earlier)
 
 
+@runtime_checkable
 class EngineSource(Protocol):
     """A source of engines that follows an agent's files, such as the `Watcher` returned by `cuecard.watch`."""
 
@@ -97,7 +100,10 @@ class Pins:
     newest state, and the reason says so. Thread-safe.
     """
 
-    def __init__(self, watcher: EngineSource, policy: ReloadPolicy | None = None, keep: int = 16) -> None:
+    @checked
+    def __init__(
+        self, watcher: EngineSource, policy: ReloadPolicy | None = None, keep: Annotated[int, Ge(1)] = 16
+    ) -> None:
         """Follow a watcher.
 
         Args:
@@ -108,10 +114,10 @@ class Pins:
         Raises:
             InputError: with every argument that is wrong.
         """
-        check_serving({"watcher": watcher, "policy": policy, "keep": keep})
         self._watcher, self._policy = watcher, policy
         self._engines = Earlier(watcher.states, self._make, watcher.home, keep)
 
+    @checked
     def serve(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
         """The engine for the next call of a conversation, or for the next step of `call`.
 
@@ -126,16 +132,15 @@ class Pins:
         Raises:
             InputError: with every argument that is wrong.
         """
-        check_serving({"previous": previous, "call": call})
         current = self._watcher.current
         self._engines.add(current.agent.sha256, current)
         self._watcher.states.use(current.agent.sha256)
         served = self._choose(current, previous, call)
         return replace(served, changed=_changed(served, call or previous, within=call is not None))
 
+    @checked
     async def aserve(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
         """Like `serve`, without blocking the event loop while an engine is created."""
-        check_serving({"previous": previous, "call": call})
         asked = [each.configuration.sha256 for each in (previous, call) if each]
         if all(digest in self._engines for digest in asked):
             return self.serve(previous=previous, call=call)

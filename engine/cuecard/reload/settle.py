@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
+from cuecard.model.boundary import Seconds
 from cuecard.records import dataclass
 from cuecard.reload.files import AgentFiles, Look, Stamp
 
@@ -31,10 +32,10 @@ class Pace:
         sweep: how often all files are compared by content, regardless of file system events.
     """
 
-    quiet: float = 0.1
-    max_wait: float = 2.0
-    hold: float = 1.0
-    sweep: float = 2.0
+    quiet: Seconds = 0.1
+    max_wait: Seconds = 2.0
+    hold: Seconds = 1.0
+    sweep: Seconds = 2.0
 
 
 def settle(files: AgentFiles, served: Look, pace: Pace, pause: Pause) -> Look | None:

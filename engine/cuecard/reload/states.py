@@ -16,17 +16,17 @@ import time
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 from weakref import WeakSet
 
-from cuecard.boundary.opening import check_keeping
+from platformdirs import user_state_path
+from pydantic import TypeAdapter
+
 from cuecard.config.documents.texts import AgentSources
+from cuecard.model.boundary import Count, FilledText, checked
 from cuecard.outside.reading import shown
 from cuecard.reload.cleanup import Limits, clean_up
 from cuecard.reload.disk import read_file, replace_file
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 FORMAT = 1
 """Raised whenever older versions could not read what is written; a file of another format is left alone."""
@@ -61,7 +61,8 @@ class States:
     others. Watchers of several agents may share an object of this class, and any number of processes the folder.
     """
 
-    def __init__(self, folder: str | Path, *, most: int = 256, size: int = 64 * 1024 * 1024) -> None:
+    @checked
+    def __init__(self, folder: FilledText | Path, *, most: Count = 256, size: Count = 64 * 1024 * 1024) -> None:
         """Look at a folder, which need not be there yet.
 
         Args:
@@ -72,7 +73,6 @@ class States:
         Raises:
             InputError: with every argument that is wrong.
         """
-        check_keeping(folder, most, size)
         self.folder = Path(folder).absolute()  # a watcher saves later, when the process may be in another folder
         self._limits = Limits(max(1, most), size)
         self._users: WeakSet[User] = WeakSet()
@@ -157,8 +157,6 @@ class States:
 
 def user_folder() -> Path:
     """Where this user's programs keep states, such as `~/.local/state/cuecard/states`."""
-    from platformdirs import user_state_path  # noqa: PLC0415 - only who watches, and names no folder, pays for it
-
     return user_state_path("cuecard", appauthor=False) / "states"
 
 
@@ -174,6 +172,4 @@ def _named(value: Any, home: Path) -> Any:
 
 
 def _adapter() -> TypeAdapter[AgentSources]:
-    from pydantic import TypeAdapter  # noqa: PLC0415 - only who needs an earlier state pays for it
-
     return TypeAdapter(AgentSources)

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Generic, TypeVar
 
-from cuecard.boundary.opening import check_callback, check_following
 from cuecard.config.documents.texts import AgentSources
+from cuecard.model.boundary import checked
 from cuecard.reload.events import Hint, hints
 from cuecard.reload.files import AgentFiles
 from cuecard.reload.keeper import Keeper
@@ -44,6 +44,7 @@ class Watcher(Generic[Made]):
         home: the agent file's folder.
     """
 
+    @checked
     def __init__(
         self,
         files: AgentFiles,
@@ -65,7 +66,6 @@ class Watcher(Generic[Made]):
             InputError: with every argument that is wrong.
             CuecardError: when the files are broken and no last good state is known.
         """
-        check_following({"files": (files, AgentFiles), "last_good": (last_good, LastGood)}, build, pace, Pace)
         self._files, self._pace = files, pace or Pace()
         self.states, self.home, self._remake = last_good.states, files.agent.parent, remake or build
         self._seen = files.read()
@@ -96,6 +96,7 @@ class Watcher(Generic[Made]):
         """
         return self._remake(sources)
 
+    @checked
     def on_change(self, callback: Callable[[Made, Status], object]) -> Callable[[], None]:
         """Register a callback for each swap, refusal and recovery; it runs in the watcher's thread.
 
@@ -104,7 +105,6 @@ class Watcher(Generic[Made]):
         Raises:
             InputError: when it cannot be called.
         """
-        check_callback(callback)
 
         def tell() -> None:
             if not self._stopped:

@@ -65,6 +65,7 @@ class StepShape(Shape):
     messages: list[dict[str, Json]] = Field(description="the message stack, if the turn supplied the messages")
     reminder: str = Field(description="the wrapper of a block in the user's turn; `{text}` is the block")
     refusals: RefusalsShape
+    offers_search: bool = Field(description="whether the request has the search tool; it stays so until a new baseline")
 
 
 class DeliveryShape(Shape):

@@ -126,4 +126,5 @@ def step_json(step: Step) -> dict[str, Json]:
         "messages": [message.to_json() for message in step.messages],
         "reminder": step.reminder,
         "refusals": asdict(step.refusals),
+        "offers_search": step.offers_search,
     }

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from cuecard.config.sections.clock_spec import ClockSpec
 from cuecard.dates.writers import writer_named
 from cuecard.dates.zones import zone_named
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.clock_spec import ClockSpec
 
 
 def date_text(now: datetime) -> str:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 from cuecard.config.cues import PENDING
+from cuecard.config.memory_spec import ExtractSpec, ForgetSpec, MemorySpec
 from cuecard.config.values.placeholders import fill
+from cuecard.config.words.prompt_words import MemoryWords
 from cuecard.model import Entity, History, Json, Memory
 from cuecard.sources.gone import forget_rules, without_gone
 from cuecard.sources.result_values import applies, identifier, read_result, value_at
 from cuecard.template import without_controls
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.memory_spec import ExtractSpec, ForgetSpec, MemorySpec
-    from cuecard.config.words.prompt_words import MemoryWords
 
 _LONGEST_TYPE = 100
 

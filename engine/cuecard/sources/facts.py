@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
-from typing import TYPE_CHECKING
 
+from cuecard.config.sections.facts_spec import FactsSpec
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.sources.clock import ClockSource
 from cuecard.sources.content import Content, Given
-from cuecard.sources.text import one_line
+from cuecard.sources.text import is_blank, one_line
 from cuecard.template import Escaping, Template, compile_template, trusted
 from cuecard.template.runtime.values import text_of
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.facts_spec import FactsSpec
 
 OWN = ("label", "value")
 """The names that the template of a fact may read besides the values of the call."""
@@ -50,7 +47,8 @@ class FactsSource:
         """
         clock = ClockSource(self.spec.clock)(given).values if self.spec.clock else {}
         lines = [self._line(label, text, given) for label, text in self._facts({**given.values, **clock})]
-        return Content(self.spec.separator.join(lines))
+        text = self.spec.separator.join(lines)
+        return Content("" if is_blank(text) else text)
 
     def _facts(self, values: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
         for path, label in self.spec.labels.items():

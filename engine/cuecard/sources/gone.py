@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
+from cuecard.config.memory_spec import ForgetSpec, MemorySpec
 from cuecard.model import Entity, Json
 from cuecard.sources.result_values import applies, identifier, value_at
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.memory_spec import ForgetSpec, MemorySpec
 
 
 def without_gone(entities: Iterable[Entity], tool: str, result: Json, spec: MemorySpec, asks: str) -> list[Entity]:

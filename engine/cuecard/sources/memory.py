@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from cuecard.config.memory_spec import MemorySpec
 from cuecard.config.values.placeholders import fill
+from cuecard.config.words.prompt_words import MemoryWords
 from cuecard.model import Cut, Entity, Memory
 from cuecard.sources.entities import newest
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.memory_spec import MemorySpec
-    from cuecard.config.words.prompt_words import MemoryWords
 
 _LONGEST_NAME = 200
 """The maximum length of a name in characters. Names come from tools, and lines of the prompt must be bounded."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from cuecard.config.cues import CUES
+from cuecard.config.cues import CUES, Cue
+from cuecard.config.cues_spec import CuesSpec
 from cuecard.config.values.placeholders import fill
+from cuecard.config.words.prompt_words import ProtocolWords
 from cuecard.model import ToolCard
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.cues import Cue
-    from cuecard.config.cues_spec import CuesSpec
-    from cuecard.config.words.prompt_words import ProtocolWords
 
 Form: TypeAlias = Literal["text", "first", "later"]
 """A tool's whole block, the part for its discovery, or the part for its first result."""
@@ -24,7 +21,7 @@ Form: TypeAlias = Literal["text", "first", "later"]
 class Protocol:
     """A tool's block, ending in a newline, and its fingerprint in hex.
 
-    `first` is the part sent at its discovery, `later` the part sent at its first result; either may be empty.
+    `first` is the part sent at its discovery, `later` the part sent at its first result, which may be empty.
     """
 
     text: str
@@ -34,16 +31,22 @@ class Protocol:
 
 
 def make_protocol(card: ToolCard, words: ProtocolWords, cues: CuesSpec) -> Protocol | None:
-    """One tool's block; None if the tool has no instructions."""
-    if card.instructions is None:
-        return None
+    """One tool's block; None if the tool has no instructions.
+
+    A tool with none of the cues for its discovery gets all of its cues then, since it is active only together with
+    instructions.
+    """
+    told = {cue: text for cue in CUES if (text := getattr(card.instructions, cue, ""))}
 
     def block(wanted: Collection[Cue]) -> str:
-        lines = [fill(getattr(words, c), {"text": getattr(card.instructions, c)}) for c in CUES if c in wanted]
-        return "\n".join([f"<{card.name}>", *lines, f"</{card.name}>\n"])
+        lines = [fill(getattr(words, cue), {"text": text}) for cue, text in told.items() if cue in wanted]
+        return "\n".join([f"<{card.name}>", *lines, f"</{card.name}>\n"]) if lines else ""
 
     text = block(CUES)
-    first, later = (block(cues.on_discovery), block(cues.on_result)) if cues.on_result else (text, "")
+    if not text:
+        return None
+    first, later = block(cues.on_discovery), block(cues.on_result)
+    first, later = (first, later) if first else (text, "")
     return Protocol(text, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), first, later)
 
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
+from cuecard.config.sections.rows_spec import RowsSpec
 from cuecard.errors import Problem, TemplateError, TemplateSyntaxError
 from cuecard.model import Cut, Json
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
-from cuecard.sources.text import one_line
+from cuecard.sources.text import is_blank, one_line
 from cuecard.template import Escaping, Template, compile_template
 from cuecard.template.runtime.values import text_of
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.rows_spec import RowsSpec
 
 OWN = ("item",)
 """The names that the template of an entry may read besides the values of the call."""
@@ -48,10 +45,10 @@ class RowsSource:
         cuts = [
             Cut(f"{self.spec.input} {place}", f"rows.limit: {limit}") for place in range(limit + 1, len(entries) + 1)
         ]
-        if not entries[:limit]:
-            return Content("", tuple(cuts))
         shown = [{"item": self._shown(entry)} for entry in entries[:limit]]
         rows = self.spec.separator.join(self._text("item", given, own) for own in shown)
+        if is_blank(rows):
+            return Content("", tuple(cuts))
         return Content(self._text("before", given) + rows + self._text("after", given), tuple(cuts))
 
     def _sorted(self, entries: list[Json]) -> list[Json]:

@@ -9,19 +9,12 @@ from opentelemetry.trace import TracerProvider
 
 from cuecard.engine import Engine
 from cuecard.model import Manifest, Step
+from cuecard.model.boundary import Count, FilledText, checked
 from cuecard.reload.status import Status
 from cuecard.reload.watcher import Watcher
-from cuecard.shapes import Either, Findings, Instance, Maybe, Text, Whole
 from cuecard.telemetry.facts import Value
 from cuecard.telemetry.recorder import Recorder
 from cuecard.telemetry.traced import traced
-
-_TRACERS = Maybe([Instance(TracerProvider, hint="such as `opentelemetry.sdk.trace.TracerProvider`")])
-_METERS = Maybe([Instance(MeterProvider, hint="such as `opentelemetry.sdk.metrics.MeterProvider`")])
-_VERSION = Maybe([Either([Whole(0), Text(least=1)])])
-_ENGINE = Instance(Engine, hint="`Engine.open` makes one")
-_WATCHER = Instance(Watcher, hint="`cuecard.watch` makes one")
-_PROMPT = Either([Instance(Step), Instance(Manifest)])
 
 
 class Telemetry:
@@ -32,12 +25,13 @@ class Telemetry:
     comparing a step with the previous one, as long as that call is in memory.
     """
 
+    @checked
     def __init__(
         self,
         *,
         tracer_provider: TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
-        version: int | str | None = None,
+        version: Count | FilledText | None = None,
     ) -> None:
         """Record with these providers.
 
@@ -50,13 +44,9 @@ class Telemetry:
         Raises:
             InputError: with every argument that is wrong.
         """
-        found = Findings()
-        _TRACERS.take(tracer_provider, "tracer_provider", found)
-        _METERS.take(meter_provider, "meter_provider", found)
-        _VERSION.take(version, "version", found)
-        found.refuse()
         self._recorder = Recorder(tracer_provider, meter_provider, version)
 
+    @checked
     def instrument(self, engine: Engine) -> Engine:
         """The same engine with its calls, steps and searches recorded, including those of its conversations.
 
@@ -65,33 +55,26 @@ class Telemetry:
         Raises:
             InputError: when `engine` is not an `Engine`.
         """
-        _check(_ENGINE, engine, "engine")
         return traced(engine, self._recorder)
 
+    @checked
     def follow(self, watcher: Watcher[Engine]) -> Callable[[], None]:
         """Record every change of the files that the watcher serves or refuses. Returns a function that stops it.
 
         Raises:
             InputError: when `watcher` is not a `Watcher`.
         """
-        _check(_WATCHER, watcher, "watcher")
 
         def changed(engine: Engine, status: Status) -> None:
             self._recorder.reload(engine.name, engine.salt, status)
 
         return watcher.on_change(changed)
 
+    @checked
     def attributes(self, prompt: Step | Manifest) -> dict[str, Value]:
         """The attributes that identify the prompt, for the host's own span of its model request.
 
         Raises:
             InputError: when the argument is neither a `Step` nor a `Manifest`.
         """
-        _check(_PROMPT, prompt, "prompt")
         return self._recorder.attributes(prompt.manifest if isinstance(prompt, Step) else prompt)
-
-
-def _check(shape: Instance | Either, value: object, name: str) -> None:
-    found = Findings()
-    shape.take(value, name, found)
-    found.refuse()

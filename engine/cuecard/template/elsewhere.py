@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cuecard.errors import Problem, TemplateRenderError
+from cuecard.model import Json
 from cuecard.template.syntax.nodes import Block, Call, Expression, Mustache, Partial, Path, Program, Statement, branches
 from cuecard.template.syntax.source import Source
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 _KEEPS = ("if", "unless")
 _ENTERS = ("each", "with")

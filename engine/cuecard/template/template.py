@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from cuecard.errors import (
     CuecardError,
@@ -13,32 +13,34 @@ from cuecard.errors import (
     TemplateLimitError,
     TemplateRenderError,
 )
+from cuecard.model import Json
+from cuecard.model.boundary import checked, refuse, wrong
 from cuecard.template.analysis import InputUse, inputs_of
-from cuecard.template.arguments import check_compiling, check_rendering
 from cuecard.template.backends.backend import Backend
 from cuecard.template.backends.python_backend import python
+from cuecard.template.backends.registry import BACKENDS
 from cuecard.template.backends.rules import Helper, Rules
 from cuecard.template.elsewhere import pointed
 from cuecard.template.failures import all_of, joined_errors, recursion, unreadable_value
 from cuecard.template.guards.guard import Escaping
 from cuecard.template.limits import USUAL, WORK_LEFT, Limits
+from cuecard.template.markup.outline import Outline, make_outline
 from cuecard.template.markup.tags import element_names, in_attributes
 from cuecard.template.runtime.marking import MarkingRuntime
 from cuecard.template.runtime.partials import too_much_output
 from cuecard.template.runtime.runtime import Runtime
 from cuecard.template.runtime.scope import Data, Env
 from cuecard.template.syntax.nodes import Block, Program, Statement
+from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.whitespace import control_whitespace
 from cuecard.template.units import Unit, callees_first, inline_names
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
-    from cuecard.template.markup.outline import Outline
 
 MAX_TEMPLATE = 1_000_000
 """The maximum length of a template in characters."""
 
 
+@checked
 def compile_template(
     text: str,
     *,
@@ -75,15 +77,19 @@ def compile_template(
         TemplateSyntaxError: with every problem of the template and its partials.
         TemplateLimitError: when the template is too large or nests too deep.
     """
-    options = {"strict": strict, "assume_objects": assume_objects, "escaping": escaping, "backend": backend}
-    given = {"text": text, "name": name, "partials": partials, "helpers": helpers, "limits": limits}
-    check_compiling({**given, **options}, names)
     sources = {key: Source(key, value) for key, value in (partials or {}).items()}
     try:
         modes = strict, assume_objects, escaping, limits
         return Template(Source(name, text), sources, helpers or {}, modes, _backend(backend), frozenset(names))
     except RecursionError:
         raise recursion(name) from None
+
+
+def _check_rendering(values: object, data: object) -> None:
+    """Values within the mappings are checked when they are printed."""
+    given = {"values": values} if data is None else {"values": values, "data": data}
+    should = "a mapping of values by name"
+    refuse([wrong(name, should, each) for name, each in given.items() if not issubclass(type(each), Mapping)])
 
 
 class Template:
@@ -141,7 +147,7 @@ class Template:
             TemplateLimitError: when it prints too much or partials recurse too deep.
         """
         if type(values) is not dict or data is not None:
-            check_rendering(values, data)
+            _check_rendering(values, data)
         return self.render_unit(self._main, values, data)
 
     def outline(self) -> Outline:
@@ -150,8 +156,6 @@ class Template:
         Raises:
             TemplateSyntaxError: with every place where it is not well-formed XML in every combination of branches.
         """
-        from cuecard.template.markup.outline import make_outline  # noqa: PLC0415 - loads lxml, which plain templates never need
-
         return make_outline(self.part, self._source, self._program)
 
     def part(self, body: Iterable[Statement]) -> Part:
@@ -223,20 +227,13 @@ class Part:
 
 
 def _backend(named: str | Backend) -> Backend:
-    if not isinstance(named, str):
-        return named
-    from cuecard.template.backends.registry import BACKENDS  # noqa: PLC0415 - it names what a plain template never needs
-
-    return python if named == "cuecard" else BACKENDS[named]
+    return BACKENDS[named] if isinstance(named, str) else named
 
 
 def _parse(source: Source) -> Program:
     if len(source.text) > MAX_TEMPLATE:
         message = f"the template has {len(source.text):,} characters; at most {MAX_TEMPLATE:,}"
         raise TemplateLimitError(Problem("template-too-large", message, "split it into partials", source.name))
-    from cuecard.template.syntax.parser import parse  # noqa: PLC0415 - a template that was kept is not parsed again
-    from cuecard.template.syntax.whitespace import control_whitespace  # noqa: PLC0415 - likewise
-
     program = parse(source)
     control_whitespace(program, source.text)
     return program

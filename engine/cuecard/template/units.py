@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from cuecard.model import Json
 from cuecard.template.backends.backend import Code
 from cuecard.template.runtime.runtime import Runtime
 from cuecard.template.runtime.scope import Body, Data, Env, Scope
 from cuecard.template.syntax.nodes import Block, Literal, Partial, Path, Program, Statement
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 
 class Unit:
@@ -25,14 +23,6 @@ class Unit:
         self._code, self._runtime = code, runtime
         self.body: Callable[..., str] = self._first
         self.context_only, self.spends = code.context_only, code.spends
-
-    def __getstate__(self) -> tuple[Code, Runtime]:
-        """The state without compiled code, which cannot leave the process."""
-        return self._code, self._runtime
-
-    def __setstate__(self, state: tuple[Code, Runtime]) -> None:
-        """Restore the unit, not compiled yet."""
-        self.__init__(*state)  # type: ignore[misc] # its own
 
     def _first(
         self, context: Json, data: Data | None = None, scope: Scope | None = None, params: Any = None, env: Any = None

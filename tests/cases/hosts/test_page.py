@@ -17,8 +17,8 @@ import pytest
 
 from cuecard import Engine, Host, Step, ToolResult, Turn
 from cuecard.adapters import anthropic, bedrock, gemini, openai
+from cuecard.adapters.bodies import Form
 from cuecard.adapters.definitions import definitions
-from cuecard.boundary.requests import Form
 
 ROOT = Path(__file__).parents[3]
 HOSTS = ROOT / "docs" / "hosts"

@@ -156,8 +156,9 @@ def test_a_changed_template_under_every_delivery(tmp_path: Path, delivery: Deliv
     engine = opened(tmp_path, text, delivery=delivery, core_xml=TOOLED, tools_yaml=TOOLS)
     made = engine.prepare_step(engine.prepare_call(), [search("get_page")])
     block = "<tools>\nTools: <get_page>\nBEFORE: Search first\n"
+    first = "get_page" if delivery == "frozen" else "tool_search"
 
-    assert "<tools>\nTools: <tool_search>\n" in made.system
+    assert f"<tools>\nTools: <{first}>\n" in made.system
     assert made.system.index("<tools>") < made.system.index("<tone>")
     assert ("<get_page>" in made.system) is (delivery != "append")
     assert [b.text.startswith(block) for b in made.appended] == [True] * (delivery == "append")
@@ -192,8 +193,11 @@ def test_a_budget_that_cuts_a_comment_or_a_tag_leaves_xml(tmp_path: Path) -> Non
 
 def test_the_manifest_tells_of_instructions_that_a_section_budget_has_cut(tmp_path: Path) -> None:
     template = CORE.replace("</agent>", "<tools>\n{{{activeProtocols}}}\n</tools>\n</agent>")
-    head = HEAD + "tools: {instructions: tools.yaml, core: [tool_search]}\n"
-    manifest = step(core(tmp_path, "sections: [{id: tools, budget: 20}]\n", template, head, tools_yaml=TOOLS)).manifest
+    template = template.replace("<tools>\n", "<tools>\n{{{notes}}}\n")
+    head = HEAD.replace("inputs: {", "inputs: {notes: {default: ''}, ", 1)
+    head += "tools: {instructions: tools.yaml, core: [tool_search]}\n"
+    made = core(tmp_path, "sections: [{id: tools, budget: 60}]\n", template, head, tools_yaml=TOOLS)
+    manifest = step(made, Turn({"notes": "So much to say before the tools. " * 6})).manifest
     section = next(section for section in manifest.sections if section.id == "tools")
 
     assert sum(protocol.tokens for protocol in manifest.protocols) <= section.tokens

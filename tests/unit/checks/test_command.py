@@ -137,7 +137,7 @@ def test_problems_appear_file_by_file_from_top_to_bottom(capsys: pytest.CaptureF
     assert places == sorted(places)
 
 
-@pytest.mark.parametrize("code", ["over-budget", "xml-schema", "volatile-text", "section-order", "unsorted-mapping"])
+@pytest.mark.parametrize("code", ["never-active", "xml-schema", "volatile-text", "section-order", "unsorted-mapping"])
 def test_an_engine_opens_without_judging_or_counting(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

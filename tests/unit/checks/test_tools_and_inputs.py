@@ -54,17 +54,3 @@ def test_each_over_a_mapping_is_reported_in_partials_and_through_root() -> None:
 
 def test_each_over_a_list_or_a_name_of_its_item_is_fine() -> None:
     assert codes("<a>\n<b>{{#each tasks}}{{#each facts}}{{this}}{{/each}}{{/each}}</b>\n</a>") == []
-
-
-def test_an_agent_whose_tools_go_without_instructions_needs_no_search_tool() -> None:
-    agent = text("agent.yaml", "agent: cms\ntemplate: agent.xml\ntools: {instructions: tools.yaml}\n" + INPUTS)
-    described = "described: {read_page: {description: Reads a page.}}"
-    instructed = "tools: {read_page: {before: None required, after: Say so, next: None, gotcha: None}}"
-
-    def told(tools: str) -> list[str]:
-        sources = AgentSources(agent, text("agent.xml", "<a><b>x</b></a>"), (), (text("tools.yaml", tools),))
-        return [p.code for p in make_draft(sources, Memo()).problems if p.code == "search-not-core"]
-
-    assert told(described) == []
-    assert told(instructed) == ["search-not-core"]
-    assert told(f"{described}\n{instructed.replace('read_page', 'save_page')}") == ["search-not-core"]

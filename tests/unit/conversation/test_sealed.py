@@ -50,4 +50,6 @@ def test_plain_data_is_what_the_standard_library_makes_of_it() -> None:
     chat.user(Turn())
     chat.step([ToolResult("tool_search", {"tools": ["cms_createPage"]}, "c1")])
 
-    assert as_plain(chat.state) == asdict(chat.state)
+    standard = asdict(chat.state)
+    assert standard["call"]["tools"].pop("offers_search")  # a later field, which is written only where it is false
+    assert as_plain(chat.state) == standard

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cms_agent import cms
-from cuecard import Conversation, CuecardError, Engine, InputError, ToolResult, Turn
+from cuecard import Conversation, CuecardError, Diagnostic, Engine, InputError, ToolResult, Turn
 
 KEY = "a key of more than sixteen letters"
 
@@ -52,6 +52,20 @@ def test_a_database_may_store_the_json_in_its_own_way() -> None:
     stored = json.dumps(json.loads(signing().dump(chat)), sort_keys=True, indent=3, ensure_ascii=False)
 
     assert signing().load(stored).state == chat.state
+
+
+def test_half_a_character_comes_back_as_it_was() -> None:
+    """The name of a file that is not UTF-8, for example, in the diagnostic of a host."""
+    chat = cms().conversation()
+    told = Diagnostic("read_error", "NOTES-\udcff.md: permission denied, &#56575;")
+    chat.user(Turn(model="\ud800", diagnostics=(told,)))
+
+    assert cms().load(cms().dump(chat)).state == chat.state
+
+    data = json.loads(cms().dump(chat))
+    data["conversation"]["call"]["turn"] = "0"
+    with pytest.raises(InputError, match=r"`call.turn`: should be a valid integer, not a text"):
+        cms().load(json.dumps(data))
 
 
 Change: TypeAlias = Callable[[dict[str, Any]], object]

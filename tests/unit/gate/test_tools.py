@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, InputError, ToolCard
-from cuecard.boundary.tools import MAX_TOOL_TEXT
+from cuecard.catalogue.catalogue import MAX_TOOL_TEXT
 
 ROOT = Path(__file__).parents[3]
 ODD = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import http
 import json
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -138,6 +139,33 @@ def test_nothing_is_taken_for_something_else(kind: Kind, path: tuple[Any, ...], 
 
     with pytest.raises(InputError, match=re.escape(f"`{'.'.join(map(str, path))}`")):
         kind.from_json(data)
+
+
+def nested(levels: int) -> Json:
+    made: Json = 0
+    for _ in range(levels):
+        made = [made]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (object(), "Object of type object is not JSON serializable"),
+        (math.nan, "Out of range float values are not JSON compliant"),
+        (10**5000, "Exceeds the limit"),
+        (nested(150_000), "recursion"),
+        (nested(250), "recursion limit exceeded"),
+    ],
+    ids=["an object", "no number", "a number without end", "nested without end", "nested too deeply"],
+)
+def test_what_is_no_plain_json_is_refused(value: Any, told: str, engine: Engine) -> None:
+    data = data_of(Call, engine)
+    data["values"]["x"] = value
+    with pytest.raises(InputError, match=told) as caught:
+        Call.from_json(data, "store.json")
+
+    assert [(problem.code, problem.name) for problem in caught.value.problems] == [("bad-call", "store.json")]
 
 
 class Id(enum.StrEnum):

@@ -94,7 +94,7 @@ def test_all_that_cannot_be_had_is_reported_at_once(folder: Path) -> None:
 
 def test_a_package_offers_them_as_an_entry_point(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     offered = EntryPoints([EntryPoint("bakery", "bakery_kit:KIT", helpers.GROUP)])
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: offered.select(group=group))
+    monkeypatch.setattr("cuecard.outside.helpers.entry_points", lambda group: offered.select(group=group))
     assert prompt(folder, "bakery", "{{{shout name}}}", name="Ann") == "Ann!"
 
 

@@ -166,7 +166,8 @@ def test_a_model_that_never_searches_gets_every_tool_at_once_and_the_manifest_sa
     assert step.manifest.delivery.reason == (
         f"auto: `{name}` is known not to call a search tool, so nothing would be discovered"
     )
-    assert set(step.active_tools) == set(engine.tools)
+    assert set(step.active_tools) == {*engine.tools} - {"tool_search"}
+    assert not step.offers_search
 
 
 def test_append_on_request_for_such_a_model_is_granted_with_a_diagnostic() -> None:

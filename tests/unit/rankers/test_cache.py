@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import os
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -233,6 +234,27 @@ def test_without_more_said_the_users_cache_folder_keeps_it(tmp_path: Path, monke
     assert len(list((tmp_path / "users").iterdir())) == 1
 
 
+def write_large_agent(folder: Path) -> Path:
+    agent = write_agent(folder)
+    with (folder / "tools.yaml").open("a", encoding="utf-8") as file:
+        for n in range(WORTH_KEEPING):
+            file.write(f"  tool_{n}: {{description: Do {n}, before: Ask, after: Tell, next: None, gotcha: None}}\n")
+    return agent
+
+
+def test_what_is_kept_is_data_which_no_command_unpickles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent, cache = write_large_agent(tmp_path), tmp_path / "kept"
+    monkeypatch.setenv("CUECARD_CACHE", str(cache))
+    for name in ("load", "loads", "Unpickler", "dumps", "Pickler"):
+        monkeypatch.setattr(pickle, name, lambda *_, **__: pytest.fail("something was pickled"))
+    commands = [("render", agent), ("tokens", agent), ("check", agent), ("tools", "search", agent, "do 17")]
+    first, second = ([run(*words) for words in commands] for _ in range(2))
+
+    assert [each.exit_code for each in first] == [0] * len(commands)
+    assert second == first
+    assert list(cache.iterdir())
+
+
 @pytest.mark.parametrize(("setting", "kept"), [("FOLDER", True), ("off", False)])
 def test_the_setting_says_where_commands_keep_indexes(
     tmp_path: Path,
@@ -240,13 +262,7 @@ def test_the_setting_says_where_commands_keep_indexes(
     kept: bool,  # noqa: FBT001 - parametrized
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    tools = "".join(
-        f"  tool_{n}: {{description: Do {n}, before: Ask, after: Tell, next: None, gotcha: None}}\n"
-        for n in range(WORTH_KEEPING)
-    )
-    agent = write_agent(tmp_path)
-    with (tmp_path / "tools.yaml").open("a", encoding="utf-8") as file:
-        file.write(tools)
+    agent = write_large_agent(tmp_path)
     folder, users = tmp_path / "kept", tmp_path / "users"
     chosen = setting.replace("FOLDER", str(folder))
     for name, value in {"CUECARD_CACHE": chosen, "XDG_CACHE_HOME": str(users), "HOME": str(users)}.items():

@@ -173,7 +173,7 @@ def test_the_json_has_the_documented_keys(report: Report, advice: Recommendation
     assert list(value["profiles"]) == ["small-marked", "small-automatic"]
     assert value["profiles"]["small-marked"]["append"]["cost"] == append["cost"]
     assert value["reported"] == {"input_tokens": 410, "cached_tokens": 256, "output_tokens": 12}
-    assert value["recommendation"]["delivery"] == "append"
+    assert value["recommendation"]["delivery"] == "frozen"  # three tools, and then no search
 
 
 def test_a_minimum_that_is_not_reached_shows_in_the_report() -> None:

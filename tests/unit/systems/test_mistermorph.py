@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -155,3 +156,32 @@ def test_no_skill_brings_its_instructions_into_the_prompt(engine: Engine) -> Non
 
     assert prompt.count("file_path: `") == 3
     assert "Search the mailbox" not in prompt
+
+
+@pytest.mark.parametrize("blank", [" ", "\n", "\u3000\t"])
+def test_a_blank_long_memory_is_none(engine: Engine, blank: str) -> None:
+    turns = [Turn({"memory_long_term": text, "memory_recent": days(2)}) for text in ("", blank)]
+
+    assert len({engine.prepare_step(engine.prepare_call(turn)).system for turn in turns}) == 1
+
+
+@pytest.mark.parametrize("text", ["a\u2028b", "\u2028", "a\r\nb\u2029\x85"])
+def test_line_ends_in_metadata_reach_the_json_as_they_are(engine: Engine, text: str) -> None:
+    meta = stack(engine, Turn(metadata={text: [text], "hidden": "x\u200by"}))[1][1]
+
+    assert json.loads(meta) == {"mister_morph_meta": {text: [text], "hidden": "xy"}}
+
+
+@pytest.mark.parametrize(
+    ("facts", "kept"),
+    [
+        ({}, ""),
+        ({"trigger": ""}, ""),
+        ({"trigger": " \n", "correlation_id": "\u3000"}, ""),
+        ({"trigger": 7, "correlation_id": " c1 "}, '"correlation_id":" c1 ",'),
+    ],
+)
+def test_the_stub_has_no_blank_trigger(engine: Engine, facts: dict[str, Json], kept: str) -> None:
+    meta = stack(engine, Turn(metadata={**facts, "note": "x" * 4096}))[1][1]
+
+    assert meta == f'{{"mister_morph_meta":{{{kept}"truncated":true}}}}'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,9 @@ def test_a_sub_agent_has_its_goal_and_nobody_to_delegate_to(engine: Engine) -> N
     gone = ["knowledge_context", "conversation_summary", "workspace_context"]
     assert sections(engine, turn) == [name for name in LAYERS if name not in gone]
     assert "delegate_task" not in call.tools.available
-    assert "delegate_task" in engine.prepare_call(Turn(gates=Gates(harness=("delegation",)))).tools.available
+    delegating = Turn(gates=Gates(harness=("delegation",)))
+    assert "delegate_task" in engine.prepare_call(delegating).tools.available
+    assert "delegate_task" not in engine.prepare_call(replace(delegating, variant="sub-agent")).tools.available
 
 
 def test_blocked_tools_beat_allowed_ones(engine: Engine) -> None:

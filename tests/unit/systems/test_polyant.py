@@ -154,6 +154,21 @@ def test_a_sub_agent_cannot_spawn_another_even_if_the_tool_is_switched_on(engine
     assert "spawnTask" not in "".join(call.prompt.shown.values())
 
 
+@pytest.mark.parametrize("profile", ["sub-agent", "sub-agent-alone"])
+def test_no_gate_of_the_host_gives_a_sub_agent_the_tool_that_its_profile_excludes(engine: Engine, profile: str) -> None:
+    gates = Gates(enabled=("spawnTask",), harness=("supervisor", "room"), allowed=("spawnTask", "webSearch"))
+    turn = Turn(now=NOW, tools=("spawnTask", "webSearch"), discovered=("spawnTask",), gates=gates)
+    call = engine.prepare_call(replace(turn, profile=profile))
+    step = engine.prepare_step(call, [ToolResult("tool_search", {"tools": ["spawnTask"]}, "s1")])
+
+    assert "spawnTask" in engine.prepare_call(turn).tools.available
+    assert call.tools.available == ()
+    assert "spawnTask" not in (*step.active_tools, *"".join(str(m.content) for m in step.messages).split("**"))
+    assert f"the profile `{profile}` excludes it" in [
+        c.reason for c in step.manifest.cuts if c.what == "tool spawnTask"
+    ]
+
+
 def test_a_sub_agent_has_the_identity_soul_and_safety_of_its_supervisor(engine: Engine) -> None:
     of_supervisor = bodies(engine.prepare_call(EVERYTHING))
     of_sub_agent = bodies(engine.prepare_call(replace(EVERYTHING, profile="sub-agent", gates=Gates())))

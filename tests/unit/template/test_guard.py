@@ -10,7 +10,7 @@ import pytest
 
 from cuecard.errors import InputError
 from cuecard.model import Json
-from cuecard.shapes.json_values import MAX_DEPTH
+from cuecard.model.json_values import MAX_DEPTH
 from cuecard.template import compile_template
 from cuecard.template.guards.guard import Escaping, Trusted, escape_text, trusted
 from cuecard.template.guards.invisible import clean, find_invisible

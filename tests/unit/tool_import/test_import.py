@@ -10,6 +10,7 @@ import pytest
 
 from cuecard import Engine
 from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.model import ToolInstructions
 from unit.run.address import at_an_address
 from unit.run.talking import Ran, cuecard, write
 from unit.tool_import.listing_server import listing_server
@@ -136,7 +137,8 @@ def test_with_trust_author_its_instructions_become_entries(tmp_path: Path, monke
     said = {"before": "Ask\nfirst", "after": "Say it", "next": "None", "gotcha": "Slow: yes", "phrases": ["rain?", 7]}
     tools = [
         {**WEATHER[0], "_meta": {"cuecard/instructions": said}},
-        {**WEATHER[1], "_meta": {"cuecard/instructions": {"before": "x", "after": 7}, "other": 1}},
+        {**WEATHER[1], "_meta": {"cuecard/instructions": {"before": "x", "after": 7, "next": " "}, "other": 1}},
+        {**WEATHER[2], "_meta": {"cuecard/instructions": {"after": 7, "next": " ", "phrases": ["x"]}}},
     ]
     ran = imported(monkeypatch, tools, "--trust", "author")
 
@@ -146,7 +148,9 @@ def test_with_trust_author_its_instructions_become_entries(tmp_path: Path, monke
     assert told
     assert (told.before, told.gotcha) == ("Ask\nfirst", "Slow: yes")
     assert cards["get-weather"].phrases == ("rain?",)
-    assert cards["alerts/list"].instructions is None
+    assert cards["alerts/list"].instructions == ToolInstructions(before="x")
+    assert (cards["ns:report"].instructions, cards["ns:report"].phrases) == (None, ())
+    assert not [warning for warning in Engine.open(".").warnings if warning.code == "no-instructions"]
 
 
 def test_hostile_names_and_descriptions_stay_values(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,9 +255,9 @@ def test_several_servers_share_a_file_and_each_is_compared_with_its_own_list(
             "tools/a.yaml:1:1: error[yaml-syntax]: cannot add to a mapping that is written on one line",
         ),
         (
-            {"a.json": '[{"name": "x"}]', "tools/b.yaml": "tools: {y: {before: z}}"},
+            {"a.json": '[{"name": "x"}]', "tools/b.yaml": "tools: {y: {before: []}}"},
             ["a.json"],
-            "tools/b.yaml:1:9: error[missing-key]",
+            "tools/b.yaml:1:21: error[wrong-value]",
         ),
         (
             {"a.json": '[{"name": "x"}]', "tools/a.lock.json": "[]", "tools/a.yaml": "described: {}"},

@@ -61,6 +61,7 @@ class Folder:
         self.write("agent.xml", self.template("first"))
         self.write("partials/tone.hbs", "Be kind.")
         self.write("tools/search.yaml", instructions("tool_search", "after the first search"))
+        self.write("tools/found.yaml", "described: {spare_tool: {description: Does something else.}}")
 
     @staticmethod
     def template(role: str) -> str:

@@ -2,40 +2,182 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from cuecard.agent.assembly import Assembly, Compiled
+from cuecard.agent.core import core_tools
+from cuecard.agent.sections.section import PROTOCOLS
+from cuecard.agent.sections.tiers import tier_of
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.yaml_text import Document
-from cuecard.errors import Problem
+from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.errors import CuecardError, Problem
 from cuecard.model import CountTokens
-from cuecard.sources.protocols import Protocol
+from cuecard.records import dataclass
+from cuecard.sources.protocols import Protocol, protocols_text
+from cuecard.template import trusted
+
+_SHORTEN = "raise it, or shorten the texts"
 
 
-def check_budget(
-    document: Document, spec: AgentFile, static: int, protocols: Mapping[str, Protocol], count: CountTokens
-) -> Iterator[Problem]:
-    """Problems of a total smaller than what is always included, and of tools whose instructions can never fit.
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """An agent whose texts are counted.
 
-    Args:
+    Attributes:
         document: the agent file.
         spec: the same, validated.
-        static: the tokens of the static sections, which include all instructions under `frozen` delivery.
+        assembly: its sections.
         protocols: the rendered instructions by tool.
         count: how tokens are counted.
     """
-    frozen, budget = spec.delivery == "frozen", spec.budget
-    costs = {} if frozen else {name: count(protocol.text) for name, protocol in protocols.items()}
-    always = static + sum(costs.pop(name, 0) for name in dict.fromkeys(spec.tools.core))
-    if budget.total is not None and always > budget.total:
-        what = "static sections and instructions" if frozen else "static sections and core tools"
-        message = f"{what} take {always:,} tokens; the budget is {budget.total:,}"
-        yield document.problem(("budget", "total"), "over-budget", message, "raise it, or shorten the texts")
-    if frozen and budget.protocols is not None:
-        message = "this budget has no effect: `frozen` shows every tool's instructions from the start"
-        hint = "remove it, or choose `append`; `budget.total` applies under every delivery"
-        at = ("budget", "protocols")
-        yield document.problem(at, "ignored-budget", message, hint, severity="warning")
-    for name, tokens in costs.items():
+
+    document: Document
+    spec: AgentFile
+    assembly: Assembly
+    protocols: Mapping[str, Protocol]
+    count: CountTokens
+
+    @property
+    def core(self) -> tuple[str, ...]:
+        """The core tools that have instructions."""
+        return tuple(name for name in core_tools(self.spec.tools, self.protocols) if name in self.protocols)
+
+    @property
+    def system(self) -> tuple[Compiled, ...]:
+        """The sections of the system prompt; under `frozen`, one with the instructions never changes."""
+        system = (each for each in self.assembly.compiled if each.section.spec.role == "system")
+        return tuple(_frozen(each, self.spec) if self.spec.delivery == "frozen" else each for each in system)
+
+    @property
+    def least(self) -> int:
+        """The tokens of the smallest prompt: what neither a condition nor a budget can leave out, and core tools."""
+        sections = [each for each in self.system if PROTOCOLS not in each.section.reads]
+        return self.static(sections) + sum(self.count(self.protocols[name].text) for name in self.core)
+
+    def static(self, sections: Sequence[Compiled]) -> int:
+        """The tokens of the frame, and of those of these sections that are in every prompt."""
+        always = [each for each in (*self.assembly.frame, *sections) if _always(each)]
+        return sum(_least(each, self.cost(each)) for each in always)
+
+    def cost(self, each: Compiled) -> int:
+        """The tokens of a section before anything is found."""
+        values = {}
+        if self.spec.delivery == "frozen":
+            values = {PROTOCOLS: trusted(protocols_text(self.protocols, self.protocols))}
+        return self.count(each.section.heading + self.assembly.layout.tidied(_text(each, values)))
+
+    def shown(self, each: Compiled, tools: Sequence[str]) -> int:
+        """The tokens of the instructions of these tools in a section, with its own text as far as that is known."""
+        text = protocols_text(tools, self.protocols)
+        if each.section.reads <= {PROTOCOLS}:
+            text = _text(each, {PROTOCOLS: trusted(text)})
+        return self.count(self.assembly.layout.tidied(text))
+
+
+def over_budget(agent: Counted) -> Iterator[Problem]:
+    """Problems of core tools without room: what the files name is in every prompt, with its instructions."""
+    core = agent.core
+    if not core:
+        return
+    if agent.spec.budget.total is not None:
+        yield from _over_total(agent, "static sections and core tools", agent.least)
+    for each, limit in _limited(agent):
+        tokens = agent.shown(each, core)
+        if tokens > limit:
+            message = f"core tools take {tokens:,} tokens of the section `{each.section.id}`; its budget is {limit:,}"
+            hint = "raise it, or name fewer core tools"
+            yield agent.document.problem(("tools", "core"), "over-budget", message, hint)
+
+
+def check_budget(agent: Counted) -> Iterator[Problem]:
+    """Problems of budgets smaller than what is always included, and of tools whose instructions can never fit."""
+    budget = agent.spec.budget
+    if agent.spec.delivery == "frozen":
+        yield from _over_total(agent, "static sections and instructions", agent.static(agent.system))
+        if budget.protocols is not None:
+            message = "this budget has no effect: `frozen` shows every tool's instructions from the start"
+            hint = "remove it, or choose `append`; `budget.total` applies under every delivery"
+            at = ("budget", "protocols")
+            yield agent.document.problem(at, "ignored-budget", message, hint, severity="warning")
+        return
+    core = {*agent.core}
+    told = [*(over_budget(agent) if core else _over_total(agent, "static sections", agent.least))]
+    yield from told
+    room = None if told else _room(agent)
+    for name, made in agent.protocols.items():
+        tokens = 0 if name in core else agent.count(made.text)
         if budget.protocols is not None and tokens > budget.protocols:
             message = f"the instructions of `{name}` take {tokens:,} tokens, so they can never be shown"
-            yield document.problem(("budget", "protocols"), "over-budget", message, "raise it, or shorten them")
+            yield agent.document.problem(("budget", "protocols"), "over-budget", message, "raise it, or shorten them")
+        elif room and tokens > room.tokens:
+            yield room.never_active(agent, name, tokens)
+
+
+def _over_total(agent: Counted, what: str, tokens: int) -> Iterator[Problem]:
+    total = agent.spec.budget.total
+    if total is not None and tokens > total:
+        message = f"{what} take {tokens:,} tokens; the budget is {total:,}"
+        yield agent.document.problem(("budget", "total"), "over-budget", message, _SHORTEN)
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """The tokens that are left for the first tool that is found, and the budget that leaves no more."""
+
+    tokens: int
+    budget: str
+    at: Path
+
+    def never_active(self, agent: Counted, name: str, tokens: int) -> Problem:
+        """The warning for a tool whose instructions have no room even then."""
+        lists = next((each.section.id for each in agent.system if each.section.spec.tools), "")
+        listed = f", which the section `{lists}` lists," if lists else ""
+        message = f"`{name}`{listed} can never be active: its instructions take {tokens:,} tokens"
+        hint = f"{self.budget} leaves {self.tokens:,} beside what is always there: raise it, or shorten the texts"
+        return agent.document.problem(self.at, "never-active", message, hint, severity="warning")
+
+
+def _room(agent: Counted) -> _Room | None:
+    """The least room that a budget leaves; None without one."""
+    total, found = agent.spec.budget.total, list[_Room]()
+    if total is not None:
+        found.append(_Room(total - agent.least, "`budget.total`", ("budget", "total")))
+    if agent.spec.delivery == "rewrite":  # otherwise, what is found is not in the section
+        for each, limit in _limited(agent):
+            left = limit - agent.shown(each, agent.core)
+            found.append(_Room(left, f"the budget of the section `{each.section.id}`", ("tools",)))
+    return min(found, key=lambda room: room.tokens, default=None)
+
+
+def _limited(agent: Counted) -> Iterator[tuple[Compiled, int]]:
+    """The sections with instructions that have a budget of their own."""
+    for each in agent.system:
+        if PROTOCOLS in each.section.reads and each.section.spec.budget is not None:
+            yield each, each.section.spec.budget
+
+
+def _text(each: Compiled, values: Mapping[str, str]) -> str:
+    """The rendered text of a section, or its source if it cannot be rendered."""
+    try:
+        return each.section.render(values)
+    except CuecardError:
+        return each.text.source.text[each.text.start : each.text.end]
+
+
+def _always(each: Compiled) -> bool:
+    """Whether neither a condition nor a budget can leave a section out."""
+    spec = each.section.spec
+    return each.section.tier == "static" and spec.when is None and spec.priority is None
+
+
+def _least(each: Compiled, cost: int) -> int:
+    budget = each.section.spec.budget
+    return cost if budget is None else min(cost, budget)
+
+
+def _frozen(each: Compiled, spec: AgentFile) -> Compiled:
+    """The section with the instructions if they never change, because all are there from the start."""
+    section = each.section
+    tier = tier_of(section.reads - {PROTOCOLS}, section.spec, spec.inputs)
+    return replace(each, section=replace(section, tier=section.spec.tier or tier))

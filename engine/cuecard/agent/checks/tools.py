@@ -1,34 +1,48 @@
-"""Checks tools against their instructions: core tools, the search tool, and the order of files."""
+"""Checks tools against their instructions: core tools, and the order of files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from cuecard.agent.checks.inputs import Use
+from cuecard.agent.core import is_pattern
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import SourceText
-from cuecard.config.documents.yaml_text import Document
+from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.errors import DidYouMean, Problem, did_you_mean
 from cuecard.template.backends.rules import TOOL
 
 
-def check_tools(
-    document: Document, spec: AgentFile, known: frozenset[str] | None, *, discovers: bool
-) -> Iterator[Problem]:
-    """Problems of core tools without instructions (None: instructions are unknown), and of an unused search tool.
+def check_tools(document: Document, spec: AgentFile, known: frozenset[str] | None) -> Iterator[Problem]:
+    """Problems of core tools without instructions (None: instructions are unknown).
 
-    An agent without any tool instructions has nothing to discover (`discovers`), and needs no search tool.
+    A pattern may match what only tool servers or turns bring, so that one without a match here is a warning.
     """
+    if known is None:
+        return
     for index, name in enumerate(spec.tools.core):
-        if known is not None and name not in known:
+        place = ("tools", "core", index)
+        if not is_pattern(name) and name not in known:
             message = f"`{name}` has no tool instructions"
-            yield document.problem(("tools", "core", index), "unknown-tool", message, DidYouMean(name, known))
-    search = spec.tools.search.tool
-    if discovers and search not in spec.tools.core:
-        message = f"the search tool `{search}` is not a core tool, so nothing can be discovered"
-        yield document.problem(("tools", "core"), "search-not-core", message, f"add `{search}` to `core`")
+            hint = DidYouMean(name, known) if name != "all" else "for every tool, write `core: all`"
+            yield document.problem(place, "unknown-tool", message, hint)
+        elif name != "*" and is_pattern(name) and not any(fnmatchcase(each, name) for each in known):
+            message = f"no tool of these files has a name like `{name}`"
+            hint = "change it, unless a tool server or a turn brings such tools"
+            yield document.problem(place, "unknown-tool", message, hint, severity="warning")
+    for at, name in _excluded(spec):
+        if name not in known:
+            hint = DidYouMean(name, known)
+            yield document.problem(at, "unknown-tool", f"no tool is called `{name}`", hint, severity="warning")
+
+
+def _excluded(spec: AgentFile) -> Iterator[tuple[Path, str]]:
+    for kind, selections in (("profiles", spec.profiles), ("variants", spec.variants)):
+        for chosen, selection in selections.items():
+            yield from (((kind, chosen, "exclude_tools", at), name) for at, name in enumerate(selection.exclude_tools))
 
 
 def check_asked(uses: Iterable[Use], known: frozenset[str] | None) -> Iterator[Problem]:

@@ -27,5 +27,5 @@ def check_unfinished(cards: Iterable[ToolCard], files: Sequence[SourceText]) -> 
             row = file.text.split("\n")[at - 1]
             span = Span(at, len(row) - len(row.lstrip()) + 1, len(card.name))
             message = f"`{card.name}` has unfinished texts: {', '.join(waiting)}"
-            hint = "models read these texts: write them, or put `None required`"
+            hint = "models read these texts: write them, or leave out those that would say nothing"
             yield problem_at(file.name, file.text, span, "unfinished-tool", message, hint, severity="warning")

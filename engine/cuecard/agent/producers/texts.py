@@ -19,7 +19,7 @@ from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, TemplateError
 from cuecard.records import dataclass
 from cuecard.template import BACKENDS, Helper, InputUse, Limits, Template, compile_template
-from cuecard.template.syntax.nodes import Program
+from cuecard.template.syntax.nodes import Program, Statement
 from cuecard.template.syntax.source import Source
 
 
@@ -48,6 +48,11 @@ class SectionText:
     place: Callable[[Problem], Problem]
     problem: Callable[..., Problem]
     conditional: bool = False
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The statements of the syntax tree that belong to the section."""
+        return tuple(node for node in self.program.body if self.start <= node.start < self.end)
 
 
 class Producer(Protocol):

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from cuecard.agent.sections.section import CHOICE, CONTENT, Render
+from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.model import Json
 from cuecard.model.skills import Skill
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
+from cuecard.sources.text import is_blank
 from cuecard.template import trusted_value
 from cuecard.template.guards.marks import shown_value
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.skills_spec import SkillsSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +46,17 @@ class Chosen:
         """Render the text selected for the call."""
         chosen = values[CHOICE + self.id]
         return self.texts[chosen if isinstance(chosen, int) else 0](values)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """A fixed text around the content of a source, which is nothing without that content."""
+
+    text: Render
+
+    def __call__(self, values: Mapping[str, Json]) -> str:
+        """Render the text, unless the content is blank."""
+        return "" if is_blank(str(values["content"])) else self.text(values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from cuecard.agent.sections.conditions import parts_of, sections_asked
 from cuecard.agent.sections.section import Section
 from cuecard.agent.sections.selections import Written
 from cuecard.config.documents.document import Document, Path
+from cuecard.config.sections.condition import ConditionSpec
 from cuecard.config.sections.section_keys import TEXTS
 from cuecard.errors import Problem, did_you_mean
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.condition import ConditionSpec
 
 
 def alternatives(written: Written) -> Sequence[Written]:

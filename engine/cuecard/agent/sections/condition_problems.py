@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from cuecard.agent.sections.conditions import parts_of, paths_read
 from cuecard.agent.sections.contradictions import contradictions
+from cuecard.config.agent_file import InputSpec
 from cuecard.config.documents.document import Document, Path
 from cuecard.config.input_types import is_of_type
+from cuecard.config.sections.condition import ConditionSpec
 from cuecard.errors import Problem, did_you_mean
 from cuecard.model import Json
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.agent_file import InputSpec
-    from cuecard.config.sections.condition import ConditionSpec
 
 _NO_SIZE = "boolean"
 _LENGTHS = ("string", "list", "object")

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 from cuecard.config.model_name import names_to_try
+from cuecard.config.sections.condition import ConditionSpec
 from cuecard.model import Json
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.condition import ConditionSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,8 @@ def holds(condition: ConditionSpec, facts: Facts) -> bool:
 
 def _holds_of_values(condition: ConditionSpec, values: Mapping[str, Json]) -> bool:
     if condition.input is not None:
-        return bool(value_at(values, condition.input))
+        value = value_at(values, condition.input)
+        return bool(value.strip() if isinstance(value, str) else value)
     if condition.set is not None:
         return value_at(values, condition.set) is not None
     if condition.equals is not None:

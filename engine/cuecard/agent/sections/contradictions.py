@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from cuecard.config.documents.document import Document, Path
+from cuecard.config.sections.condition import ConditionSpec
 from cuecard.errors import Problem
 from cuecard.model import Json
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.condition import ConditionSpec
 
 _HINT = "remove one of the two, or write `any` in place of `all`"
 

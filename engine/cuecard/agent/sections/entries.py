@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.section_spec import SectionSpec
 
 _BULLET = re.compile(r"(?:[-*+]|\d+[.)])\s+")
 

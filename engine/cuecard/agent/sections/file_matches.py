@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from itertools import islice, product
-from typing import TYPE_CHECKING
 
 from cuecard.agent.world import World
+from cuecard.config.agent_file import InputSpec
+from cuecard.config.sections.file_entry import FileEntry
 from cuecard.config.sections.file_patterns import has_inputs
 from cuecard.config.sections.file_searches import Search, known_paths, searches
+from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.errors import Problem
 from cuecard.model import Json
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.agent_file import InputSpec
-    from cuecard.config.sections.file_entry import FileEntry
-    from cuecard.config.sections.files_spec import FilesSpec
 
 _CHOICES = 1_000
 """The maximum number of combinations of values to try."""

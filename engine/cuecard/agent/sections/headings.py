@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from cuecard.config.documents.inline import inline_problem
 from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.config.sections.section_spec import LayoutSpec, SectionSpec
 from cuecard.errors import Problem, TemplateError, did_you_mean
 from cuecard.template import Template, compile_template, trusted
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.section_spec import LayoutSpec, SectionSpec
 
 
 class Headings:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from cuecard.agent.world import Printing
+from cuecard.config.sections.section_spec import LayoutSpec
 from cuecard.records import dataclass
 from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
 from cuecard.template.guards.marks import Span, data_within, has_marks, read_marks, stripped, without
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.section_spec import LayoutSpec
 
 Whitespace: TypeAlias = Literal["keep", "compact", "paragraphs"]
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from cuecard.config.sections.condition import ConditionSpec
+from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.model import Json, Lifetime, Tier
 from cuecard.records import dataclass
 from cuecard.sources.content import Fill
 from cuecard.template.guards.layout_guard import LayoutGuard
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.condition import ConditionSpec
-    from cuecard.config.sections.section_spec import SectionSpec
 
 WORKING_MEMORY, CURRENT_DATE, PROTOCOLS = "workingMemory", "currentDate", "activeProtocols"
 SUMMARY = "conversationSummary"

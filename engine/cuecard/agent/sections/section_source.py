@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 from cuecard.agent.sections.body import SkillsFill
 from cuecard.agent.sections.conditions import asks_the_call
 from cuecard.agent.sections.file_matches import check_matches
 from cuecard.agent.world import World
 from cuecard.config.sections.section_keys import SOURCES
+from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.config.skills.skill_file import make_skills
 from cuecard.errors import CuecardError, Problem
 from cuecard.sources.clock import ClockSource
@@ -20,9 +20,7 @@ from cuecard.sources.rows import compile_rows
 from cuecard.sources.skills.skills import SkillsSource
 from cuecard.sources.tools.tool_list import compile_tool_list
 from cuecard.template import Escaping, clean, trusted, without_controls
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.section_spec import SectionSpec
+from cuecard.template.syntax.nodes import Comment, Content, Mustache, Path, Statement
 
 _LOCAL = {"clock": ("datetime", "date", "time", "timezone")}
 """The names that a source supplies to its section's text, besides `content`."""
@@ -48,6 +46,24 @@ def local_names(spec: SectionSpec) -> tuple[str, ...]:
     """The names other than inputs that the text of a section may read."""
     source = source_of(spec)
     return ("content", *_LOCAL.get(source, ())) if source else ()
+
+
+def is_around(spec: SectionSpec, text: Iterable[Statement]) -> bool:
+    """Whether a text is nothing but fixed text around the content of its source, so that it goes where that is blank.
+
+    A text with blocks or other values decides for itself what it says then, and a source with `empty` or `otherwise`
+    says something in its place.
+    """
+    source = getattr(spec, source_of(spec), None)
+    if source is None or source.model_fields_set & {"empty", "otherwise"}:
+        return False
+    return all(isinstance(node, (Content, Comment)) or _prints(node, local_names(spec)) for node in text)
+
+
+def _prints(node: Statement, names: Sequence[str]) -> bool:
+    """Whether a statement prints one of these names and does nothing else."""
+    head = node.call.head if isinstance(node, Mustache) and not node.call.has_arguments else None
+    return isinstance(head, Path) and head.is_simple and head.original in names
 
 
 def inputs_of(fill: Fill | None) -> Sequence[str]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from cuecard.agent.sections.headings import groups_around
+from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.yaml_text import Document, Path
-from cuecard.config.sections.section_spec import patched
+from cuecard.config.sections.section_spec import SectionPatch, SectionSpec, SelectionSpec, patched
 from cuecard.errors import Problem, did_you_mean
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.agent_file import AgentFile
-    from cuecard.config.sections.section_spec import SectionPatch, SectionSpec, SelectionSpec
 
 Edition: TypeAlias = tuple[str, str]
 """A profile and a variant, by name; empty for none."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from cuecard.agent.sections.section import BUILT_IN
 from cuecard.agent.sections.section_source import is_constant
+from cuecard.config.agent_file import InputSpec
+from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.model import Lifetime, Tier
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.agent_file import InputSpec
-    from cuecard.config.sections.section_spec import SectionSpec
 
 RHYTHM: Sequence[Tier] = ("static", "call", "step")
 """The tiers, from the least to the most changing."""

@@ -28,7 +28,8 @@ def resized(engine: Engine, tools: int, keep: Collection[str]) -> Engine:
     words, cues = engine.words.protocols, engine.agent.spec.tools.cues
     protocols = {card.name: protocol for card in cards if (protocol := make_protocol(card, words, cues))}
     spec = engine.agent.spec.model_copy(update={"budget": BudgetSpec()})
-    return replace(engine, agent=replace(engine.agent, spec=spec, catalogue=Catalogue(cards), protocols=protocols))
+    agent = engine.agent.with_catalogue(Catalogue(cards))
+    return replace(engine, agent=replace(agent, spec=spec, protocols=protocols))
 
 
 def needed(engine: Engine, transcript: TranscriptFile) -> tuple[str, ...]:

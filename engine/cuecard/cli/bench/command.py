@@ -68,9 +68,7 @@ def _catalogue(path: Path, options: Options) -> tuple[list[ToolCard], SearchSpec
     """The tools to search, and how, from an agent or a JSON file."""
     if path.suffix.lower() in {".yaml", ".yml"} or is_folder(path):
         engine = open_engine(path, allow_code=options.allow_code)
-        tools = engine.agent.spec.tools
-        cards = [card for name, card in engine.tools.items() if name not in tools.core]
-        spec = tools.search
+        cards, spec = [engine.tools[name] for name in engine.agent.searched], engine.agent.spec.tools.search
     else:
         source = read_text(path, limit=MAX_LOG_BYTES)
         cards, spec = read_catalogue(source.text, source.name), SearchSpec()

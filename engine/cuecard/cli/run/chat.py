@@ -51,4 +51,4 @@ async def assistant_on(server: ToolServer, name: str, file: AssistantFile, engin
         ToolServerError: when the server cannot list its tools.
     """
     source = await of_server(server)
-    return Running.on(source, name, engine, own=engine.core_tools, steps=file.steps, retries=file.retries)
+    return Running.on(source, name, engine, own=engine.agent.named, steps=file.steps, retries=file.retries)

@@ -66,7 +66,7 @@ def _tell_cuts(engine: Engine) -> None:
 
 
 def _tell_unserved(running: Running) -> None:
-    missing = [name for name in running.engine.core_tools if name not in {*running.own, *running.tools}]
+    missing = [name for name in running.engine.agent.named if name not in {*running.own, *running.tools}]
     hint = "name its server with `--mcp`, or its module with `--tools-module`; the chat continues without it"
     for name in missing:
         told = Problem(

@@ -58,7 +58,7 @@ def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:
         return document.problem(path, "missing-key", f"`{key}` is missing", hint, key=True)
     label = document.dotted(path) or "the file"
     return document.problem(
-        path, "wrong-value", f"`{label}` {_message(error)}", _hint(document, path, error), key=is_key
+        path, "wrong-value", f"`{label}` {_message(error)}", _hint(document, model, path, error), key=is_key
     )
 
 
@@ -142,7 +142,7 @@ def _message(error: Any) -> str:
     return str(error["msg"]).removeprefix("Value error, ").removeprefix("Input ")
 
 
-def _hint(document: Document, path: Path, error: Any) -> str:
+def _hint(document: Document, model: type[BaseModel], path: Path, error: Any) -> str:
     kind = error["type"]
     if kind == "literal_error":
         return _closest(document.at(path), _QUOTED.findall(error["ctx"]["expected"]))
@@ -152,7 +152,14 @@ def _hint(document: Document, path: Path, error: Any) -> str:
         return "write `key: value` pairs, indented"
     if kind == "string_pattern_mismatch":
         return "use letters, digits, `_` and `-`, starting with a letter"
+    if path and document.at(path) is None and _is_optional(model, path):
+        return "leave the key out, or give it a value"
     return ""
+
+
+def _is_optional(model: type[BaseModel], path: Path) -> bool:
+    fields = (item for inner in _models_at(model, path[:-1]) for item in inner.model_fields.items())
+    return any(path[-1] in {name, field.alias} and not field.is_required() for name, field in fields)
 
 
 def _closest(value: Any, expected: list[str]) -> str:

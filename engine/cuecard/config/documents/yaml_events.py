@@ -32,8 +32,8 @@ def pure_events(text: str) -> Iterator[Event]:
 
 def quick_events(text: str) -> Iterator[Event]:
     """The events of libyaml; fails if it is not installed, or if it might read the text differently."""
-    from _ruamel_yaml import CParser  # noqa: PLC0415 - not everywhere, and `cuecard --help` reads no YAML
-    from ruamel.yaml.error import StringMark  # noqa: PLC0415 - the same
+    from _ruamel_yaml import CParser  # noqa: PLC0415 - not everywhere
+    from ruamel.yaml.error import StringMark  # noqa: PLC0415 - where it is missing, `read_yaml` says so
 
     if any(pattern.search(text) for pattern in _READ_OTHERWISE):
         raise ValueError("libyaml might read it otherwise")
@@ -51,7 +51,7 @@ class Scalars:
 
     def __init__(self) -> None:
         """The resolver is only created for a word that may be more than a text."""
-        from ruamel.yaml.resolver import Resolver  # noqa: PLC0415 - `cuecard --help` reads no YAML
+        from ruamel.yaml.resolver import Resolver  # noqa: PLC0415 - the same
 
         self._rules = Resolver.yaml_implicit_resolvers
         self._constructor: Any = None
@@ -69,13 +69,13 @@ class Scalars:
         return None
 
     def _made(self, tag: str, text: str) -> Any:
-        from ruamel.yaml.nodes import ScalarNode  # noqa: PLC0415 - `cuecard --help` reads no YAML
+        from ruamel.yaml.nodes import ScalarNode  # noqa: PLC0415 - the same
 
         self._constructor = self._constructor or _yaml().constructor
         return self._constructor.construct_object(ScalarNode(tag, text), deep=True)
 
 
 def _yaml() -> Any:
-    from ruamel.yaml import YAML  # noqa: PLC0415 - `cuecard --help` reads no YAML
+    from ruamel.yaml import YAML  # noqa: PLC0415 - the same
 
     return YAML(typ="safe", pure=True)

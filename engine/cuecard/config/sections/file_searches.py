@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from cuecard.config.sections.file_entry import FileEntry, Upward
 from cuecard.config.sections.file_patterns import Exclusion, FilePattern, has_inputs, parts_of
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.file_entry import FileEntry, Upward
 
 
 @dataclass(frozen=True, slots=True)

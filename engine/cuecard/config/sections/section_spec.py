@@ -14,7 +14,7 @@ from cuecard.config.sections.rows_spec import RowsSpec
 from cuecard.config.sections.section_keys import SOURCES, TEXTS
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.config.sections.tool_list_spec import ToolListSpec
-from cuecard.config.values.names import as_tuple
+from cuecard.config.values.names import Names, as_tuple
 from cuecard.model import Lifetime, Tier
 
 SectionId = Annotated[str, Field(pattern=r"^\w[\w.:·-]{0,127}$")]
@@ -126,6 +126,7 @@ class SelectionSpec(FileModel):
 
     include: Ids | None = Field(None, description="only these sections; all by default")
     exclude: Ids = Field((), description="all but these sections")
+    exclude_tools: Names = Field((), description="tools that no such call has, whatever its gates say")
     sections: Annotated[tuple[SectionPatch, ...], BeforeValidator(as_tuple)] = Field(
         (), description="changes to a section, by its `id`"
     )

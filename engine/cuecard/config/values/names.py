@@ -34,6 +34,10 @@ def as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
+_PATTERN = r"^[A-Za-z0-9_.:/*?-]{1,128}$"
+ToolPattern = Annotated[str, Field(pattern=_PATTERN)]
+"""A tool's name, or one with `*` for any characters and `?` for one."""
+
 Names = Annotated[tuple[ToolName, ...], BeforeValidator(as_tuple)]
 _TOOL_NAME_SCHEMA: dict[str, Any] = {"type": "string", "pattern": f"^{_TOOL_NAME.pattern}$"}
 NameOrNames = Annotated[
@@ -42,6 +46,29 @@ NameOrNames = Annotated[
     WithJsonSchema({"anyOf": [_TOOL_NAME_SCHEMA, {"type": "array", "items": _TOOL_NAME_SCHEMA}]}),
 ]
 """A tool's name, or a list of names."""
+
+
+def _all_or_listed(value: Any) -> Any:
+    if value == "all":
+        return ("*",)
+    if not isinstance(value, (list, tuple)):
+        raise ValueError("should be `all`, or a list of tools and patterns such as `calendar_*`")  # noqa: TRY004 - as above
+    return tuple(value)
+
+
+NamesAndPatterns = Annotated[
+    tuple[ToolPattern, ...],
+    BeforeValidator(_all_or_listed),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"const": "all"},
+                {"type": "array", "items": {"type": "string", "pattern": _PATTERN}},
+            ]
+        }
+    ),
+]
+"""Tools by name or pattern; `all` is short for the pattern that every name matches."""
 
 Texts = Annotated[
     tuple[str, ...],

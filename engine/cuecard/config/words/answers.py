@@ -32,6 +32,10 @@ class SearchWords(FileModel):
     nothing: Annotated[str, holds("query"), SAYING, TAGS] = Field(
         'No tool found for "{query}".', description="no tool was found for {query}"
     )
+    nothing_left: Word = Field(
+        "Nothing is left to find: use the tools that are active.",
+        description="added if every tool was found before; also the answer to a call where there is no search",
+    )
     empty_query: Word = Field("The query is empty.", description="the query contains no word")
     long_query: Annotated[str, holds("limit"), SAYING, TAGS] = Field(
         "The query is longer than {limit} characters.", description="the query has more than {limit} characters"

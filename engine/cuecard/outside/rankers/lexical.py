@@ -6,6 +6,7 @@ import json
 import unicodedata
 from collections.abc import Sequence
 from functools import cache as once
+from importlib.metadata import version
 from importlib.resources import files
 
 from cuecard.catalogue.bm25 import Bm25Ranker
@@ -49,8 +50,6 @@ def _text(card: ToolCard) -> str:
 @once
 def _made_by() -> tuple[str, ...]:
     """What else an index depends on besides the cards: our own code, the stemmer, Python's character tables."""
-    from importlib.metadata import version  # noqa: PLC0415 - reads mail headers with it, and most commands search nothing
-
     catalogue = files("cuecard").joinpath("catalogue")
     ours = sorted((file.name, file) for file in catalogue.iterdir() if file.name.endswith(".py"))
     return (

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache as once
-from typing import TYPE_CHECKING
 
+from cuecard.catalogue.hits import reason
 from cuecard.catalogue.ranker import Ranker
+from cuecard.catalogue.search import SearchIndex
 from cuecard.model import Diagnostic, ToolCard
 from cuecard.outside.cache import Cache
+from cuecard.outside.rankers.lexical import lexical_ranker
 from cuecard.outside.rankers.tools import Made, Tools
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:
-    from cuecard.catalogue.search import SearchIndex
 
 
 def by_words(tools: Tools) -> Ranker:
@@ -30,10 +29,6 @@ class Search:
 
     def index(self, cards: Sequence[ToolCard]) -> SearchIndex:
         """The index of these tools. If its ranker cannot be created, BM25 ranks, and every answer says why."""
-        from cuecard.catalogue.hits import reason  # noqa: PLC0415 - most commands and many agents never search
-        from cuecard.catalogue.search import SearchIndex  # noqa: PLC0415 - likewise
-        from cuecard.outside.rankers.lexical import lexical_ranker  # noqa: PLC0415 - likewise
-
         lexical = once(lambda: lexical_ranker(cards, self.cache))
         try:
             return SearchIndex.build(cards, ranker=self.make(Tools(cards, lexical, self.cache)), fallback=lexical)

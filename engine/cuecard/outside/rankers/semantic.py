@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cuecard.catalogue.calibration import Calibration
+from cuecard.catalogue.card_texts import CardTexts
 from cuecard.catalogue.mixing import MixedRanker
 from cuecard.config.ranker_name import DEFAULT_SEMANTIC
 from cuecard.outside.cache import Cache, fingerprint
@@ -18,7 +19,6 @@ from cuecard.outside.rankers.wordllama import load_wordllama
 from cuecard.records import dataclass
 
 if TYPE_CHECKING:
-    from cuecard.catalogue.card_texts import CardTexts
     from cuecard.outside.rankers.encoder import Vectors
 
 CALIBRATION = Calibration(confidence=0.15, cut=0.65)

@@ -81,13 +81,14 @@ def metadata_message(
 ) -> tuple[Message | None, tuple[Cut, ...]]:
     """`{"<key>": {...}}` as a user message, with sorted keys; a stub if it is larger than `max_bytes`.
 
-    The stub is `{"truncated": true}` with the texts under the keys in `spec.keep` or, if that is still too large,
-    without them.
+    The stub is `{"truncated": true}` with the texts under the keys in `spec.keep` that are not blank or, if that is
+    still too large, without them.
     """
     if not metadata:
         return None, ()
     stub = {"truncated": True}
-    kept = {key: metadata[key] for key in spec.keep if isinstance(metadata.get(key), str) and metadata[key]}
+    texts = {key: value for key in spec.keep if isinstance(value := metadata.get(key), str)}
+    kept = {key: value for key, value in texts.items() if value.strip()}
     whole, *stubs = (quoted(_written(facts, spec)) for facts in (dict(metadata), {**kept, **stub}, stub))
     if _size(whole) <= spec.max_bytes:
         return Message("user", whole, persist=False), ()

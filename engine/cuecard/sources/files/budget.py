@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from cuecard.config.sections.file_entry import FileEntry
+from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.model import Cut, Diagnostic, FileText, SourceRow
 from cuecard.records import dataclass
 from cuecard.sources.files.front_matter import is_draft, split_front_matter, unix_lines
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.file_entry import FileEntry
-    from cuecard.config.sections.files_spec import FilesSpec
 
 Status: TypeAlias = Literal["loaded", "missing", "read_error", "truncated", "empty", "draft"]
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
+from cuecard.config.sections.file_entry import FileEntry
+from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.errors import Problem, SpecError, TemplateError, TemplateSyntaxError
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
 from cuecard.sources.files.budget import TakenFile, take_files
 from cuecard.sources.files.found import Held, found_entries
-from cuecard.sources.text import joined
+from cuecard.sources.text import is_blank, joined
 from cuecard.template import Escaping, Template, compile_template, trusted
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.file_entry import FileEntry
-    from cuecard.config.sections.files_spec import FilesSpec
 
 SERVERS = ".server.md"
 """The ending of the files in which `cuecard tools import` stores a tool server's own description."""
@@ -59,7 +56,7 @@ class FilesSource:
         )
 
     def _around(self, items: list[str], given: Given) -> str:
-        if not items:
+        if all(map(is_blank, items)):
             return self.spec.otherwise
         around = (self.before.render(given.values), *items, self.after.render(given.values))
         return self.spec.separator.join(text for text in around if text)

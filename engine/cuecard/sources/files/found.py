@@ -7,16 +7,13 @@ when the agent was opened.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from cuecard.config.sections.file_entry import FileEntry, Upward
 from cuecard.config.sections.file_patterns import Exclusion, FilePattern, filled, has_inputs, parts_of
 from cuecard.config.sections.file_searches import folders_between, known_paths, paths_in, searches
+from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.model import Cut, FileText, Json
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.file_entry import FileEntry, Upward
-    from cuecard.config.sections.files_spec import FilesSpec
 
 
 @dataclass(frozen=True, slots=True)

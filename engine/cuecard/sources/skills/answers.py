@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from cuecard.config.values.placeholders import fill
+from cuecard.config.words_spec import WordsSpec
 from cuecard.errors import closest, visible
 from cuecard.model.skills import SkillText
 from cuecard.sources.skills.budget import Unit, prefix_of, size_of
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.words_spec import WordsSpec
 
 _LISTED = 12
 """The maximum number of skills that an answer names."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from cuecard.config.sections.skills_spec import SkillBudgetSpec
 from cuecard.model import Cut
 from cuecard.records import dataclass
 from cuecard.template.guards.marks import MARKS, split_marks, unmarked
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.skills_spec import SkillBudgetSpec
 
 Unit: TypeAlias = Literal["characters", "bytes"]
 """Code points, or the bytes of UTF-8."""

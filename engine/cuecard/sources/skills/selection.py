@@ -6,17 +6,14 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Cut
 from cuecard.model.skills import Skill
 from cuecard.records import dataclass
 from cuecard.sources.skills.paths import any_match
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.skills_spec import SkillsSpec
 
 _MENTION = re.compile(r"(?<![\w$])\$(\w[\w./-]*)")
 

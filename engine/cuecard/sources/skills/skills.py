@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
+from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.model import Diagnostic, Json, SourceRow
 from cuecard.model.skills import Skill
 from cuecard.records import dataclass
@@ -13,11 +13,9 @@ from cuecard.sources.content import Content, Given
 from cuecard.sources.skills.budget import Block, Page
 from cuecard.sources.skills.selection import Chosen, Wish, select_skills
 from cuecard.sources.skills.texts import SkillTexts
+from cuecard.sources.text import is_blank
 from cuecard.template import Escaping
 from cuecard.template.guards.marks import unmarked
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.skills_spec import SkillsSpec
 
 _NO_FRAME = "no room for skills.before and skills.after in skills.budget"
 
@@ -127,6 +125,8 @@ class SkillsSource:
         for one in chosen:
             self._add_item(one, call, page)
         self._add_bodies(chosen, call, page)
+        if not page.omitted and is_blank("".join(block.text for block in page.blocks)):
+            return self._none(call)
         page.add_extra(Block("skills.footer", self._render("footer", call)))
         if page.omitted:
             omitted = self._texts.of_cut(page.omitted)

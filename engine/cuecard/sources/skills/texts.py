@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
+from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.errors import TemplateError, TemplateSyntaxError
 from cuecard.model import Json
 from cuecard.sources.skills.selection import Chosen
 from cuecard.template import Escaping, Template, compile_template, trusted
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.skills_spec import SkillsSpec
 
 _OF_A_SKILL = frozenset(
     {"name", "slug", "description", "summary", "location", "body", "auto_load", "requested", "mentioned", "count"}

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from cuecard.config.sections.tool_list_spec import ToolListSpec, VisibilitySpec
 from cuecard.model import Cut, ToolCard
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
-from cuecard.sources.text import joined, one_line
+from cuecard.sources.text import is_blank, joined, one_line
 from cuecard.sources.tools.examples import examples_text
 from cuecard.sources.tools.visibility import visible
 from cuecard.template import Escaping, Template, compile_template, trusted
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.tool_list_spec import ToolListSpec, VisibilitySpec
 
 OWN = ("name", "description", "category")
 """The names that the template of a tool may read besides the values of the call."""
@@ -55,7 +52,8 @@ class ToolListSource:
             own = {"name": card.name, "category": card.category, "description": description}
             lines.append(self.item.render({**given.values, **own}))
             refused += dropped
-        return Content(self.spec.separator.join(lines) if lines else self.spec.empty, tuple(refused))
+        text = self.spec.separator.join(lines)
+        return Content(self.spec.empty if is_blank(text) else text, tuple(refused))
 
     def _described(self, card: ToolCard) -> tuple[str, tuple[Cut, ...]]:
         text = one_line(card.description) if self.spec.lines == "join" else card.description.strip()

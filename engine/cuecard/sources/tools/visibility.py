@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.sections.tool_list_spec import VisibilitySpec
 from cuecard.model import Cut, ToolCard
 from cuecard.model.gates import Gates
 
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.sections.tool_list_spec import VisibilitySpec
+
+def excluded_tools(spec: AgentFile, profile: str, variant: str) -> dict[str, str]:
+    """The tools that the profile and the variant of a call exclude, each with the reason."""
+    chosen = (("profile", profile, spec.profiles), ("variant", variant, spec.variants))
+    selected = ((f"the {kind} `{name}` excludes it", known[name]) for kind, name, known in chosen if name in known)
+    return {tool: reason for reason, selection in selected for tool in selection.exclude_tools}
 
 
 def visible(
-    cards: Iterable[ToolCard], gates: Gates, spec: VisibilitySpec, *, unlisted: Collection[str] = ()
+    cards: Iterable[ToolCard],
+    gates: Gates,
+    spec: VisibilitySpec,
+    *,
+    unlisted: Collection[str] = (),
+    excluded: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[tuple[ToolCard, ...], tuple[Cut, ...]]:
     """The tools that pass every gate, in order, and a cut for each other tool with the first reason.
 
-    `unlisted` names tools that exist but are not shown, such as `spec.meta` in a list of tools.
+    `unlisted` names tools that exist but are not shown, such as `spec.meta` in a list of tools; `excluded` are those
+    that no gate lets in, with the reason.
     """
-    judged = [(card, _reason(card, gates, spec, unlisted)) for card in cards]
+    judged = [(card, excluded.get(card.name) or _reason(card, gates, spec, unlisted)) for card in cards]
     shown = tuple(card for card, reason in judged if not reason)
     return shown, tuple(Cut(f"tool {card.name}", reason) for card, reason in judged if reason)
 

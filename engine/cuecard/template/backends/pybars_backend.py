@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from cuecard.errors import CuecardError, Problem, TemplateRenderError, TemplateSyntaxError
+from cuecard.model import Json
 from cuecard.template.backends.backend import Code
 from cuecard.template.backends.code import At, Function
 from cuecard.template.backends.codegen import ProgramWriter
@@ -28,9 +29,6 @@ from cuecard.template.runtime.runtime import Runtime
 from cuecard.template.runtime.scope import Body, Data, Env, Fn, Scope
 from cuecard.template.syntax.nodes import Block, Content, Partial, Program, Statement, as_path
 from cuecard.template.syntax.source import Source
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 _COMPILING = threading.Lock()
 """All pybars3 compilers share state: two at a time would mix up their templates."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from cuecard.records import dataclass
 from cuecard.template.backends.backend import Code
+from cuecard.template.backends.codegen import generate
 from cuecard.template.backends.generated import Generated
 from cuecard.template.backends.rules import Rules
 from cuecard.template.runtime.partials import extended, indented
@@ -23,8 +24,6 @@ def python(program: Program, source: Source, rules: Rules) -> Code:
     Raises:
         TemplateSyntaxError: for an unknown helper or partial, where that is certain, and for wrong arguments.
     """
-    from cuecard.template.backends.codegen import generate  # noqa: PLC0415 - code that was kept needs no generator
-
     generated = generate(program, source, rules)
     return Code(generated.places, Loader(source.name, generated), generated.context_only, generated.spends)
 

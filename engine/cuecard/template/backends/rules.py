@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, TypeAlias
 
 from cuecard.records import dataclass
 
-if TYPE_CHECKING:
-    from cuecard.model import Json
-
-
-Helper: TypeAlias = "Callable[..., Json]"
+Helper: TypeAlias = Callable[..., Any]
 """A function on values: positional parameters, then `name=value` pairs as keywords; or a parameter named `options`."""
 
 BLOCKS = ("if", "unless", "each", "with")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from cuecard.errors import Problem, visible
-from cuecard.shapes.json_values import MAX_DEPTH
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
+from cuecard.model import Json
+from cuecard.model.json_values import MAX_DEPTH
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 """NUL and the C0 controls except tab and line ends; lone surrogates, which no encoding can represent."""

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
+from cuecard.errors import InputError, Problem, seen
 from cuecard.model import Json
 from cuecard.template.guards.confusables import like_latin
 
@@ -50,9 +51,8 @@ def trusted(text: str) -> Trusted:
     given: object = text
     if isinstance(given, str):
         return Trusted(given)
-    from cuecard.template.arguments import not_a_text  # noqa: PLC0415 - only who makes this mistake loads it
-
-    raise not_a_text(given)
+    told = f"`text` should be a text, not {seen(given)}"
+    raise InputError(Problem("wrong-argument", told, "mark each text of a list or mapping separately", "text"))
 
 
 def trusted_value(value: Json) -> Json:

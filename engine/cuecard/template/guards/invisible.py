@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
 from cuecard.errors import InputError, Problem, visible
-from cuecard.shapes.json_values import MAX_DEPTH
+from cuecard.model import Json
+from cuecard.model.json_values import MAX_DEPTH
 from cuecard.template.guards.guard import Trusted
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 _SUSPECT = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters except tab and line breaks
@@ -54,11 +51,13 @@ the search is linear.
 """
 
 _LINE_END = re.compile("\r\n|[\r\x85\u2028\u2029]")
+_LINE_ENDS = re.compile("([\r\x85\u2028\u2029]+)")
 _SUSPICIOUS = re.compile(f"[\r{_SUSPECT}]")
 _IN_ASCII = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 """The same for ASCII, which takes a fraction of the time."""
 
 _Path = tuple[str | int, ...]
+_CleanText = Callable[[str], tuple[str, int]]
 
 
 @cache
@@ -79,26 +78,27 @@ def find_invisible(text: str) -> list[tuple[int, str]]:
     return [(match.start() + offset, character) for match in found for offset, character in enumerate(match[1])]
 
 
-def clean(value: Json) -> tuple[Json, int]:
+def clean(value: Json, *, line_ends: bool = True) -> tuple[Json, int]:
     """A runtime value without invisible characters, and how many were removed.
 
-    Every string is cleaned, keys included; every line end becomes a line feed, which is not counted. Values that need
-    no change are returned as they are; others are copied, a tuple as a list. `Trusted` text stays trusted.
+    Every string is cleaned, keys included; every line end becomes a line feed, which is not counted, or stays as it is
+    without `line_ends`. Values that need no change are returned as they are; others are copied, a tuple as a list.
+    `Trusted` text stays trusted.
 
     Raises:
         InputError: with everything that is not JSON (`not-json`; NaN and infinities are allowed), nested too deep
             (`value-too-deep`), or a key that would equal another after cleaning (`duplicate-key`).
     """
     problems: list[Problem] = []
-    cleaned = _clean(value, (), problems)
+    cleaned = _clean(value, (), problems, _clean_text if line_ends else _clean_letters)
     if problems:
         raise InputError(problems)
     return cleaned
 
 
-def _clean(value: Json, path: _Path, problems: list[Problem]) -> tuple[Json, int]:
+def _clean(value: Json, path: _Path, problems: list[Problem], text: _CleanText) -> tuple[Json, int]:
     if isinstance(value, str):
-        return _clean_text(value)
+        return text(value)
     if value is None or isinstance(value, (int, float)):
         return value, 0
     if not isinstance(value, (Mapping, list, tuple)):
@@ -107,7 +107,9 @@ def _clean(value: Json, path: _Path, problems: list[Problem]) -> tuple[Json, int
     if len(path) == MAX_DEPTH:
         # Raised at once: a value that contains itself twice has endlessly many places that are too deep.
         raise InputError([*problems, _too_deep(path)])
-    return _clean_mapping(value, path, problems) if isinstance(value, Mapping) else _clean_items(value, path, problems)
+    if isinstance(value, Mapping):
+        return _clean_mapping(value, path, problems, text)
+    return _clean_items(value, path, problems, text)
 
 
 def _clean_text(text: str) -> tuple[str, int]:
@@ -120,22 +122,34 @@ def _clean_text(text: str) -> tuple[str, int]:
     return Trusted(cleaned) if isinstance(text, Trusted) else cleaned, len(lines) - len(cleaned)
 
 
-def _clean_items(value: list[Json] | tuple[Json, ...], path: _Path, problems: list[Problem]) -> tuple[Json, int]:
-    pairs = [_clean(item, (*path, index), problems) for index, item in enumerate(value)]
+def _clean_letters(text: str) -> tuple[str, int]:
+    """The text with its line ends as they are."""
+    pieces = _LINE_ENDS.split(text)
+    cleaned = [_clean_text(piece) if place % 2 == 0 else (piece, 0) for place, piece in enumerate(pieces)]
+    removed = sum(count for _, count in cleaned)
+    return "".join(piece for piece, _ in cleaned) if removed else text, removed
+
+
+def _clean_items(
+    value: list[Json] | tuple[Json, ...], path: _Path, problems: list[Problem], text: _CleanText
+) -> tuple[Json, int]:
+    pairs = [_clean(item, (*path, index), problems, text) for index, item in enumerate(value)]
     items = [item for item, _ in pairs]
     same = all(old is new for old, new in zip(value, items, strict=True))
     return value if same else items, sum(removed for _, removed in pairs)
 
 
-def _clean_mapping(value: Mapping[Json, Json], path: _Path, problems: list[Problem]) -> tuple[Json, int]:
+def _clean_mapping(
+    value: Mapping[Json, Json], path: _Path, problems: list[Problem], text: _CleanText
+) -> tuple[Json, int]:
     result: dict[str, Json] = {}
     total, same = 0, True
     for key, item in value.items():
         if not isinstance(key, str):
             problems.append(_not_json(f"a key of {_shown(path)} is of type {type(key).__name__}"))
             continue
-        new_key, in_key = _clean_text(key)
-        new_item, in_item = _clean(item, (*path, new_key), problems)
+        new_key, in_key = text(key)
+        new_item, in_item = _clean(item, (*path, new_key), problems, text)
         if new_key in result:
             problems.append(_duplicate((*path, new_key)))
         result[new_key] = new_item

@@ -11,12 +11,10 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from cuecard.model import Json
 from cuecard.template.guards.guard import Trusted
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 OPEN, CLOSE, HTML = "\ufdd0", "\ufdd1", "\ufdd2"
 """The marks before unchanged data, after data, and before data that `{{x}}` has escaped for HTML."""

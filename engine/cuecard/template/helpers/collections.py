@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json as json_module
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from cuecard.model import Json
 from cuecard.template.guards.guard import Trusted
 from cuecard.template.helpers.comparisons import is_same
 from cuecard.template.helpers.values import as_of, text, whole, within, written
 from cuecard.template.runtime.values import NotData, WrongValueError
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 _COMMA = Trusted(", ")
 _DEEPEST = 16

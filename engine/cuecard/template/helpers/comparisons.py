@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
+from cuecard.model import Json
 from cuecard.template.runtime.values import WrongValueError, is_falsy
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 
 def is_same(left: Json, right: Json) -> bool:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from cuecard.dates.writers import STYLES, writer_named
 from cuecard.dates.zones import zone_named
 from cuecard.errors import InputError
+from cuecard.model import Json
 from cuecard.template.guards.guard import Trusted
 from cuecard.template.helpers.values import as_of, text
 from cuecard.template.runtime.values import WrongValueError
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 
 def date(value: Json, form: Json = "long", locale: Json = "en-US", zone: Json = "") -> str:

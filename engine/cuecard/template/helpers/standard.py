@@ -5,12 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from cuecard.model import Json
 from cuecard.template.helpers import collections, comparisons, moments, texts
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 _HELPERS: Mapping[str, tuple[Callable[..., Json], str]] = {
     "trim": (texts.trim, "trim text"),

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from cuecard.model import Json
 from cuecard.template.guards.guard import Trusted
 from cuecard.template.guards.marks import CLOSE, HTML, OPEN, stripped, unmarked
 from cuecard.template.guards.marks import sliced as cut
 from cuecard.template.helpers.values import as_of, text, whole, within, written
 from cuecard.template.runtime.values import WrongValueError
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 _WIDEST = 80
 _ELLIPSIS = Trusted("…")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from cuecard.model import Json
 from cuecard.template.guards.guard import Trusted
 from cuecard.template.guards.marks import Shown
 from cuecard.template.runtime.values import WrongValueError, text_of
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 MOST = 10_000_000
 """The maximum length of a helper's result in characters."""

@@ -6,18 +6,16 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from cuecard.errors import Span, TemplateSyntaxError
+from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.analysis import InputUse
 from cuecard.template.markup.tags import FILLER, Tag, blanked, mustache_spans, tags
 from cuecard.template.markup.well_formed import document_problems
 from cuecard.template.syntax.nodes import Block, Call, Content, Partial, Program, Statement, walk
 from cuecard.template.syntax.source import Source
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 

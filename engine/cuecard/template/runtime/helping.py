@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
+from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.guards.guard import TagNames, Trusted
 from cuecard.template.runtime.partials import PartialCaller
 from cuecard.template.runtime.values import NotData, WrongValueError, is_data
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 _ELEMENT = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 

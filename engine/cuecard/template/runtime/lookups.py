@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from cuecard.errors import closest, did_you_mean
+from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.runtime.printing import Printer
 from cuecard.template.runtime.values import has, is_nothing, lookup
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
+from cuecard.template.syntax.habits import WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,6 @@ class Lookups(Printer):
     def missing(self, value: Json, key: str, place: int) -> NoReturn:
         """Raise: there is no such key."""
         known = [str(k) for k in value] if isinstance(value, Mapping) else []
-        from cuecard.template.syntax.habits import WORDS  # noqa: PLC0415 - a template that renders needs no hints
-
         hint = WORDS.get(key, "") if not closest(key, known) else ""
         hint = hint or did_you_mean(key, known) or "supply it, or wrap it in `{{#if}}`"
         self.fail(place, "missing-value", f"`{key}` has no value here", hint)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.guards.guard import Trusted, escape_text
 from cuecard.template.guards.marks import HTML, Shown, marked
 from cuecard.template.runtime.printing import Printer
 from cuecard.template.runtime.runtime import Runtime
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 
 @dataclass(frozen=True, slots=True)

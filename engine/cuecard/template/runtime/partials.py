@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from cuecard.errors import CuecardError, Problem, TemplateError, TemplateLimitError, did_you_mean
+from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.guards.marks import MARKS
 from cuecard.template.limits import MAX_PARTIALS, PER_CALL, USUAL, WORK_LEFT, Limits, spend
 from cuecard.template.runtime.lookups import Lookups
 from cuecard.template.runtime.scope import Data, Env, Fn, PartialBlock, PartialBody, Scope, frame
 from cuecard.template.runtime.values import is_name, named
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 
 @dataclass(frozen=True, slots=True)

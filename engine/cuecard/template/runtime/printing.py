@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from cuecard.errors import Problem, TemplateRenderError
+from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.guards.guard import Escaping, Trusted, escape_text
 from cuecard.template.runtime.values import Code, NotData, holds_object, text_of
 from cuecard.template.syntax.source import Source
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 _EXACT = 10**15
 _LEAST_EXACT = -_EXACT

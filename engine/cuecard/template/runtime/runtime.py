@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cuecard.errors import TemplateError, TemplateRenderError
+from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.runtime.helping import HelperCaller
 from cuecard.template.runtime.scope import Fn, LoopBody, Options, frame, push
 from cuecard.template.runtime.values import Code, NotData, is_data, is_falsy, is_nothing, items_of, lookup
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 _TOGETHER = 16
 """How many items a loop renders before it checks the length of its output."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.guards.guard import Trusted
 from cuecard.template.runtime.values import Code, same
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
 
 Scope: TypeAlias = "tuple[Json, Any]"
 """Contexts from the inside out, as linked pairs: `../` follows them."""

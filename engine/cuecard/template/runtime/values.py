@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from cuecard.model import Json
 from cuecard.template.syntax.numbers import number_of, number_text
-
-if TYPE_CHECKING:
-    from cuecard.model import Json
-
 
 _NAME = 64
 """The maximum length of a name."""

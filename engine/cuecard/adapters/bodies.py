@@ -1,0 +1,245 @@
+"""What the functions that build request bodies are given: messages and tools in each provider's own format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+
+from pydantic import PlainValidator
+
+from cuecard.config.endpoints import endpoint_name
+from cuecard.config.model_name import wire_name
+from cuecard.config.model_profile import ModelProfile
+from cuecard.errors import Problem
+from cuecard.model.boundary import Given, Rules, not_right, refuse, taken, unread, wrong
+from cuecard.model.json_values import exact_object
+from cuecard.outside.models import read_models
+
+Form: TypeAlias = Literal["anthropic", "bedrock", "chat", "responses", "gemini"]
+"""The format of messages."""
+
+Message: TypeAlias = Mapping[str, Any]
+"""A message in a provider's format: a plain dict."""
+
+
+def _plain_tool(tool: Any) -> Any:
+    if not issubclass(type(tool), Mapping):
+        raise not_right("should be a mapping, not an object of an SDK", _PLAIN)
+    made, wrongs = exact_object(tool)
+    if wrongs:
+        code = "value-too-large" if wrongs[-1].code == "value-too-large" else "wrong-argument"
+        raise not_right("should be plain JSON in which every object is a dict", _PLAIN, code)
+    return made
+
+
+ToolBody: TypeAlias = Annotated[Mapping[str, Any], PlainValidator(_plain_tool)]
+"""The definition of a tool in a provider's format: plain JSON."""
+
+_PLAIN = "pass messages and tools as plain dicts; objects of an SDK have a method such as `model_dump()`"
+
+
+class Told(NamedTuple):
+    """A problem within a message: where, what is expected, and what was found."""
+
+    at: str
+    should: str
+    value: Any
+
+
+def body_rules(form: Form, messages: str = "messages") -> Rules:
+    """What is wrong in the messages and tools of a request, each of which is a mapping.
+
+    Args:
+        form: their format.
+        messages: the name of the argument with the messages.
+    """
+
+    def rules(given: Given) -> Iterator[Problem]:
+        yield from _mistakes(given.get(messages, ()), messages, _FORMS[form])
+        yield from _mistakes(given.get("tools", ()), "tools", _tool)
+
+    return rules
+
+
+def _mistakes(
+    values: Iterable[Any], name: str, check: Callable[[Mapping[str, Any]], Iterator[Told]]
+) -> Iterator[Problem]:
+    for place, value in enumerate(values):
+        try:
+            found = list(check(value)) if value is not None else []
+        except Exception as error:  # noqa: BLE001 - whatever an object of the host raises, it is the message that is wrong
+            yield Problem("wrong-argument", f"`{name}[{place}]` {unread(error)}", _PLAIN, f"{name}[{place}]")
+            continue
+        for told in found:
+            yield wrong(f"{name}[{place}]{told.at}", told.should, told.value, _PLAIN)
+
+
+def admit_chat(messages: Any, tools: Any) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """A conversation and tools in Chat Completions format, before there is a step.
+
+    Raises:
+        InputError: with everything that is wrong in any of them.
+    """
+    plain = isinstance(messages, list) and _are_chat(messages)
+    if plain and tools == []:
+        return messages, tools
+    problems: list[Problem] = []
+    said = messages if plain else taken(Iterable[Message], messages, "messages", problems) or ()
+    offered = taken(Iterable[ToolBody], tools, "tools", problems) or ()
+    problems += [] if plain else _mistakes(said, "messages", _called_chat)
+    refuse([*problems, *_mistakes(offered, "tools", _tool)])
+    return list(said), list(offered)
+
+
+def _are_chat(messages: list[Any]) -> bool:
+    """A quick check for valid messages, since each request contains all earlier ones."""
+    for message in messages:
+        role = message.get("role") if type(message) is dict else None
+        if role == "tool":
+            right = type(message.get("tool_call_id")) is str
+        elif role == "assistant":
+            right = _are_calls(message.get("tool_calls"))
+        else:
+            right = type(role) is str
+        if not right:
+            return False
+    return True
+
+
+def _are_calls(calls: Any) -> bool:
+    if not calls:
+        return True
+    if type(calls) is not list:
+        return False
+    for call in calls:  # noqa: SIM110 - a generator costs more than what it looks at
+        if type(call) is not dict or type(call.get("function")) is not dict:
+            return False
+    return True
+
+
+def profile_of(model: str | ModelProfile, base_url: str = "") -> ModelProfile:
+    """The profile of a named model, with the name for the body; the host's own profile is used as it is."""
+    if isinstance(model, str):
+        return _named(model, base_url)
+    if base_url and model.endpoint != endpoint_name(base_url):
+        there = read_models().find(model.name, endpoint=base_url)
+        return replace(model, mid_conversation=there.mid_conversation, adds_tools=there.adds_tools)
+    return model
+
+
+@lru_cache(maxsize=256, typed=True)
+def _named(model: str, base_url: str) -> ModelProfile:
+    """Found once: every request of a conversation names the same model."""
+    return replace(read_models().find(model, endpoint=base_url), name=wire_name(model, base_url))
+
+
+def _anthropic(message: Mapping[str, Any]) -> Iterator[Told]:
+    yield from _text(message, "role")
+    content = message.get("content")
+    if isinstance(content, str):
+        return
+    if not isinstance(content, (list, tuple)):
+        yield Told(".content", "a text or a list of blocks", content)
+        return
+    for place, block in enumerate(content):
+        at = f".content[{place}]"
+        if not isinstance(block, Mapping):
+            yield Told(at, "a mapping", block)
+        elif block.get("type") == "tool_result":
+            yield from _text(block, "tool_use_id", at)
+            yield from _blocks(block.get("content"), f"{at}.content")
+
+
+def _blocks(content: Any, at: str) -> Iterator[Told]:
+    if isinstance(content, (list, tuple)):
+        yield from (
+            Told(f"{at}[{place}]", "a mapping", block)
+            for place, block in enumerate(content)
+            if not isinstance(block, Mapping)
+        )
+    elif content is not None and not isinstance(content, str):
+        yield Told(at, "a text or a list of blocks", content)
+
+
+def _bedrock(message: Mapping[str, Any]) -> Iterator[Told]:
+    yield from _text(message, "role")
+    content = message.get("content")
+    if not isinstance(content, (list, tuple)):
+        yield Told(".content", "a list of blocks", content)
+        return
+    for place, block in enumerate(content):
+        at = f".content[{place}]"
+        if not isinstance(block, Mapping):
+            yield Told(at, "a mapping", block)
+        elif block.get("toolResult") is not None:
+            result = block["toolResult"]
+            if isinstance(result, Mapping):
+                yield from _text(result, "toolUseId", f"{at}.toolResult")
+            else:
+                yield Told(f"{at}.toolResult", "a mapping", result)
+
+
+def _chat(message: Mapping[str, Any]) -> Iterator[Told]:
+    yield from _text(message, "role")
+    if message.get("role") == "tool":
+        yield from _text(message, "tool_call_id")
+
+
+def _called_chat(message: Mapping[str, Any]) -> Iterator[Told]:
+    yield from _chat(message)
+    calls = message.get("tool_calls") or ()
+    if not isinstance(calls, (list, tuple)):
+        yield Told(".tool_calls", "a list of calls", calls)
+        return
+    for place, call in enumerate(calls):
+        if not isinstance(call, Mapping) or not isinstance(call.get("function") or {}, Mapping):
+            yield Told(f".tool_calls[{place}]", "a call with a `function`", call)
+
+
+def _responses(item: Mapping[str, Any]) -> Iterator[Told]:
+    for key in ("role", "type", "call_id"):
+        if item.get(key) is not None:
+            yield from _text(item, key)
+
+
+def _gemini(content: Mapping[str, Any]) -> Iterator[Told]:
+    if "role" in content:
+        yield from _text(content, "role")
+    parts = content.get("parts", ())
+    if not isinstance(parts, (list, tuple)):
+        yield Told(".parts", "a list of parts", parts)
+        return
+    for place, part in enumerate(parts):
+        if not isinstance(part, Mapping):
+            yield Told(f".parts[{place}]", "a mapping", part)
+            continue
+        for key in ("functionResponse", "function_response"):
+            response = part.get(key)
+            if response is not None and not isinstance(response, Mapping):
+                yield Told(f".parts[{place}].{key}", "a mapping", response)
+            elif response and response.get("id") is not None:
+                yield from _text(response, "id", f".parts[{place}].{key}")
+
+
+def _tool(tool: Mapping[str, Any]) -> Iterator[Told]:
+    for key in ("function", "toolSpec", "systemTool"):
+        if not isinstance(tool.get(key, {}), Mapping):
+            yield Told(f".{key}", "a mapping", tool[key])
+    for key in ("name", "type"):
+        if tool.get(key) is not None:
+            yield from _text(tool, key)
+
+
+def _text(value: Mapping[str, Any], key: str, at: str = "") -> tuple[Told, ...]:
+    return () if isinstance(value.get(key), str) else (Told(f"{at}.{key}", "a text", value.get(key)),)
+
+
+_FORMS: Mapping[Form, Callable[[Mapping[str, Any]], Iterator[Told]]] = {
+    "anthropic": _anthropic,
+    "bedrock": _bedrock,
+    "chat": _chat,
+    "responses": _responses,
+    "gemini": _gemini,
+}

@@ -1,0 +1,411 @@
+"""What fits: the one place where a budget is compared with a cost.
+
+Costs are tokens of whole pieces, known before anything is placed, and they add: the instructions of a tool, the opening
+and closing of the message or section around them, and the notice about tools that are not active. So one pass decides,
+for calls, for steps, and for what a search may announce: a tool is active if its whole instructions fit into the room
+that is left. No text is looked at here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+from cuecard.agent.agent import Agent
+from cuecard.agent.sections.section import Section
+from cuecard.model import Cut, Discovery, Withheld
+from cuecard.pipeline.request import CallRequest, StepRequest
+from cuecard.records import dataclass
+
+NOT_SHOWN = "no section of this call shows its instructions"
+
+
+class Budget(NamedTuple):
+    """What is left of a budget, and the reason for whatever does not fit into it."""
+
+    reason: str
+    left: int
+
+
+class Offer(NamedTuple):
+    """A tool that was found and is not decided yet.
+
+    Attributes:
+        tool: its name.
+        tokens: those of its whole instructions; 0 if it has none.
+        after_call_id: the search result that named it first.
+        message: which message will contain them; 0 for the system prompt.
+        paid: whether it has its room among the instructions already.
+        there: whether it exists for the call; otherwise, its instructions only keep their room.
+    """
+
+    tool: str
+    tokens: int
+    after_call_id: str | None = None
+    message: int = 0
+    paid: bool = False
+    there: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What is left for the instructions of tools, and what they take.
+
+    Attributes:
+        shown: whether a section of the call has a place for them.
+        takes: the tokens of a tool's instructions in the prompt, with its cues that are still to come.
+        named: the tokens that one more tool adds to the notice about inactive ones, and whether it begins the notice;
+            None where that is said elsewhere.
+        opening: the tokens of the opening and closing of a message.
+        times: how often the prompt shows instructions.
+        protocols: the budget of instructions; None if there is none.
+        total: the budget of the whole prompt.
+        section: the budget of the section of instructions, of which the notice takes only what they leave.
+        opened: the messages that are open.
+        noticed: the messages that contain a notice.
+    """
+
+    shown: bool
+    takes: Callable[[str], int]
+    named: Callable[[str, bool], int] | None = None
+    opening: int = 0
+    times: int = 1
+    protocols: Budget | None = None
+    total: Budget | None = None
+    section: Budget | None = None
+    opened: frozenset[int] = frozenset()
+    noticed: frozenset[int] = frozenset()
+
+    @property
+    def overdrawn(self) -> bool:
+        """Whether the whole prompt exceeds its budget without any more tools."""
+        return self.total is not None and self.total.left < 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The decisions about offers, in their order: the active tools, and the others with the reasons; the room left."""
+
+    active: tuple[str, ...]
+    withheld: tuple[Withheld, ...]
+    room: Room
+
+
+def first_fit(offers: Iterable[Offer], room: Room, *, anew: bool = False) -> Fit:
+    """Each tool whose whole instructions fit into what is left is active.
+
+    Args:
+        offers: the tools, in the order in which they get room.
+        room: the room for them.
+        anew: whether they are for a new system prompt, which keeps the tools that were used last: after one for which
+            it has no room, there are no others. Each then takes its part of the budget of instructions, active or not.
+    """
+    left, full = _Left(room, anew=anew), ""
+    active, withheld = list[str](), list[Withheld]()
+    for offer in offers:
+        reason = left.give(offer, full)
+        if reason:
+            full = full or (reason if anew and left.is_of_the_prompt(reason) else "")
+            withheld.append(Withheld(offer.tool, offer.after_call_id, reason, offer.tokens, left.name(offer)))
+        else:
+            active.append(offer.tool)
+    return Fit(tuple(active), tuple(withheld), left.room())
+
+
+class _Left:
+    """A room while it is given away."""
+
+    def __init__(self, room: Room, *, anew: bool) -> None:
+        self._room, self._anew = room, anew
+        self._protocols, self._total, self._section = (
+            budget.left if budget else sys.maxsize for budget in (room.protocols, room.total, room.section)
+        )
+        self._opened, self._noticed = set(room.opened), set(room.noticed)
+
+    def give(self, offer: Offer, full: str) -> str:
+        """The reason why the offer does not fit; empty if it does, and has its room from now on.
+
+        If the prompt is already `full`, that is the reason for whatever has room among the instructions.
+        """
+        tokens = 0 if offer.paid else offer.tokens
+        if tokens > self._protocols:
+            return _reason(self._room.protocols)
+        if self._anew:
+            self._protocols -= tokens
+        if offer.tokens and offer.there and (reason := full or self._placed(offer)):
+            return reason
+        if not self._anew:
+            self._protocols -= tokens
+        return ""
+
+    def name(self, offer: Offer) -> bool:
+        """Whether the notice about inactive tools has room for this one too, and takes it."""
+        room, message = self._room, offer.message
+        if room.named is None or room.total is None:
+            return True
+        needed = room.named(offer.tool, message not in self._noticed)
+        needed += 0 if message in self._opened else room.opening
+        if needed > self._total:
+            return False
+        self._total -= needed
+        self._opened.add(message)
+        self._noticed.add(message)
+        return True
+
+    def is_of_the_prompt(self, reason: str) -> bool:
+        """Whether a reason is a budget of the prompt, rather than that of instructions."""
+        return reason in {_reason(self._room.total), _reason(self._room.section)}
+
+    def room(self) -> Room:
+        """The room that is left."""
+        room = self._room
+        return replace(
+            room,
+            protocols=room.protocols and room.protocols._replace(left=self._protocols),
+            total=room.total and room.total._replace(left=self._total),
+            section=room.section and room.section._replace(left=self._section),
+            opened=frozenset(self._opened),
+            noticed=frozenset(self._noticed),
+        )
+
+    def _placed(self, offer: Offer) -> str:
+        """The reason why the prompt has no room for the offer; empty if it has, and gives it."""
+        room, message = self._room, offer.message
+        if room.total or room.section:
+            takes = room.takes(offer.tool)
+            needed = takes if message in self._opened else takes + room.opening
+            if needed > self._total:
+                return _reason(room.total)
+            if takes // room.times > self._section:
+                return _reason(room.section)
+            if room.shown:
+                self._total -= needed
+                self._section -= takes // room.times
+                self._opened.add(message)
+        return "" if room.shown else NOT_SHOWN
+
+
+def _reason(budget: Budget | None) -> str:
+    return budget.reason if budget else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A conversation's binding decisions since its last baseline, including its last step.
+
+    Attributes:
+        told: the tools that were announced to the model.
+        kept: those that already have room, even if they did not exist when the system prompt was made.
+        withheld: those that are not active.
+    """
+
+    told: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+    withheld: tuple[Withheld, ...] = ()
+
+
+NOTHING_DECIDED = Decided()
+
+
+def call_offers(request: CallRequest, known: Iterable[str], there: Iterable[str], decided: Decided) -> list[Offer]:
+    """The tools that are decided with a call, in the order in which they get room: core tools, then the most recently
+    used. The core tools that the agent file names itself have their room already.
+
+    Args:
+        request: what the call is prepared from.
+        known: the tools that belong in its prompt, in order of discovery.
+        there: the tools that exist for the call.
+        decided: the decisions to keep.
+    """
+    exist, gone, core = frozenset(there), {each.tool for each in decided.withheld}, frozenset(request.agent.core)
+    done = gone.union(request.agent.named, (request.agent.search_tool,))
+    open_ = [name for name in known if name not in done]
+    new = [name for name in open_ if name in exist and name not in decided.told]
+    used = recent_first([n for n in new if n not in core], request.found.called, request.found.named)
+    first = (*(name for name in new if name in core), *used)
+    absent = (name for name in open_ if name not in exist and name not in decided.kept)
+    offers = [Offer(name, cost(request, name), paid=name in decided.kept or name in core) for name in first]
+    return [*offers, *(Offer(name, cost(request, name), there=False) for name in absent)]
+
+
+Limited: TypeAlias = Sequence[tuple[Section, int]]
+"""Sections of instructions with budgets of their own, each with the tokens that it needs for others than those."""
+
+
+def call_room(request: CallRequest, room: Room, used: int, limited: Limited, decided: Decided | None) -> Room:
+    """The room for the tools of a call within its budgets.
+
+    Args:
+        request: what the call is prepared from.
+        room: what its sections show, and what that takes.
+        used: the tokens of the prompt without these tools.
+        limited: the sections that must contain them, if each has a budget.
+        decided: the decisions to keep; None where every tool is active, regardless of the budget of instructions.
+    """
+    taken = decided.kept.difference(each.tool for each in decided.withheld) if decided else None
+    protocols = None if taken is None else _of_instructions(request, taken)
+    return replace(room, protocols=protocols, total=_of_the_whole(request.agent, used), section=_of_sections(limited))
+
+
+def step_room(request: StepRequest, room: Room, used: int, limited: Limited = ()) -> Room:
+    """The room for the tools that are decided within a call; the arguments are those of `call_room`."""
+    tools = request.call.tools
+    protocols = _of_instructions(request, {*tools.earlier, *tools.sent})
+    return replace(room, protocols=protocols, total=_of_the_whole(request.agent, used), section=_of_sections(limited))
+
+
+def _of_instructions(request: CallRequest | StepRequest, taken: Iterable[str]) -> Budget | None:
+    limit, core = request.agent.spec.budget.protocols, frozenset(request.agent.core)
+    if limit is None:
+        return None
+    used = sum(cost(request, tool) for tool in taken if tool not in core)
+    return Budget(f"budget.protocols: {limit} tokens", limit - used)
+
+
+def _of_the_whole(agent: Agent, used: int) -> Budget | None:
+    total = agent.spec.budget.total
+    return None if total is None else Budget(f"budget.total: {total} tokens", total - used)
+
+
+def _of_sections(limited: Limited) -> Budget | None:
+    if not limited:
+        return None
+    name, limit = limited[0][0].id, limited[0][0].spec.budget
+    left = max((section.spec.budget or 0) - tokens for section, tokens in limited)
+    return Budget(f"budget of the section `{name}`: {limit} tokens", left)
+
+
+def as_told(withheld: Sequence[Withheld], room: Room, *, anew: bool) -> tuple[Withheld, ...]:
+    """The tools that are not active as a call names them: first those without room among the instructions; of the
+    others, a new baseline names the least recently used first.
+    """
+    first = [each for each in withheld if room.protocols and each.reason == room.protocols.reason]
+    rest = [each for each in withheld if each not in first]
+    return (*first, *(reversed(rest) if anew else rest))
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """Which discovered tools are active in a step, in order of discovery, and which are not.
+
+    `done` are the names of all of them, and `room` is what they left, if a tool was decided within the call.
+    """
+
+    shown: tuple[Discovery, ...]
+    withheld: tuple[Withheld, ...]
+    done: frozenset[str]
+    room: Room | None = None
+
+
+def activate(
+    request: StepRequest, discovered: Sequence[Discovery], ask: Callable[[], Room], last: Activation | None = None
+) -> Activation:
+    """Which discovered tools are active, each decided once.
+
+    Tools discovered before the call come first, the most recently used ones first, followed by those discovered during
+    the run, in order of discovery. Decisions by earlier steps, or by calls since the last baseline, stay.
+
+    Args:
+        request: the request for the step.
+        discovered: every existing tool that was discovered, in order of first discovery.
+        ask: gives the room for tools that are not decided; called only if there are any.
+        last: the decisions of the call's last step.
+    """
+    tools = request.call.tools
+    first = last is None
+    if last is None:
+        sent = tuple(discovery for discovery in discovered if discovery.tool in tools.sent)
+        done = frozenset([*(each.tool for each in sent), *(each.tool for each in tools.withheld)])
+        last = Activation(sent, tools.withheld, done)
+    new = [discovery for discovery in discovered if discovery.tool not in last.done]
+    if not new:
+        return last
+    fit = first_fit(_step_offers(request, new), last.room or ask())
+    active = frozenset(fit.active).union(tools.sent if first else ())
+    late = tuple(discovery for discovery in (discovered if first else new) if discovery.tool in active)
+    shown = late if first else (*last.shown, *late)
+    done = last.done.union(discovery.tool for discovery in new)
+    return Activation(shown, (*last.withheld, *fit.withheld), done, fit.room)
+
+
+def _step_offers(request: StepRequest, new: Sequence[Discovery]) -> Iterator[Offer]:
+    """The undecided tools, in the order of decision."""
+    tools = request.call.tools
+    before = {discovery.tool for discovery in tools.discovered}
+    early = {discovery.tool: discovery for discovery in new if discovery.tool in before}
+    first = recent_first(early, tools.called, tools.named) if early else ()
+    messages = {} if request.call.delivery.rebuilds else _messages(request, new)
+    for each in (*(early[name] for name in first), *(d for d in new if d.tool not in early)):
+        yield Offer(each.tool, cost(request, each.tool), each.after_call_id, messages.get(each.tool, 0))
+
+
+def _messages(request: StepRequest, new: Sequence[Discovery]) -> dict[str, int]:
+    """Which message contains each of these tools: one per result, or two if cues come between; counted from 1."""
+    found, ends = request.found.tools, {answer.behind for answer in request.found.answers}
+    missing, numbers = {discovery.tool for discovery in new}, dict[str, int]()
+    together: list[str] = []
+    for place in range(len(found) - 1, -1, -1):  # from the end, where most new tools are
+        together.append(found[place].tool)
+        if place == 0 or place in ends or found[place - 1].after_call_id != found[place].after_call_id:
+            numbers |= dict.fromkeys(together, place + 1)
+            missing.difference_update(together)
+            together = []
+        if not missing:
+            break
+    return numbers
+
+
+def cost(request: CallRequest | StepRequest, tool: str) -> int:
+    """The tokens of a tool's instructions; 0 if it has none."""
+    protocol = request.agent.protocols.get(tool)
+    return request.count(protocol.text) if protocol else 0
+
+
+def recent_first(tools: Iterable[str], called: Sequence[str], named: Sequence[str]) -> tuple[str, ...]:
+    """The tools in the order in which they get room.
+
+    Called tools come first, beginning with the last called; then those named by a search, beginning with the last
+    named; then all others, beginning with the last.
+
+    Args:
+        tools: their names, in order of discovery.
+        called: tools that were called, the one with the oldest last result first.
+        named: tools that searches named, ending with the best hit of the latest search.
+    """
+    calls, names = ({name: place for place, name in enumerate(each)} for each in (called, named))
+    ranked = sorted(enumerate(tools), key=lambda each: (calls.get(each[1], -1), names.get(each[1], -1), each[0]))
+    return tuple(name for _, name in reversed(ranked))
+
+
+def excess(agent: Agent, tokens: int) -> int:
+    """How many tokens a prompt has beyond its whole budget; 0 if it is within."""
+    total = agent.spec.budget.total
+    return 0 if total is None else max(0, tokens - total)
+
+
+def step_cuts(request: StepRequest, withheld: Iterable[Withheld], tokens: int) -> Iterator[Cut]:
+    """What the budgets left out of a step whose prompt has these tokens; what was sent already stays."""
+    there = frozenset(request.call.tools.available)
+    for each in withheld:
+        if each.tool in there:
+            told = "" if each.told else ", with no room to say so"
+            yield Cut(each.tool, f"not active: {each.reason}{told}", each.tokens)
+    if over := excess(request.agent, tokens):
+        yield Cut("budget.total", "nothing more can be left out; the prompt is over its budget", over)
+
+
+def cut_short(request: StepRequest, section: Section, least: int) -> Iterator[Cut]:
+    """The tools of the system prompt, in order, that stay although their section has no room for their instructions.
+
+    Args:
+        request: the request for the step.
+        section: the section, with its budget.
+        least: its tokens if it is cut before the first instructions.
+    """
+    limit, used = section.spec.budget, least
+    for tool in request.call.tools.base if limit is not None else ():
+        used += (tokens := cost(request, tool))
+        if tokens and limit is not None and used > limit:
+            yield Cut(tool, f"instructions cut: budget of the section `{section.id}`: {limit} tokens", tokens)

@@ -1,0 +1,42 @@
+"""The table of wrong arguments: the code and the place of each mistake stay, whatever finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from cuecard import InputError
+from unit.boundary.scene import scene
+
+HERE = Path(__file__).parent
+TABLES = {
+    name: YAML(typ="safe").load((HERE / f"{name}.yaml").read_text(encoding="utf-8"))
+    for name in ("wrong_arguments", "hostile_arguments")
+}
+ROWS = {row: told for table in TABLES.values() for row, told in table.items()}
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
+    return scene(tmp_path_factory.mktemp("scene"))
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_what_is_wrong_keeps_its_code_and_place(row: str, names: Mapping[str, Any]) -> None:
+    here = {**names, "chat": copy(names["chat"])}
+
+    with pytest.raises(InputError) as error:
+        eval(row, here)  # noqa: S307 - an expression of our own table
+
+    assert sorted({f"{each.code} {each.name}" for each in error.value.problems}) == sorted(set(ROWS[row]))
+    assert "a secret of the host" not in str(error.value)
+    assert len(str(error.value)) < 10_000
+
+
+def test_the_table_is_long() -> None:
+    assert len(TABLES["wrong_arguments"]) >= 150

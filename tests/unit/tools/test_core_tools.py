@@ -1,0 +1,305 @@
+"""Core tools by name and pattern, and whether a conversation has a search tool."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cuecard import Call, ConversationState, Engine, SpecError, Step, ToolCard, ToolResult, Turn
+from cuecard.adapters.functions import Functions
+from cuecard.errors import Problem
+from cuecard.model import DeliveryWish
+
+TEMPLATE = """<agent>
+<rules>Help the user.</rules>
+<protocols>{{{activeProtocols}}}</protocols>
+</agent>
+"""
+TOOL = "  {name}: {{before: Read it first, after: Say what changed, next: None, gotcha: Slow}}\n"
+CALENDAR = ("calendar_add", "calendar_list")
+MAIL = ("mail_read", "mail_send")
+
+
+def agent(folder: Path, tools: str, names: tuple[str, ...] = (*CALENDAR, *MAIL), more: str = "") -> Path:
+    (folder / "agent.xml").write_text(TEMPLATE, encoding="utf-8")
+    (folder / "tools.yaml").write_text("tools:\n" + "".join(TOOL.format(name=name) for name in names), encoding="utf-8")
+    head = f"agent: some\ntemplate: agent.xml\ntools: {{instructions: tools.yaml{tools}}}\n"
+    (folder / "agent.yaml").write_text(head + more, encoding="utf-8")
+    return folder
+
+
+def opened(folder: Path, tools: str, **options: Any) -> Engine:
+    return Engine.open(agent(folder, tools, **options))
+
+
+def step_of(engine: Engine, turn: Turn | None = None) -> Step:
+    return engine.prepare_step(engine.prepare_call(turn))
+
+
+def refused(folder: Path, tools: str, **options: Any) -> list[Problem]:
+    with pytest.raises(SpecError) as error:
+        opened(folder, tools, **options)
+    return list(error.value.problems)
+
+
+def test_all_names_every_tool_and_there_is_no_search(tmp_path: Path) -> None:
+    engine = opened(tmp_path, ", core: all")
+    step = step_of(engine)
+
+    assert engine.core_tools == step.active_tools == (*CALENDAR, *MAIL)
+    assert not step.offers_search
+    assert all(f"<{name}>" in step.system for name in step.active_tools)
+
+
+def test_a_pattern_names_the_tools_that_it_matches_with_their_instructions(tmp_path: Path) -> None:
+    engine = opened(tmp_path, ', core: [mail_send, "calendar_*"]')
+    step = step_of(engine)
+
+    assert engine.core_tools == step.active_tools == ("mail_send", *CALENDAR)
+    assert step.offers_search
+    assert "<calendar_list>" in step.system
+    assert "<mail_read>" not in step.system
+
+
+def test_a_pattern_matches_tools_that_come_with_a_server(tmp_path: Path) -> None:
+    engine = opened(tmp_path, ', core: ["calendar_*", "x?"]').with_tools(
+        [ToolCard("calendar_move"), ToolCard("x1"), ToolCard("x12")]
+    )
+
+    assert engine.core_tools == (*CALENDAR, "calendar_move", "x1")
+    assert step_of(engine, Turn(tools=("x1", "x12"))).active_tools == ("x1",)
+    reasons = {cut.reason for cut in step_of(engine, Turn(tools=("x1",))).manifest.cuts}
+    assert not any("does not exist" in reason for reason in reasons)
+
+
+def test_a_pattern_matches_tools_that_come_with_a_later_turn(tmp_path: Path) -> None:
+    chat = opened(tmp_path, ', core: ["calendar_*"]').conversation()
+    chat.user(Turn(tools=("calendar_add", "mail_send")))
+    first = chat.step()
+    chat.user(Turn(tools=("calendar_add", "calendar_list", "mail_send")))
+    second = chat.step()
+
+    assert first.active_tools == ("calendar_add",)
+    assert second.active_tools == CALENDAR
+    assert second.system == first.system
+    assert "<calendar_list>" in second.appended[-1].text
+
+
+def test_the_search_tool_is_matched_by_no_pattern(tmp_path: Path) -> None:
+    names = ("tool_search", *CALENDAR)
+    step = step_of(opened(tmp_path, ', core: ["*"]', names=names))
+
+    assert step.active_tools == CALENDAR
+    assert "<tool_search>" not in step.system
+    assert step.refusal("tool_search") == "Nothing is left to find: use the tools that are active."
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("calendar_*", "`tools.core` should be `all`, or a list of tools and patterns such as `calendar_*`"),
+        ('["calendar *"]', r"`tools.core.0` does not match ^[A-Za-z0-9_.:/*?-]{1,128}$"),
+        ("[all]", "`all` has no tool instructions"),
+        ("[calendar_ad]", "`calendar_ad` has no tool instructions"),
+    ],
+)
+def test_wrong_words_are_refused_at_their_place(tmp_path: Path, written: str, said: str) -> None:
+    problems = refused(tmp_path, f", core: {written}")
+
+    assert [problem.message for problem in problems] == [said]
+    assert all(problem.span and problem.span.line == 3 for problem in problems)
+
+
+def test_a_pattern_without_a_match_is_a_warning_since_a_server_may_bring_such_tools(tmp_path: Path) -> None:
+    engine = opened(tmp_path, ', core: ["crm_*", "mail_*"]')
+
+    assert [(problem.code, problem.severity) for problem in engine.warnings] == [("unknown-tool", "warning")]
+    assert engine.with_tools([ToolCard("crm_find")]).core_tools == (*MAIL, "crm_find")
+
+
+def test_an_agent_file_that_says_nothing_begins_with_none_of_200_tools_and_finds_them(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text("agent: some\nsections: [{id: rules, text: Help.}]\n", encoding="utf-8")
+    ran: list[str] = []
+
+    def tool(number: int) -> Callable[[], str]:
+        def run() -> str:
+            ran.append(run.__name__)
+            return "ok"
+
+        run.__name__, run.__doc__ = f"make_thing_{number}", f"Makes thing number {number}."
+        return run
+
+    tools = Functions(Engine.open(tmp_path), [tool(number) for number in range(200)])
+    chat = tools.engine.conversation()
+    chat.user(Turn(tools=tools.names))
+    step = chat.step()
+    found = tools.answer(chat, step, "tool_search", {"query": "make thing 117", "limit": 1}, "1")
+    after = chat.step([found])
+
+    assert step.active_tools == ("tool_search",)
+    assert found.result["tools"] == ["make_thing_117"]
+    assert after.active_tools == ("tool_search", "make_thing_117")
+    assert tools.answer(chat, step, "make_thing_117", {}, "2").is_error
+    assert not tools.answer(chat, after, "make_thing_117", {}, "3").is_error
+    assert ran == ["make_thing_117"]
+
+
+def test_the_search_tool_comes_without_being_named_where_there_is_something_to_find(tmp_path: Path) -> None:
+    names = ("tool_search", *CALENDAR, *MAIL)
+    step = step_of(opened(tmp_path, ', core: ["calendar_*"]', names=names))
+
+    assert step.active_tools == ("tool_search", *CALENDAR)
+    assert "<tool_search>" in step.system
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+def test_where_every_tool_of_the_turn_is_active_there_is_no_search(tmp_path: Path, delivery: DeliveryWish) -> None:
+    engine = opened(tmp_path, ', core: [tool_search, "calendar_*"]', names=("tool_search", *CALENDAR, *MAIL))
+    turn = Turn(tools=("tool_search", *CALENDAR), delivery=delivery)
+    step = step_of(engine, turn)
+
+    assert step.active_tools == CALENDAR
+    assert not step.offers_search
+    assert "<tool_search>" not in step.system
+    assert ("tool_search", "not offered: there is no tool to find") in {
+        (cut.what, cut.reason) for cut in step.manifest.cuts
+    }
+
+
+def test_a_frozen_prompt_has_no_search(tmp_path: Path) -> None:
+    engine = opened(tmp_path, ", core: [tool_search]", names=("tool_search", *CALENDAR), more="delivery: frozen\n")
+
+    assert step_of(engine).active_tools == CALENDAR
+    assert not step_of(engine).offers_search
+
+
+def test_the_search_tool_stays_until_the_next_baseline_and_says_when_nothing_is_left(tmp_path: Path) -> None:
+    engine = opened(tmp_path, ', core: [tool_search, "calendar_*"]', names=("tool_search", *CALENDAR, *MAIL))
+    chat = engine.conversation()
+    chat.user(Turn())
+    found = chat.search_tools("mail read")
+    chat.step([ToolResult("tool_search", {"tools": [*MAIL]}, "1")])
+    again = chat.search_tools("mail read")
+    nothing = chat.search_tools("fly to the moon")
+    chat.user(Turn())
+    within = chat.step()
+    chat.compacted()
+    chat.user(Turn())
+    anew = chat.step()
+
+    assert "Nothing is left to find" not in found.message
+    assert again.message.endswith("Nothing is left to find: use the tools that are active.")
+    assert nothing.message == "Nothing is left to find: use the tools that are active."
+    assert (within.offers_search, within.active_tools[0]) == (True, "tool_search")
+    assert (anew.offers_search, anew.active_tools) == (False, (*CALENDAR, *MAIL))
+
+
+def test_a_tool_that_comes_where_there_is_no_search_is_named_until_the_next_baseline_offers_one(tmp_path: Path) -> None:
+    engine = opened(tmp_path, ', core: ["calendar_*"]')
+    chat = engine.conversation()
+    chat.user(Turn(tools=CALENDAR))
+    first = chat.step()
+    chat.user(Turn(tools=(*CALENDAR, "mail_send")))
+    second = chat.step()
+    chat.compacted()
+    chat.user(Turn(tools=(*CALENDAR, "mail_send")))
+    third = chat.step()
+
+    assert [step.offers_search for step in (first, second, third)] == [False, False, True]
+    assert first.system == second.system
+    assert [cut.reason for cut in second.manifest.cuts if cut.what == "tool_search"] == [
+        "not offered before the next baseline, which will offer it for `mail_send`"
+    ]
+
+
+def test_a_turn_without_the_search_tool_of_the_files_has_none(tmp_path: Path) -> None:
+    engine = opened(tmp_path, ", core: [tool_search]", names=("tool_search", *CALENDAR))
+
+    assert not step_of(engine, Turn(tools=CALENDAR)).offers_search
+    assert step_of(engine, Turn(tools=CALENDAR)).active_tools == ()
+
+
+def test_conversations_of_before_load_and_json_says_only_what_is_new(tmp_path: Path) -> None:
+    engine = opened(tmp_path, ', core: ["calendar_*"]')
+    usual, none = engine.prepare_call(), engine.prepare_call(Turn(tools=CALENDAR))
+
+    assert "offers_search" not in json.dumps(usual.to_json())
+    assert "offers_search" not in engine.prepare_step(usual).to_json()
+    assert none.to_json()["tools"]["offers_search"] is False
+    assert Call.from_json(none.to_json()) == none
+    assert Call.from_json(usual.to_json()) == usual
+    assert ConversationState.from_json(ConversationState(none).to_json()).call == none
+    assert Step.from_json(engine.prepare_step(none).to_json()) == engine.prepare_step(none)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.sampled_from([*CALENDAR, *MAIL, "calendar_*", "*_add", "mail_?end", "*"]), unique=True),
+    st.sets(st.sampled_from(["tool_search", *CALENDAR, *MAIL, "late_tool"])),
+    st.sampled_from(["append", "rewrite", "frozen"]),
+)
+def test_promise_14_a_request_has_a_search_tool_exactly_where_an_available_tool_is_not_active(
+    tmp_path_factory: pytest.TempPathFactory, core: list[str], there: set[str], delivery: DeliveryWish
+) -> None:
+    folder = tmp_path_factory.mktemp("agent")
+    engine = opened(folder, f", core: {json.dumps(core)}", names=("tool_search", *CALENDAR, *MAIL))
+    engine = engine.with_tools([ToolCard("late_tool", "Comes late.")])
+    step = step_of(engine, Turn(tools=tuple(sorted(there)), delivery=delivery))
+    left = there - {"tool_search"} - {*step.active_tools}
+
+    assert step.offers_search is bool(left and "tool_search" in there)
+    assert ("tool_search" in step.active_tools) is step.offers_search
+    assert all((step.refusal(name) is None) is (name in step.active_tools) for name in engine.tools)
+
+
+def test_core_tools_for_which_a_budget_has_no_room_are_refused_at_opening(tmp_path: Path) -> None:
+    found = refused(tmp_path, ", core: all", more="budget: {total: 100}\n")
+
+    assert [(problem.code, problem.hint) for problem in found] == [("over-budget", "raise it, or shorten the texts")]
+    assert found[0].message.startswith("static sections and core tools take ")
+    assert found[0].message.endswith(" tokens; the budget is 100")
+    assert opened(tmp_path, ", core: [mail_send]", more="budget: {total: 100}\n").core_tools == ("mail_send",)
+
+
+def test_core_tools_that_do_not_fit_into_their_section_are_refused_at_opening(tmp_path: Path) -> None:
+    more = "sections: [{id: protocols, budget: 60}]\n"
+    found = refused(tmp_path, ", core: all", more=more)
+
+    assert [problem.code for problem in found] == ["over-budget"]
+    assert "of the section `protocols`; its budget is 60" in found[0].message
+    assert opened(tmp_path, ", core: [mail_send]", more=more).core_tools == ("mail_send",)
+
+
+def test_core_tools_do_not_count_against_the_budget_of_instructions(tmp_path: Path) -> None:
+    engine = opened(tmp_path, ", core: all", more="budget: {protocols: 10}\n")
+
+    assert step_of(engine).active_tools == (*CALENDAR, *MAIL)
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])
+def test_a_tool_that_comes_later_and_does_not_fit_is_withheld_with_its_reason(
+    tmp_path: Path, delivery: DeliveryWish
+) -> None:
+    agent(tmp_path, ", core: [mail_read, 'calendar_*']", more="inputs: {rules: {default: ''}}\nbudget: {total: 200}\n")
+    (tmp_path / "agent.xml").write_text(TEMPLATE.replace("Help the user.", "{{{rules}}}"), encoding="utf-8")
+    chat = Engine.open(tmp_path, delivery=delivery).conversation()
+    long = {"rules": "Help the user with a letter. " * 14}
+    chat.user(Turn(inputs=long, tools=("mail_read",)))
+    first = chat.step()
+    chat.user(Turn(inputs=long, tools=("mail_read", *CALENDAR)))
+    second = chat.step()
+    chat.user(Turn(inputs=long, tools=("mail_read", *CALENDAR)))
+    third = chat.step()
+
+    assert first.active_tools == ("mail_read",)
+    assert second.active_tools == third.active_tools == ("mail_read", "calendar_add")
+    assert second.manifest.total_tokens <= 200
+    told = {cut.what: cut.reason for cut in second.manifest.cuts}
+    assert told["calendar_list"].startswith("not active: budget.total: 200 tokens")
+    assert "no room" in str(second.refusal("calendar_list"))
