@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         CacheRecord,
         CacheVerdict,
         Call,
+        CallGiven,
         CallPrompt,
         CallRecord,
         CallTools,
@@ -57,12 +58,14 @@ if TYPE_CHECKING:
         DeliveryWish,
         Diagnostic,
         Discovery,
+        EndedText,
         Entity,
         FileText,
         History,
         Hit,
         Host,
         Json,
+        Lifetime,
         Manifest,
         Memory,
         Refusals,
@@ -121,11 +124,11 @@ _NAMES = {
         "TemplateLimitError TemplateRenderError TemplateSyntaxError TokenizerError ToolServerError"
     ),
     "model": (
-        "Appended Authority CacheOutcome CacheRecord CacheVerdict Call CallPrompt CallRecord CallTools Clock "
-        "Configuration ConversationState "
-        "CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery Entity FileText History Hit "
-        "Host Json Manifest Memory Refusals ReloadPolicy RenderedResult ResultRecord SearchResult SectionRecord "
-        "Segment SourceRow "
+        "Appended Authority CacheOutcome CacheRecord CacheVerdict Call CallGiven CallPrompt CallRecord CallTools "
+        "Clock Configuration ConversationState "
+        "CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery EndedText Entity FileText History "
+        "Hit Host Json Lifetime Manifest Memory Refusals ReloadPolicy RenderedResult ResultRecord SearchResult "
+        "SectionRecord Segment SourceRow "
         "Step Tier TokenSource TokenTotals Tokenizer ToolCard ToolInstructions ToolResult Turn Withheld"
     ),
     "model.gates": "Gates",
@@ -160,6 +163,7 @@ __all__ = [
     "CacheVerdict",
     "Calibration",
     "Call",
+    "CallGiven",
     "CallPrompt",
     "CallRecord",
     "CallTools",
@@ -178,6 +182,7 @@ __all__ = [
     "DidYouMean",
     "Discovery",
     "End",
+    "EndedText",
     "EndpointEntry",
     "Engine",
     "EngineSource",
@@ -196,6 +201,7 @@ __all__ = [
     "InputType",
     "InputUse",
     "Json",
+    "Lifetime",
     "Limits",
     "Manifest",
     "Match",

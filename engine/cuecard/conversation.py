@@ -26,7 +26,7 @@ from cuecard.model import (
     ToolResult,
     Turn,
 )
-from cuecard.model.boundary import Count, FilledText, Given, admit, checked
+from cuecard.model.boundary import Count, FilledText, Given, JsonObject, admit, checked
 from cuecard.pipeline.discovery import Found, last_call_id
 from cuecard.pipeline.inputs import memory_problems, problems_of, with_exact_bodies, with_exact_body, with_time
 from cuecard.pipeline.placement import Placed
@@ -35,6 +35,7 @@ from cuecard.records import dataclass
 from cuecard.sources.entities import newest, remember
 
 NO_CALLS: Mapping[str, str] = MappingProxyType({})
+NO_INPUTS: Mapping[str, Json] = MappingProxyType({})
 
 
 def _rules(given: Given) -> list[Problem]:
@@ -92,9 +93,16 @@ class Conversation:
         """The working memory, newest entity first."""
         return self._state.memory
 
-    def to_json(self) -> dict[str, Json]:
-        """The state as plain JSON, for `Engine.conversation(ConversationState.from_json(data))`."""
-        return self._state.to_json()
+    def to_json(self, *, ended: bool = False) -> dict[str, Json]:
+        """The state as plain JSON, for `Engine.conversation(ConversationState.from_json(data))`.
+
+        Args:
+            ended: whether the turn has ended: then what belongs to that turn alone is left out, and the next thing to
+                ask of what is read back is a call.
+        """
+        call = self._state.call
+        state = replace(self._state, call=self._hooks.ended(call)) if ended and call else self._state
+        return state.to_json()
 
     @checked(also=_rules)
     def user(self, turn: Turn | None = None, results: History = (), calls: Mapping[str, FilledText] = NO_CALLS) -> Call:
@@ -123,20 +131,32 @@ class Conversation:
         return call
 
     @checked(also=_rules)
-    def step(self, results: History = (), calls: Mapping[str, FilledText] = NO_CALLS) -> Step:
+    def step(
+        self,
+        results: History = (),
+        calls: Mapping[str, FilledText] = NO_CALLS,
+        *,
+        inputs: JsonObject = NO_INPUTS,
+    ) -> Step:
         """The whole desired state of the next model request.
 
         Args:
             results: results since the last step.
             calls: the tools of calls, by call id, for results without a name; calls without a result may be included.
+            inputs: values of inputs that the agent file declares with `tier: step`, from this request on.
 
         Raises:
-            InputError: when there is no call yet, the tool of a result is unknown, or another engine prepared the call.
+            InputError: when there is no call yet, or its turn has ended; when the tool of a result is unknown, an input
+                is wrong or may not change between requests, or another engine prepared the call.
+            TemplateRenderError: when the template cannot be rendered with these inputs.
         """
         call, news = self._running(), self._taken(results, calls)
         progress = self._progress or _Progress(self._found())
         found = self._hooks.more(progress.found, news.new)
-        step, placed = self._hooks.step(call, found, progress.placed)
+        changed = (inputs, news.state.results) if inputs else None
+        step, placed = self._hooks.step(call, found, progress.placed, changed)
+        if step.call is not call:
+            news = replace(news, state=replace(news.state, call=step.call))
         self._keep(news, _Progress(found, placed))
         return step
 

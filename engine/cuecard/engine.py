@@ -13,7 +13,7 @@ from pydantic import SkipValidation
 from cuecard.agent import Agent
 from cuecard.answers import Answers
 from cuecard.catalogue.catalogue import admit_cards
-from cuecard.conversation import Conversation
+from cuecard.conversation import NO_INPUTS, Conversation
 from cuecard.errors import Problem
 from cuecard.hooks import Hooks
 from cuecard.model import (
@@ -27,7 +27,7 @@ from cuecard.model import (
     ToolCard,
     Turn,
 )
-from cuecard.model.boundary import Count, FilledText, Given, check_fields, checked
+from cuecard.model.boundary import Count, FilledText, Given, JsonObject, check_fields, checked
 from cuecard.model.sealed import check_key, seal, unseal
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_agent
@@ -148,15 +148,20 @@ class Engine(Answers):
         return Conversation(self._hooks, state, earlier.agent if earlier else None)
 
     @checked
-    def dump(self, conversation: Conversation) -> str:
+    def dump(self, conversation: Conversation, *, ended: bool = False) -> str:
         """A conversation as JSON text, to store or to pass through untrusted hands.
 
         It is signed if the engine has a `key`, but not encrypted: anyone who has the text can read it.
 
+        Args:
+            conversation: what `conversation` or `load` made.
+            ended: whether the turn has ended, as after the answer: then texts and inputs of that turn alone are left
+                out. What is loaded from it continues with the next user message; a step is refused.
+
         Raises:
             InputError: when it would be longer than `load` reads.
         """
-        return seal(conversation.to_json(), self.key)
+        return seal(conversation.to_json(ended=ended), self.key)
 
     @checked
     def load(self, text: str) -> Conversation:
@@ -214,21 +219,25 @@ class Engine(Answers):
         return self._hooks.call(turn, found, previous, kept if compacted and previous else None, ended, since)
 
     @checked(also=_call_rules)
-    def prepare_step(self, call: Call, history: History = ()) -> Step:
+    def prepare_step(self, call: Call, history: History = (), *, inputs: JsonObject = NO_INPUTS) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.
 
         Args:
-            call: the result of `prepare_call`.
+            call: the result of `prepare_call`, or the `call` of the run's previous step, which knows the inputs that
+                came with it.
             history: tool results so far, oldest first: of this run, or of the whole conversation.
+            inputs: values of inputs that the agent file declares with `tier: step`, from this request on.
 
         Raises:
             InputError: with everything that is wrong in an argument, or when the call was made by another agent, from
-                other files or tools, or edited since.
+                other files or tools, or edited since; when its turn has ended.
+            TemplateRenderError: when the template cannot be rendered with these inputs.
         """
         if self._checked.get(id(call)) is not call:
             check_texts(call, "call")
             self._checked[id(call)] = call
-        return self._hooks.step(call, self._hooks.found(self._records(history), call))[0]
+        found = self._hooks.found(self._records(history), call)
+        return self._hooks.step(call, found, changed=(inputs, history) if inputs else None)[0]
 
     def _records(self, history: History) -> tuple[ResultRecord, ...]:
         search, pending = self.search_tool, self.agent.pending

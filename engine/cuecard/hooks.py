@@ -5,10 +5,10 @@ Arguments have been validated before: `Engine` and `Conversation` are the entry 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cuecard.agent import Agent
 from cuecard.catalogue.ranker import AsyncRanker
@@ -21,6 +21,7 @@ from cuecard.model import (
     DeliveryChoice,
     DeliveryWish,
     Diagnostic,
+    Json,
     RenderedResult,
     ResultRecord,
     SearchResult,
@@ -41,8 +42,9 @@ from cuecard.pipeline.continuation import (
     message_room,
     tell_withheld,
 )
-from cuecard.pipeline.delivery import delivery_of, told_of_model
+from cuecard.pipeline.delivery import check_lifetimes, delivery_of, told_of_model
 from cuecard.pipeline.discovery import Found
+from cuecard.pipeline.ending import check_running, ended_call
 from cuecard.pipeline.fit import NOTHING_DECIDED, Decided, Offer, Room, as_told, call_offers, call_room, first_fit
 from cuecard.pipeline.history.record import Selected
 from cuecard.pipeline.inputs import Values, clean_inputs
@@ -53,6 +55,7 @@ from cuecard.pipeline.request import CallRequest, Ended, StepRequest
 from cuecard.pipeline.results import render_result
 from cuecard.pipeline.sections import Draft, draft_sections
 from cuecard.pipeline.step import make_step
+from cuecard.pipeline.step_inputs import with_inputs
 from cuecard.pipeline.tools import (
     ToolPlan,
     discover_more,
@@ -71,6 +74,10 @@ if TYPE_CHECKING:
 
 _NEXT = "the next result"
 """The id of a result that does not exist yet."""
+
+
+Changed: TypeAlias = tuple[Mapping[str, Json], Sequence[ToolResult | ResultRecord]]
+"""Inputs that come with a request, and every result so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +129,32 @@ class Hooks:
         values = clean_inputs(request, chosen.summary)
         request = request.with_files(values.files)
         delivery = delivery_of(request, self.delivery, model)
+        request = replace(request, apart=delivery.places_blocks)
+        check_lifetimes(request, model)
         call, withheld = _made(request, _Given(chosen, values, delivery))
         call = tell_withheld(request, call, withheld)
         return discover_ahead(request, tell_late_cues(request, call))
 
-    def step(self, call: Call, found: Found, last: Placed | None = None) -> tuple[Step, Placed]:
+    def step(
+        self, call: Call, found: Found, last: Placed | None = None, changed: Changed | None = None
+    ) -> tuple[Step, Placed]:
         """A step of a call, and its prompt as it was placed: the call's next step goes on from there.
 
+        Args:
+            call: the call.
+            found: the discoveries so far.
+            last: the prompt of the call's last step.
+            changed: inputs that come with the request, and the results so far.
+
         Raises:
-            InputError: when the call was made by another agent, or from other files or tools.
+            InputError: when the call was made by another agent, or from other files or tools; when its turn has ended.
+            TemplateRenderError: when the template cannot be rendered with these inputs.
         """
         check_call(call, self.agent)
+        check_running(call)
         request = StepRequest(self.agent, call, found, self.count, self.salt)
+        if changed and (now := with_inputs(request, *changed)) is not call:
+            request, last = replace(request, call=now), last if call.delivery.places_blocks else None
         discovered, dropped = discover_more(request)
         placed = place(request, active_tools(request, discovered, last.active if last else None), last)
         return make_step(request, dropped, placed), placed
@@ -181,6 +202,10 @@ class Hooks:
             return result
         said = f"{result.message} {words.search.nothing_left}" if result.hits else words.search.nothing_left
         return replace(result, message=said)
+
+    def ended(self, call: Call) -> Call:
+        """The call after the end of its turn, without what belongs to that turn alone."""
+        return ended_call(self.agent, call)
 
     def result(self, result: ToolResult) -> RenderedResult:
         """The text to send as the result of a tool."""

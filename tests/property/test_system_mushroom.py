@@ -126,7 +126,8 @@ PLACES = [*NAMES, "HEARTBEAT.md", "user", "knowledge", "topic", "variable", "eph
 @given(turns(), st.sampled_from(PLACES))
 def test_nothing_appears_twice_or_vanishes_without_a_record(turn: Turn, place: str) -> None:
     call, step = made(_with(turn, place))
-    everything = "".join(str(message.content) for message in step.messages)
+    blocks = (block.text for block in step.appended)
+    everything = "".join([*(str(message.content) for message in step.messages), *blocks])
     section = {"knowledge": "knowledge_context", "topic": "conversation_summary", "HEARTBEAT.md": "heartbeat"}
     section |= dict.fromkeys(NAMES, "workspace_context")
     left_out = section.get(place) in {cut.what for cut in call.record.cuts}

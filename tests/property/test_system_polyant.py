@@ -174,9 +174,10 @@ def test_a_text_of_the_host_appears_in_the_prompt_once_or_the_manifest_says_why_
     _, step = made(turn)
     cuts = {cut.what for cut in step.manifest.cuts}
     homes = ("current-channel", "current-channel", "conversation-context", "conversation-summary")
+    shown = "".join([step.system, *(block.text for block in step.appended)])
 
     for word, home in zip(words, homes, strict=True):
-        assert step.system.count(word) == (home not in cuts)
+        assert shown.count(word) == (home not in cuts)
 
 
 @pytest.mark.parametrize("tools", [None, (), ("webSearch",)])

@@ -7,7 +7,7 @@ from typing import Any
 
 from cuecard.adapters.anthropic_deferral import Deferral, deferred
 from cuecard.adapters.bodies import Message, ToolBody, body_rules, profile_of
-from cuecard.adapters.content_places import place, text_block
+from cuecard.adapters.content_places import THINKING, Ends, place, text_block
 from cuecard.adapters.placing import Body, order_tools, system_pieces
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Step
@@ -16,8 +16,6 @@ from cuecard.model.boundary import FilledText, checked
 CACHED: Body = {"cache_control": {"type": "ephemeral"}}
 TOOL_CHANGES_BETA = "mid-conversation-tool-changes-2026-07-01"
 """What a request has to name in its `anthropic-beta` header, where `defer=True` adds tools mid-conversation."""
-
-_NEVER_MARKED = {"thinking", "redacted_thinking"}
 
 
 @checked(also=body_rules("anthropic"))
@@ -36,7 +34,8 @@ def request(
     An appended block becomes a `system` message after its user turn if the model accepts those mid-conversation, and
     otherwise a `<system-reminder>` text in that turn. The function sets all four breakpoints that the provider allows
     and removes those of the messages: after the static part of the system prompt and after all of it (if the model's
-    minimum is reached), on the last block, and on the last block of the previous request.
+    minimum is reached), on the last block, and on the last block of the previous request. Where a turn has texts of its
+    own, its first request has one in front of them, in place of the second one if need be.
 
     Args:
         step: the step from `prepare_step`.
@@ -63,40 +62,38 @@ def request(
     turns = place(late.reveal(late.without_additions(turns)), step, model)
     ordered, turns = late.tools, late.with_additions(turns, step)
     loaded = [tool for tool in ordered if not tool.get("defer_loading")]
-    pieces = system_pieces(step, model, loaded, model.breakpoints - 1)
+    ends = Ends.of(turns, step).places
+    pieces = system_pieces(step, model, loaded, model.breakpoints - max(1, len(ends) - 1))
     return {
         "model": model.name,
         **({"tools": ordered} if ordered else {}),
         "system": [{**text_block(text), **(CACHED if marked else {})} for text, marked in pieces],
         **({} if compare_with is None else {"diagnostics": {"previous_message_id": compare_with or None}}),
-        "messages": _marked(turns, model.breakpoints - sum(marked for _, marked in pieces)),
+        "messages": _marked(turns, ends[: max(0, model.breakpoints - sum(marked for _, marked in pieces))]),
     }
 
 
-def _marked(turns: list[Body], limit: int) -> list[Body]:
-    """The messages with a breakpoint at their end, and one where the request before this one ended.
+def _marked(turns: list[Body], ends: Sequence[tuple[int, int]]) -> list[Body]:
+    """The messages with a breakpoint at the last block before each of these places that may carry one.
 
     The provider looks back some twenty blocks from a breakpoint for what it has cached. A step with many parallel calls
-    is longer; a breakpoint at the place of the last one finds the entry however much came since.
+    is longer; a breakpoint where the request before ended finds the entry however much came since.
     """
-    answer = max((place for place, turn in enumerate(turns) if turn["role"] == "assistant"), default=0)
-    while answer and turns[answer - 1]["role"] == "assistant":
-        answer -= 1
     placed = list(turns)
-    for end in (len(turns), answer)[: max(limit, 0)]:
-        for place_, at in _last_markable(placed[:end]):
+    for end in ends:
+        for place_, at in _last_markable(placed, *end):
             content = placed[place_]["content"]
             marked = [*content[:at], {**content[at], **CACHED}, *content[at + 1 :]]
             placed[place_] = {**placed[place_], "content": marked}
     return placed
 
 
-def _last_markable(turns: Sequence[Body]) -> Iterable[tuple[int, int]]:
+def _last_markable(turns: Sequence[Body], last: int, before: int) -> Iterable[tuple[int, int]]:
     """The place of the last block that may carry a breakpoint, if there is one: its message, and its place there."""
-    for place_ in range(len(turns) - 1, -1, -1):
+    for place_ in range(last, -1, -1):
         content = turns[place_]["content"]
-        for at in range(len(content) - 1, -1, -1):
-            if content[at].get("type") not in _NEVER_MARKED and content[at].get("text") != "":
+        for at in range((before if place_ == last else len(content)) - 1, -1, -1):
+            if content[at].get("type") not in THINKING and content[at].get("text") != "":
                 return [(place_, at)]
     return []
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from cuecard.adapters.bodies import Message, ToolBody, body_rules, profile_of
-from cuecard.adapters.content_places import Blocks, place
+from cuecard.adapters.content_places import Blocks, Ends, place
 from cuecard.adapters.lifetimes import check_lifetimes
+from cuecard.adapters.one_turn import Ended
 from cuecard.adapters.placing import Body, order_tools, reminder, system_pieces
 from cuecard.config.model_name import bare_name
 from cuecard.config.model_profile import ModelProfile
@@ -65,7 +66,8 @@ def request(
     turns = _merged(place(_parted(_bare(messages), step), step, model, _BLOCKS))
     _check_apart(turns, step, model)
     points = 0 if model.provider == "openai" else model.breakpoints  # OpenAI's own breakpoints are none of Bedrock's
-    pieces = system_pieces(step, model, ordered, points - 1)
+    ends = Ends.of(turns, step, _BLOCKS).places
+    pieces = system_pieces(step, model, ordered, points - max(1, len(ends) - 1))
     system = [
         block
         for text, marked in pieces
@@ -75,7 +77,7 @@ def request(
         "modelId": bare_name(model.name),
         **({"toolConfig": {"tools": ordered}} if ordered else {}),
         **({"system": system} if system else {}),
-        "messages": _marked(turns, points - sum(marked for _, marked in pieces), lifetime),
+        "messages": _marked(turns, ends[: max(0, points - sum(marked for _, marked in pieces))], lifetime),
     }
     check_lifetimes(body)
     return body
@@ -94,7 +96,7 @@ def _call(block: Message) -> str | None:
     return None if result is None else result["toolUseId"]
 
 
-_BLOCKS = Blocks(_text, _call)
+_BLOCKS = Blocks(_text, _call, lambda block: "reasoningContent" in block)
 
 
 def _bare(messages: Iterable[Message]) -> list[Body]:
@@ -108,11 +110,12 @@ def _parted(messages: Iterable[Body], step: Step) -> list[Body]:
 
     What follows a block was another message: a block stands at the end of its own, or of the results in it.
     """
-    ours = [_text(reminder(block.text, step.reminder)) for block in step.appended]
+    blocks, ended = [_text(reminder(block.text, step.reminder)) for block in step.appended], Ended(step)
     parted: list[Body] = []
     for message in messages:
         content = message["content"]
-        seams = [at for at in range(1, len(content)) if content[at - 1] in ours and content[at] not in ours]
+        ours = [block in blocks or ended.is_reminder(block.get("text")) for block in content]
+        seams = [at for at in range(1, len(content)) if ours[at - 1] and not ours[at]]
         ends = [*seams, len(content)] if message["role"] == "user" else [len(content)]
         parted += [{**message, "content": content[a:b]} for a, b in zip([0, *ends], ends, strict=False)]
     return parted
@@ -148,17 +151,20 @@ def _check_apart(turns: Sequence[Body], step: Step, model: ModelProfile) -> None
         raise InputError(problems)
 
 
-def _marked(turns: Sequence[Body], limit: int, lifetime: Lifetime) -> list[Body]:
-    """The messages with a cache point after the last of the user's, and one where the request before this one ended.
+def _marked(turns: Sequence[Body], ends: Sequence[tuple[int, int]], lifetime: Lifetime) -> list[Body]:
+    """The messages with a cache point at each of these places, or at the last one before it that is not the model's.
 
     The service looks back some twenty blocks from a cache point. A step with many parallel calls is longer; a point at
     the place of the last one finds the entry however much came since.
     """
     asked = [place_ for place_, turn in enumerate(turns) if turn["role"] != "assistant" and turn["content"]]
-    answered = max((place_ for place_, turn in enumerate(turns) if turn["role"] == "assistant"), default=0)
-    before = [place_ for place_ in asked if place_ < answered]
-    ends = dict.fromkeys(places[-1] for places in (asked, before) if places)
+    points = [
+        end if end[0] == places[-1] else (places[-1], len(turns[places[-1]]["content"]))
+        for end in ends
+        if (places := [place_ for place_ in asked if place_ <= end[0]])
+    ]
     placed = list(turns)
-    for end in [*ends][: max(limit, 0)]:
-        placed[end] = {**placed[end], "content": [*placed[end]["content"], _point(lifetime)]}
+    for place_, before in sorted(dict.fromkeys(points), reverse=True):
+        content = placed[place_]["content"]
+        placed[place_] = {**placed[place_], "content": [*content[:before], _point(lifetime), *content[before:]]}
     return placed

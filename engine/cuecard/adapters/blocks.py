@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 
 from cuecard.adapters.homes import Reader, homes
+from cuecard.adapters.one_turn import without_ended
 from cuecard.adapters.placing import Body, Message
 from cuecard.model import Step
 
@@ -27,7 +28,7 @@ def place_after(messages: Iterable[Message], step: Step, make: Callable[[str], B
         InputError: when there is no message that a block could go with.
     """
     made = {block.text: make(block.text) for block in step.appended}
-    known = [dict(message) for message in messages]
+    known = without_ended([dict(message) for message in messages], step, reader)
     if not made:
         return known
     bare = [known[place] for place in without_blocks(known, step, made, reader)]

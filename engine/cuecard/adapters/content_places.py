@@ -5,14 +5,16 @@ A block is a system message of its own, or a text in the user's turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from cuecard.adapters.homes import Reader, homes
+from cuecard.adapters.one_turn import Ended, ended_turns, without_thinking
 from cuecard.adapters.placing import Body, Message, reminder
+from cuecard.adapters.turns import turn_places
 from cuecard.config.model_profile import ModelProfile
-from cuecard.model import Appended, Step
+from cuecard.model import Appended, Lifetime, Step
 
 
 def text_block(text: str) -> Body:
@@ -27,10 +29,12 @@ class Blocks:
     Attributes:
         text: makes a block of a text.
         call: the call id of a block that is a tool result, None for every other one.
+        thinks: whether a block is thinking.
     """
 
     text: Callable[[str], Body]
     call: Callable[[Message], str | None]
+    thinks: Callable[[Message], bool]
 
     def is_result(self, block: Message) -> bool:
         """Whether a block is a tool result."""
@@ -48,14 +52,44 @@ class Blocks:
         return len(others) == len(turn["content"]) or any(block.get("text") not in apart_from for block in others)
 
 
-ANTHROPIC = Blocks(text_block, lambda block: block["tool_use_id"] if block.get("type") == "tool_result" else None)
+THINKING = frozenset({"thinking", "redacted_thinking"})
+
+ANTHROPIC = Blocks(
+    text_block,
+    lambda block: block["tool_use_id"] if block.get("type") == "tool_result" else None,
+    lambda block: block.get("type") in THINKING,
+)
 
 
 def place(turns: Sequence[Body], step: Step, model: ModelProfile, form: Blocks = ANTHROPIC) -> list[Body]:
-    """The messages with the blocks in their places, exactly once; those of an earlier request are recognised."""
+    """The messages with the blocks in their places, exactly once; those of an earlier request are recognised.
+
+    Texts that have ended are taken out and, for models that check it, the thinking that followed them.
+    """
+    if step.ended:
+        turns = _without_ended(turns, Ended(step), form)
+    if step.ended and model.checks_thinking:
+        turns = without_thinking(turns, Reader(form.result_ids, form.says).read(turns), step, form.thinks)
     if model.mid_conversation == "user":
         return _as_reminders(turns, step, form)
     return _as_messages(turns, step, form)
+
+
+def _without_ended(turns: Sequence[Body], ended: Ended, form: Blocks) -> list[Body]:
+    """The messages without ended texts; a message of the user that is nothing else is the user's own."""
+    kept = [{**turn, "content": list(_staying(turn, ended, form))} for turn in turns]
+    return [turn for turn in kept if turn["content"] or turn["role"] != "system"]
+
+
+def _staying(turn: Body, ended: Ended, form: Blocks) -> Iterator[Body]:
+    for at, block in enumerate(turn["content"]):
+        text = block.get("text")
+        if turn["role"] == "system":
+            is_ended = ended.is_text(text)
+        else:
+            is_ended = at > 0 and turn["role"] == "user" and ended.is_reminder(text)
+        if not is_ended or form.is_result(block):
+            yield block
 
 
 def result_ids(turn: Message) -> tuple[str, ...]:
@@ -134,3 +168,63 @@ def _texts(blocks: Sequence[Appended], form: Blocks) -> list[Body]:
 def _without(turn: Body, texts: set[str]) -> Body:
     """A message of the system without blocks: users write none of those, so that the text is enough."""
     return {**turn, "content": [block for block in turn["content"] if block.get("text") not in texts]}
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Where cache breakpoints belong in messages whose blocks are in their places.
+
+    Each place is a message and how many of its blocks come before the breakpoint, the most important place first.
+    """
+
+    places: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, turns: Sequence[Body], step: Step, form: Blocks = ANTHROPIC) -> Ends:
+        """The end of the request, and that of what it shares with the request before.
+
+        A turn's own texts leave the messages when it ends, so what stays ends in front of them: the first request of a
+        turn has a breakpoint there, and the next turn's first request one at the same place, which finds the entry.
+        Texts of one request are never cached.
+        """
+        end = _first_of(turns, step, "step") or _whole(turns, len(turns))
+        answer = _answer(turns)
+        before = _whole(turns, answer) if answer else None
+        places = turn_places(Reader(form.result_ids, form.says).read(turns), step.turns) if step.turns else {}
+        now = len(step.turns) - 1
+        if answer > places.get(now, -1) or now not in places:
+            return cls(_known(end, before))
+        if now - 1 in ended_turns(step) and now - 1 in places:
+            last = places[now - 1]
+            beside = last + 1 < len(turns) and turns[last + 1]["role"] == "system"
+            before = _whole(turns, last + 1 + beside)
+        return cls(_known(end, _first_of(turns, step, "turn"), before))
+
+
+def _known(*places: tuple[int, int] | None) -> tuple[tuple[int, int], ...]:
+    return tuple(dict.fromkeys(place for place in places if place))
+
+
+def _whole(turns: Sequence[Body], messages: int) -> tuple[int, int]:
+    """The end of so many messages."""
+    return messages - 1, len(turns[messages - 1]["content"]) if messages else 0
+
+
+def _answer(turns: Sequence[Body]) -> int:
+    """Where the model's last answer begins, which may be several messages; 0 without one."""
+    answer = max((place for place, turn in enumerate(turns) if turn["role"] == "assistant"), default=0)
+    while answer and turns[answer - 1]["role"] == "assistant":
+        answer -= 1
+    return answer
+
+
+def _first_of(turns: Sequence[Body], step: Step, lifetime: Lifetime) -> tuple[int, int] | None:
+    """The place of the first block of this lifetime behind the model's last answer."""
+    blocks = [block for block in step.appended if block.lifetime == lifetime]
+    texts = {text for block in blocks for text in (block.text, reminder(block.text, step.reminder))}
+    for place, turn in enumerate(turns[_answer(turns) :] if blocks else (), _answer(turns)):
+        if turn["role"] != "assistant":
+            for at, block in enumerate(turn["content"]):
+                if block.get("text") in texts and (at or turn["role"] == "system"):
+                    return place, at
+    return None

@@ -20,6 +20,7 @@ from cuecard.adapters.bodies import admit_chat
 from cuecard.adapters.chat_results import with_results
 from cuecard.adapters.litellm_targets import Cache, Target, caching, system_message
 from cuecard.adapters.litellm_tools import Offer
+from cuecard.adapters.one_turn import last_that_stays
 from cuecard.adapters.ongoing import search
 from cuecard.adapters.openai import place_in_chat
 from cuecard.adapters.placing import Body
@@ -157,7 +158,8 @@ class Cuecard:
             showing = with_results(showing, self.engine.render_result)
         placed = _own(place_in_chat(showing, step, "system" if role == "unknown" else role))
         sent = {"model": model, "messages": [front, *placed], "tools": offered}
-        kept = caching(target, self.cache, f"cuecard-{step.origin[:32]}", others.get("extra_body"))
+        stays = last_that_stays([front, *placed], step)
+        kept = caching(target, self.cache, f"cuecard-{step.origin[:32]}", others.get("extra_body"), stays)
         return Ready({**sent, **kept}, step, self.engine, chat)
 
     def wrap(self, completion: Callable[..., Any]) -> Callable[..., Any]:

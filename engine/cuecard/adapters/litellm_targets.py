@@ -65,11 +65,16 @@ def _breakpoint(cache: Cache | None) -> Body:
     return {"cache_control": {"type": "ephemeral", **({"ttl": "1h"} if cache == "1h" else {})}}
 
 
-def caching(target: Target, cache: Cache | None, key: str, extra: Any) -> Body:
-    """What keeps the conversation cached: for Claude a breakpoint at its end, for OpenAI a key."""
+def caching(target: Target, cache: Cache | None, key: str, extra: Any, stays: int | None = None) -> Body:
+    """What keeps the conversation cached: for Claude a breakpoint at its end, for OpenAI a key.
+
+    Where the turn has a text of its own, `stays` is the message in front of it, which gets a breakpoint, too.
+    """
     if cache and target.provider == "anthropic":
-        point = {"location": "message", "index": -1, "control": _breakpoint(cache)["cache_control"]}
-        return {"cache_control_injection_points": [point], **({"extra_body": extra} if extra else {})}
+        control = _breakpoint(cache)["cache_control"]
+        ends = (-1,) if stays is None else (stays, -1)
+        points = [{"location": "message", "index": end, "control": control} for end in ends]
+        return {"cache_control_injection_points": points, **({"extra_body": extra} if extra else {})}
     if cache and target.role == "system":
         return {"extra_body": {"prompt_cache_key": key, **(extra or {})}}
     return {"extra_body": extra} if extra else {}

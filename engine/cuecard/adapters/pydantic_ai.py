@@ -38,7 +38,8 @@ from cuecard.adapters.pydantic_messages import (
     with_results,
     without_reveals,
 )
-from cuecard.adapters.pydantic_models import keeps_roles, reveals_tools, settings_for, with_model
+from cuecard.adapters.pydantic_models import checks_thinking, keeps_roles, reveals_tools, settings_for, with_model
+from cuecard.adapters.pydantic_passing import place_passing, with_cache_points, without_ended_thinking
 from cuecard.adapters.pydantic_tools import Showing, ToolList, search_toolset, shown_tools
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values.placeholders import fill
@@ -162,15 +163,20 @@ class Cuecard(AbstractCapability[Any]):
             function_tools=shown_tools(tools, step, self.engine.tools, showing),
         )
         sent = list(request_context.messages)
-        placed = place_appended(place_reveals(sent, step) if showing == "revealed" else sent, step.appended)
+        staying = [block for block in step.appended if block.stays]
+        placed = place_appended(place_reveals(sent, step) if showing == "revealed" else sent, staying)
         if started and showing != "active":
             notices = listed.notices(before, self.engine.words)
             placed = with_notices(placed, notices)
             if notices:
                 chat.tools_changed(name for name in call.tools.available if listed.has(name))
-        # The history keeps the blocks too, so that the next request begins with this one.
+        # The history keeps the blocks too, so that the next request begins with this one; but none of this turn alone.
         kept = {id(old): new for old, new in zip(sent, placed, strict=True)}
         ctx.messages[:] = [kept.get(id(message), message) for message in ctx.messages]
+        if not started and self.cache:
+            placed = with_cache_points(placed, step, "1h" if self.cache == "1h" else "5m")
+        placed = place_passing(placed, step, ctx.run_id)
+        placed = without_ended_thinking(placed, step) if step.ended and checks_thinking(model, known) else placed
         placed = without_reveals(placed, self.engine.tools) if showing == "all" else placed
         if self.engine.agent.results:
             placed = with_results(placed, self.engine.render_result)

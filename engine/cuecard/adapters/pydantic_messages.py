@@ -85,8 +85,8 @@ def place_appended(messages: Sequence[ModelMessage], appended: Iterable[Appended
     present = {part.content for part in _parts(placed) if isinstance(part, SystemPromptPart)}
     for block in appended:
         if block.text not in present:
-            index, request = _home(placed, block.after_call_id)
-            placed[index] = replace(request, parts=_with_block(request.parts, SystemPromptPart(content=block.text)))
+            index, request = home_of(placed, block.after_call_id)
+            placed[index] = replace(request, parts=with_block(request.parts, SystemPromptPart(content=block.text)))
     return placed
 
 
@@ -98,9 +98,9 @@ def place_reveals(messages: Sequence[ModelMessage], step: Step) -> list[ModelMes
     }
     for found in step.discovered:
         if found.tool not in known and found.tool in step.active_tools:
-            index, request = _home(placed, found.after_call_id)
+            index, request = home_of(placed, found.after_call_id)
             note = ToolAvailabilityDeltaPart(tools_added=[found.tool], tool_call_id=found.after_call_id)
-            placed[index] = replace(request, parts=_with_block(request.parts, note))
+            placed[index] = replace(request, parts=with_block(request.parts, note))
     return placed
 
 
@@ -152,7 +152,7 @@ def _reminding(parts: Sequence[ModelRequestPart], form: str, *, opening: bool) -
     return made
 
 
-def _home(messages: Sequence[ModelMessage], call_id: str | None) -> tuple[int, ModelRequest]:
+def home_of(messages: Sequence[ModelMessage], call_id: str | None) -> tuple[int, ModelRequest]:
     """The request that holds the result, or the last one, with its position."""
     requests = [(index, message) for index, message in enumerate(messages) if isinstance(message, ModelRequest)]
     holding = (
@@ -161,7 +161,8 @@ def _home(messages: Sequence[ModelMessage], call_id: str | None) -> tuple[int, M
     return next(holding, requests[-1])
 
 
-def _with_block(parts: Sequence[ModelRequestPart], block: ModelRequestPart) -> list[ModelRequestPart]:
+def with_block(parts: Sequence[ModelRequestPart], block: ModelRequestPart) -> list[ModelRequestPart]:
+    """The parts of a request with a block behind the results, and behind the blocks that stand there."""
     after = max((place + 1 for place, part in enumerate(parts) if isinstance(part, ToolReturnPart)), default=len(parts))
     while after < len(parts) and isinstance(parts[after], (SystemPromptPart, ToolAvailabilityDeltaPart)):
         after += 1

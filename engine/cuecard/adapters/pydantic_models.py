@@ -76,6 +76,11 @@ def reveals_tools(model: Model, profiles: ModelProfiles) -> bool:
     )
 
 
+def checks_thinking(model: Model, profiles: ModelProfiles) -> bool:
+    """Whether a model accepts its thinking only while the text before it is the same."""
+    return any(profiles.find(each.model_name, endpoint=each.base_url or "").checks_thinking for each in _single(model))
+
+
 def _inlines(model: Model) -> bool:
     return bool(model.profile.get("supports_inline_system_prompts"))
 

@@ -11,17 +11,18 @@ from cuecard.agent.sections.choices import alternatives, check_waiting, conditio
 from cuecard.agent.sections.condition_problems import check_condition
 from cuecard.agent.sections.conditions import inputs_read, parts_of
 from cuecard.agent.sections.entries import entries_guard
+from cuecard.agent.sections.lifetimes import lifetime_problems
 from cuecard.agent.sections.section import PROTOCOLS, Section
 from cuecard.agent.sections.section_source import fill_of, inputs_of, is_around, local_names, source_of
 from cuecard.agent.sections.selections import Edition, Written, written_editions
-from cuecard.agent.sections.tiers import RHYTHM, tier_of
+from cuecard.agent.sections.tiers import RHYTHM, lifetime_of, shorter, tier_of
 from cuecard.agent.world import World
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.inline import inline_problem
 from cuecard.config.sections.section_keys import SOURCES, TEXTS
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem
-from cuecard.model import Tier
+from cuecard.model import Lifetime, Tier
 from cuecard.records import dataclass
 from cuecard.sources.content import Fill
 from cuecard.sources.skills.selection import check_skill_names
@@ -136,6 +137,7 @@ class Assembly:
             heading=self._producer.heading(spec),
             leads=self._producer.leads(spec),
             stable=self._stable is None or spec.id in self._stable,
+            lifetime=self._lifetime(written, reads),
             fill=fill,
             own=entries_guard(written.spec),
             choices=choices,
@@ -147,7 +149,8 @@ class Assembly:
         name, text = framed
         reads = frozenset(use.name for use in text.inputs)
         spec = SectionSpec.model_construct(id=name)
-        section = Section(spec, tier_of(reads), reads, text.origin, text.render, f"<{name}>", frame=True)
+        tier = tier_of(reads, None, self._world.spec.inputs)
+        section = Section(spec, tier, reads, text.origin, text.render, f"<{name}>", frame=True)
         uses = (SectionUse(use.name, partial(use_problem, self._world, text, use)) for use in text.inputs)
         return Compiled(section, text, tuple(uses))
 
@@ -217,13 +220,20 @@ class Assembly:
         return document.problem(at, problem.code, problem.message, problem.hint, severity=problem.severity)
 
     def _tier(self, written: Written, reads: frozenset[str]) -> Tier:
-        spec, inferred = written.spec, tier_of(reads, written.spec)
+        spec, inferred = written.spec, tier_of(reads, written.spec, self._world.spec.inputs)
         if spec.tier and RHYTHM.index(spec.tier) < RHYTHM.index(inferred):
             why = ", ".join(sorted(reads)) or "a source that changes from call to call"
             place, hint = written.place("tier"), f"write `tier: {inferred}`, or remove it"
             message = f"section `{spec.id}` is not {spec.tier}: it reads {why}"
             self.problems.append(self._world.document.problem(place, "wrong-tier", message, hint))
         return spec.tier or inferred
+
+    def _lifetime(self, written: Written, reads: frozenset[str]) -> Lifetime:
+        spec, inputs = written.spec, self._world.spec.inputs
+        in_stable_part = self._stable is not None and spec.id in self._stable
+        self.problems += lifetime_problems(self._world, written, reads, stable=in_stable_part)
+        ordered: Lifetime = "turn" if spec.id in self._world.spec.messages.sections else "conversation"
+        return spec.lifetime or shorter(ordered, lifetime_of(reads, inputs))
 
 
 def _stable(spec: AgentFile) -> frozenset[str] | None:

@@ -10,6 +10,7 @@ from cuecard.agent.checks.compared import check_compared
 from cuecard.agent.checks.cues import check_cues
 from cuecard.agent.checks.discovery import check_discovery
 from cuecard.agent.checks.habits import check_habits, check_result_habits
+from cuecard.agent.checks.lifetimes import check_lifetimes
 from cuecard.agent.checks.mappings import check_mappings
 from cuecard.agent.checks.order import check_order
 from cuecard.agent.checks.unfinished import check_unfinished
@@ -61,7 +62,9 @@ def _counted(draft: Draft, assembly: Assembly, spec: AgentFile, count: CountToke
     if specification is None:
         return
     agent = Counted(specification.document, spec, assembly, draft.protocols, count)
-    yield from check_order([*assembly.frame[:1], *agent.system], agent.cost)
+    apart = () if spec.delivery == "rewrite" else [each for each in agent.system if not each.section.stays]
+    yield from check_order([*assembly.frame[:1], *(each for each in agent.system if each not in apart)], agent.cost)
+    yield from check_lifetimes([*assembly.frame, *assembly.compiled, *assembly.further], spec, agent.cost)
     yield from check_cues(specification.document, spec)
     compiled = (*assembly.compiled, *assembly.further)
     yield from check_discovery(specification.document, spec, [*draft.cards], compiled)

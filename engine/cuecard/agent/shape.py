@@ -35,7 +35,7 @@ def shape_of(draft: Draft) -> Shape | None:
         if key not in trees:
             trees[key] = _text(each.text.source.text, each.text.program, layout)
         told = made.tier, tuple(sorted(made.reads)), made.heading, made.leads, made.label, made.stable, made.frame
-        sections.append((made.id, told, trees[key]))
+        sections.append((made.id, told, made.lifetime, trees[key]))
     partials = tuple(
         (name, _Printed(source.text, layout).program(tree)) for name, (source, tree) in draft.partials.items()
     )

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from cuecard.cli.json_text import json_text
 from cuecard.cli.step import call_from, open_engine
-from cuecard.model import DeliveryWish, Json, Step
+from cuecard.model import Appended, DeliveryWish, Host, Json, Step
 from cuecard.model.messages import Message
 from cuecard.pipeline.prompt_split import split_prompt
 
@@ -31,7 +31,9 @@ def render(
 ) -> None:
     """Print the system prompt, then each appended block below a line with its place; or JSON."""
     engine = open_engine(agent, delivery, allow_code=allow_code)
-    call, step = call_from(engine, discovered=discovered, values=values, turn=turn)
+    # What is compiled is for hosts that set a system prompt and nothing else.
+    host: Host | None = "system-only" if form == "compiled" else None
+    call, step = call_from(engine, discovered=discovered, values=values, turn=turn, host=host)
     if form == "text":
         sys.stdout.write(_text(step))
         return
@@ -45,10 +47,23 @@ def render(
 
 
 def _messages(step: Step) -> tuple[Message, ...]:
-    """The whole message stack; without a conversation in the turn, it is just the system prompt."""
-    return step.messages or (Message("system", step.system, persist=False),)
+    """The whole message stack, with the texts of this turn alone at its end; without a conversation in the turn, it
+    begins with the system prompt.
+    """
+    stack = step.messages or (Message("system", step.system, persist=False),)
+    passing = (block for block in step.appended if not block.stays)
+    return (*stack, *(Message("system", block.text.removesuffix("\n"), persist=False) for block in passing))
 
 
 def _text(step: Step) -> str:
-    blocks = [f"\n--- appended after {block.after_call_id} ---\n{block.text}" for block in step.appended]
+    blocks = [f"\n--- {place_of(block)} ---\n{block.text}" for block in step.appended]
     return "".join([step.system, *blocks])
+
+
+def place_of(block: Appended) -> str:
+    """Where a block goes, for people."""
+    if block.lifetime == "step":
+        return "at the end of this request alone"
+    if block.stays or block.after_call_id:
+        return f"appended after {block.after_call_id}"
+    return "with the user's message, for this turn alone"

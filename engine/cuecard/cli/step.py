@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from cuecard.agent import build_agent
 from cuecard.config.documents.yaml_text import read_yaml
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, SpecError, did_you_mean
-from cuecard.model import Call, DeliveryWish, Json, Step, ToolResult, Turn
+from cuecard.model import Call, DeliveryWish, Host, Json, Step, ToolResult, Turn
 from cuecard.outside.cache import cache_at
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_content
@@ -41,9 +42,14 @@ def step_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: P
     return call_from(engine, discovered=discovered, values=values, turn=turn)[1]
 
 
-def call_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None) -> tuple[Call, Step]:
-    """The call that the options describe, and its step; errors are those of `step_from`."""
+def call_from(
+    engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None, host: Host | None = None
+) -> tuple[Call, Step]:
+    """The call that the options describe, and its step, for this kind of host if one is given; errors are those of
+    `step_from`.
+    """
     given, history = _given(turn, assignments(engine, values))
+    given = replace(given, host=host) if host else given
     call = engine.prepare_call(given)
     return call, engine.prepare_step(call, [*history, *_as_if_found(engine, discovered)])
 

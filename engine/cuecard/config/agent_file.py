@@ -16,7 +16,7 @@ from cuecard.config.sections.section_spec import LayoutSpec, SectionId, SectionS
 from cuecard.config.sections.tool_list_spec import VisibilitySpec
 from cuecard.config.values.names import Name, NamesAndPatterns, Texts, as_tuple
 from cuecard.config.words_spec import WordsSpec
-from cuecard.model import DeliveryWish, Json, ReloadPolicy
+from cuecard.model import DeliveryWish, Json, Lifetime, ReloadPolicy
 
 
 class InputSpec(FileModel):
@@ -39,7 +39,20 @@ class InputSpec(FileModel):
     values: Annotated[tuple[Json, ...] | None, BeforeValidator(as_tuple)] = Field(
         None, description="the allowed values; by default any value of its type", min_length=1
     )
+    lifetime: Lifetime | None = Field(
+        None,
+        description="`turn` for a value that belongs to one message, `step` for one that belongs to one request: the "
+        "text of sections that read it leaves the conversation then",
+    )
+    tier: Literal["call", "step"] = Field(
+        "call", description="`step` if the value may change between the requests of a turn; its lifetime is then `turn`"
+    )
     description: str = Field("", description="what the input is for")
+
+    @property
+    def lives(self) -> Lifetime:
+        """How long its value lives."""
+        return self.lifetime or ("turn" if self.tier == "step" else "conversation")
 
     @property
     def required(self) -> bool:

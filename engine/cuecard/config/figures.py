@@ -100,6 +100,9 @@ class Figures(FileModel):
     adds_tools: Truth | None = Field(
         None, description="whether system messages can add tools mid-conversation (Anthropic's `tool_addition`)"
     )
+    checks_thinking: Truth | None = Field(
+        None, description="whether thinking is only accepted while the text before it is the same (prefix checks)"
+    )
 
     def values(self) -> dict[str, Any]:
         """The bare figures that this entry states."""

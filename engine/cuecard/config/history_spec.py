@@ -238,7 +238,7 @@ class StackSpec(FileModel):
     order: Annotated[tuple[StackPart, ...], BeforeValidator(as_tuple), AfterValidator(_each_once)] = Field(
         _DEFAULT_ORDER,
         description="the order of the parts; `ephemeral` goes last unless it is named here. A section of role `user` "
-        "or `assistant` follows the system prompt unless it is named here",
+        "or `assistant` follows the system prompt unless it is named here; one that is lives for one turn",
     )
     metadata: MetadataSpec = Field(MetadataSpec.usual(), description="the message with runtime facts")
 

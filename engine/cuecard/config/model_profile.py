@@ -44,5 +44,6 @@ class ModelProfile:
     token_factor: float = 1.25
     searches: bool = True
     adds_tools: bool = False
+    checks_thinking: bool = False
     endpoint: str = ""
     known: bool = True

@@ -1,7 +1,7 @@
 """The nouns that travel: frozen, slotted, plain data. Nothing here reads, counts or renders."""
 
 from cuecard.model.activation import Refusals, Withheld
-from cuecard.model.call import Call, CallPrompt, CallRecord, CallTools
+from cuecard.model.call import Call, CallGiven, CallPrompt, CallRecord, CallTools
 from cuecard.model.conversation import ConversationState, ResultRecord
 from cuecard.model.manifest import CacheOutcome, CacheRecord, CacheVerdict, Manifest, TokenTotals
 from cuecard.model.origin import Configuration, DeliveryChoice
@@ -10,6 +10,7 @@ from cuecard.model.prompt import (
     Cut,
     Diagnostic,
     Discovery,
+    EndedText,
     SectionRecord,
     Segment,
     SourceRow,
@@ -31,6 +32,7 @@ from cuecard.model.values import (
     History,
     Host,
     Json,
+    Lifetime,
     Memory,
     ReloadPolicy,
     Tier,
@@ -44,6 +46,7 @@ __all__ = [
     "CacheRecord",
     "CacheVerdict",
     "Call",
+    "CallGiven",
     "CallPrompt",
     "CallRecord",
     "CallTools",
@@ -57,12 +60,14 @@ __all__ = [
     "DeliveryWish",
     "Diagnostic",
     "Discovery",
+    "EndedText",
     "Entity",
     "FileText",
     "History",
     "Hit",
     "Host",
     "Json",
+    "Lifetime",
     "Manifest",
     "Memory",
     "Refusals",

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from cuecard.model.activation import Withheld
+from cuecard.model.gates import Gates
 from cuecard.model.messages import Message
 from cuecard.model.origin import Configuration, DeliveryChoice
-from cuecard.model.prompt import Appended, Cut, Diagnostic, Discovery, Segment, SourceRow, TokenSource
+from cuecard.model.prompt import Appended, Cut, Diagnostic, Discovery, EndedText, Segment, SourceRow, TokenSource
 from cuecard.model.stored import LATER, from_json, to_json
-from cuecard.model.values import Json
+from cuecard.model.values import FileText, Json
 from cuecard.records import dataclass
 
 
@@ -77,6 +78,8 @@ class CallPrompt:
             a compaction for the first one, which no user message precedes.
         origin: the SHA-256, in hex, of the configuration that made the system prompt; under `reload: append`, it may be
             an earlier one than the call's.
+        passing: blocks of this turn alone, which follow the other blocks of the user message.
+        ended: texts of one turn or one request that earlier requests of the conversation held, by their fingerprints.
     """
 
     segments: tuple[Segment, ...] = ()
@@ -86,6 +89,34 @@ class CallPrompt:
     withdrawn: tuple[str, ...] = ()
     turns: tuple[str | None, ...] = ()
     origin: str = ""
+    passing: tuple[Appended, ...] = field(default=(), metadata=LATER)
+    ended: tuple[EndedText, ...] = field(default=(), metadata=LATER)
+
+    @property
+    def blocks(self) -> tuple[Appended, ...]:
+        """The blocks of the conversation before the first step, those of this turn alone last."""
+        return (*self.sent, *self.passing)
+
+
+@dataclass(frozen=True, slots=True)
+class CallGiven:
+    """What sources read of a turn, kept where a step may have to fill them again.
+
+    Attributes:
+        now: the time, as ISO 8601 text with its zone.
+        knows_tools: whether it is known which tools exist.
+        files: the files that the host supplied, by path.
+        gates: the switches for tools.
+        environment: the names of the environment variables that are set; None if unknown.
+        said: the user's words.
+    """
+
+    now: str
+    knows_tools: bool
+    files: Mapping[str, FileText] = field(default_factory=dict)
+    gates: Gates = field(default_factory=Gates)
+    environment: tuple[str, ...] | None = None
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +152,8 @@ class Call:
         values: cleaned values that the step-tier sections read again.
         record: what manifests say about how it was prepared.
         turn: the number of this call in its conversation, from 0.
+        given: what sources read of the turn, where inputs that come with a request may fill them again; otherwise None.
+        over: whether the turn has ended: the texts of one turn are gone from it, and it has no further steps.
     """
 
     configuration: Configuration
@@ -130,6 +163,8 @@ class Call:
     values: Mapping[str, Json]
     record: CallRecord
     turn: int = 0
+    given: CallGiven | None = field(default=None, metadata=LATER)
+    over: bool = field(default=False, metadata=LATER)
 
     def to_json(self) -> dict[str, Json]:
         """The call as plain JSON; `Call.from_json` gives an equal call back."""

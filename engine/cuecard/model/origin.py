@@ -54,6 +54,11 @@ class DeliveryChoice:
         return self.name == "rewrite"
 
     @property
+    def places_blocks(self) -> bool:
+        """Whether text that is not in the system prompt goes into blocks of the conversation."""
+        return self.name != "rewrite" and self.host == "messages"
+
+    @property
     def shows_all(self) -> bool:
         """Whether every tool is active, with its instructions, from the start."""
         return self.name == "frozen"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Literal, Protocol
 
-from cuecard.model.values import Tier
+from cuecard.model.stored import LATER
+from cuecard.model.values import Lifetime, Tier
 from cuecard.records import dataclass
 
 REMINDER = "<system-reminder>\n{text}</system-reminder>\n"
@@ -34,6 +36,9 @@ class Appended:
     It belongs after the *last* result of the batch that contains `after_call_id`. If that is None, it goes with user
     message number `turn` (counted from 0), after its text; if both are None (the host gave no id), it goes at the end.
     `id` is stable for the same text, so a host can find and replace the block.
+
+    A block whose `lifetime` is `turn` is sent until the turn ends and belongs in no stored history; one whose lifetime
+    is `step` goes at the end of each request.
     """
 
     after_call_id: str | None
@@ -42,6 +47,29 @@ class Appended:
     tokens: int = 0
     sha256: str = ""
     turn: int | None = None
+    lifetime: Lifetime = field(default="conversation", metadata=LATER)
+
+    @property
+    def stays(self) -> bool:
+        """Whether it remains in the conversation."""
+        return self.lifetime == "conversation"
+
+
+@dataclass(frozen=True, slots=True)
+class EndedText:
+    """A text that was sent for one turn or one request and is sent no more: never the text itself.
+
+    Attributes:
+        what: the section it came from; `ephemeral` for that of the turn.
+        sha256: the fingerprint of the text, by which it is recognised where a host has stored it; never salted.
+        turn: the number of its turn; None if the messages have been shortened since.
+        after_call_id: the result that it followed; None if it went with the user's message.
+    """
+
+    what: str
+    sha256: str
+    turn: int | None = None
+    after_call_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from cuecard.model.activation import Refusals
+from cuecard.model.call import Call
 from cuecard.model.manifest import Manifest
 from cuecard.model.messages import Message
-from cuecard.model.prompt import Appended, Discovery, Segment
+from cuecard.model.prompt import Appended, Discovery, EndedText, Segment
 from cuecard.model.stored import LATER, from_json, to_json
 from cuecard.model.values import Json
 from cuecard.records import dataclass
@@ -33,6 +34,7 @@ class _Prompt:
     brought: Mapping[str, int] = field(default_factory=dict, kw_only=True)
     origin: str = field(default="", kw_only=True)
     looks_ahead: bool = field(default=False, kw_only=True)
+    ended: tuple[EndedText, ...] = field(default=(), kw_only=True, metadata=LATER)
     offers_search: bool = field(default=True, kw_only=True, metadata=LATER)
 
 
@@ -70,12 +72,17 @@ class Step(_Prompt):
             with equal origins begin alike.
         looks_ahead: whether the agent searched with the user's own words when the system prompt was made, so that any
             user message may bring tools.
+        ended: texts of one turn or one request that earlier requests held and this one must not, by fingerprints: a
+            stored history may contain them.
+        call: the call as this step leaves it, for the next `prepare_step`: the one it was made from, unless inputs came
+            with the step. A step that was read from JSON has none.
         offers_search: whether the request has the search tool: it was decided at the conversation's last baseline, and
             stays, because definitions of tools stand in front of everything.
         record: creates the manifest.
     """
 
     record: Callable[[], Manifest] = field(repr=False, compare=False)
+    call: Call | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def manifest(self) -> Manifest:

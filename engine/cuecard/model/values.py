@@ -15,6 +15,9 @@ Json: TypeAlias = Any
 Tier: TypeAlias = Literal["static", "call", "step"]
 """How often a section may change: never under one spec, from call to call, or within a run."""
 
+Lifetime: TypeAlias = Literal["conversation", "turn", "step"]
+"""How long a text lives: with the conversation, until the turn ends, or for one request."""
+
 Delivery: TypeAlias = Literal["rewrite", "append", "frozen"]
 """Where step-tier text goes: into the system prompt, into a message after the search result that caused it, or, for all
 tools and from the start, into the system prompt that then never changes."""

@@ -16,7 +16,7 @@ from cuecard.pipeline.inputs import Values
 from cuecard.pipeline.messages import plain_messages, section_messages
 from cuecard.pipeline.origin import configuration_of
 from cuecard.pipeline.request import CallRequest
-from cuecard.pipeline.sections import Composed
+from cuecard.pipeline.sections import Composed, given_of
 from cuecard.pipeline.tools import ToolPlan
 from cuecard.records import dataclass
 from cuecard.template import clean
@@ -56,13 +56,13 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
     """The call, as if it were the first of its conversation."""
     agent, turn, made = request.agent, request.turn, parts.sections
     system = "".join(segment.text for segment in made.segments)
-    added = TurnMessages(turn.message, parts.values.metadata, turn.ephemeral)
+    added = TurnMessages(turn.message, parts.values.metadata, "" if request.apart else turn.ephemeral)
     stacked = stack(system, parts.history, added, agent.spec.messages, agent.gate.quoted, section_messages(made.spoken))
     return Call(
         configuration=replace(configuration_of(agent), profile=turn.profile, variant=turn.variant, reload=turn.reload),
         delivery=parts.delivery,
         tools=replace(parts.plan.tools, told=_told(request, parts)),
-        prompt=CallPrompt(made.segments, made.bodies, messages=plain_messages(stacked.messages)),
+        prompt=CallPrompt(made.segments, made.bodies, messages=plain_messages(stacked.messages), passing=made.passing),
         values=made.values,
         record=CallRecord(
             tokens=request.count.source,
@@ -79,6 +79,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
             trust={"invisible_removed": parts.values.removed, **made.trust},
             inputs=fingerprints(made.values),
         ),
+        given=given_of(request),
     )
 
 

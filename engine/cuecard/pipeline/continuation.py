@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from cuecard.agent import UPDATE
@@ -20,6 +21,7 @@ from cuecard.pipeline.cues import waiting
 from cuecard.pipeline.fit import NOT_SHOWN, Decided, Room, call_room, excess
 from cuecard.pipeline.messages import as_before
 from cuecard.pipeline.news import NOTHING_UNSAID, Told, Unsaid, make_news
+from cuecard.pipeline.passing import ended_before, ended_cut, of_turn
 from cuecard.pipeline.placement import (
     WITHHELD,
     BlockCosts,
@@ -98,6 +100,7 @@ def continue_conversation(request: CallRequest, call: Call, last: LastStep | Non
     """
     previous = request.previous
     call = replace(call, turn=_turn(request), prompt=replace(call.prompt, turns=_turns(request)))
+    call = _without_ended(request, call, previous)
     reason = baseline_reason(request, call, previous) if previous else replaced_reason(request)
     if reason:
         return _with_cut(call, Cut("baseline", reason))
@@ -108,6 +111,23 @@ def continue_conversation(request: CallRequest, call: Call, last: LastStep | Non
     if is_new_state(call, previous):
         call = _with_cut(call, Cut("configuration", "changed: earlier text stays, and a block announces what is new"))
     return _appended(request, call, previous, last or last_step(request, previous))
+
+
+def _without_ended(request: CallRequest, call: Call, previous: Call | None) -> Call:
+    """The call with its own texts of one turn, and a record of those that have ended."""
+    withdrawn = _withdrawn(request, previous) if previous else ()
+    prompt = replace(call.prompt, passing=of_turn(call.prompt.passing, call.turn, withdrawn, request.count))
+    if previous is None:
+        return replace(call, prompt=prompt)
+    prompt = replace(prompt, ended=ended_before(previous, shortened=request.kept is not None))
+    call = replace(call, prompt=prompt)
+    return reduce(_with_cut, ended_cut(previous), call)
+
+
+def _withdrawn(request: CallRequest, previous: Call) -> tuple[str, ...]:
+    """The elements that only earlier text of the conversation contains."""
+    names = request.agent.names
+    return tuple(sorted({*previous.prompt.withdrawn, *(request.earlier.names - names)} - names))
 
 
 def _turn(request: CallRequest) -> int:
@@ -153,7 +173,7 @@ def message_room(request: CallRequest, call: Call, last: LastStep, asked: Sequen
     def ask(more: str = "") -> tuple[Asked, Call]:
         made = _appended(request, call, previous, last, Unsaid(late, PROBE + more))
         told = "".join(block.text for block in made.prompt.sent[-1:])
-        return Asked.of(told, tokens_of(made.prompt.segments, made.prompt.sent), count), made
+        return Asked.of(told, tokens_of(made.prompt.segments, made.prompt.blocks), count), made
 
     there, made = ask()
     tokens = there.counter(agent, count, lambda more: ask(more)[0], made.prompt.withdrawn)
@@ -177,7 +197,7 @@ def _appended(
     tools = tuple(dict.fromkeys((*previous.tools.base, *sent)))
     late = tuple(name for name in restored_tools(request) if name in call.tools.initial)
     told = Told(tools, {**previous.tools.told, **_told_within(request, previous, sent)}, late, unsaid)
-    withdrawn = sorted({*previous.prompt.withdrawn, *(earlier.names - agent.names)} - agent.names)
+    withdrawn = _withdrawn(request, previous)
     news = make_news(request, call, previous, told, withdrawn)
     untold = tuple(name for name in call.tools.initial if name not in tools)
     spoken = {section.id for section in (*agent.sections, *earlier.sections)} | set(previous.prompt.shown)
@@ -189,7 +209,7 @@ def _appended(
         shown={**_silenced(request, previous), **call.prompt.shown},
         sent=(*last.placed.appended, *_update(news.text, call.turn, request.count, agent.spec.words)),
         messages=as_before(call, previous, spoken),
-        withdrawn=tuple(withdrawn),
+        withdrawn=withdrawn,
     )
     now = replace(call.tools, base=previous.tools.base, sent=(*sent, *untold), told=news.protocols)
     searched = {discovery.tool for discovery in request.found.tools if discovery.after_call_id is not None}
@@ -266,7 +286,7 @@ def tell_withheld(request: CallRequest, call: Call, new: Sequence[Withheld]) -> 
     if call.delivery.host == "system-only" or not notice:
         return call
     (block,) = _update(notice, call.turn, request.count, request.agent.spec.words, WITHHELD)
-    before = tokens_of(call.prompt.segments, call.prompt.sent)
+    before = tokens_of(call.prompt.segments, call.prompt.blocks)
     if excess(request.agent, before + block.tokens):
         return _untold(call, new)
     return replace(call, prompt=replace(call.prompt, sent=(*call.prompt.sent, block)))

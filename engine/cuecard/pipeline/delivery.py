@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from cuecard.config.endpoints import endpoint_name
 from cuecard.config.model_profile import ModelProfile
+from cuecard.errors import InputError, Problem
 from cuecard.model import Authority, Call, Delivery, DeliveryChoice, DeliveryWish, Diagnostic, Host, Turn
 from cuecard.pipeline.request import CallRequest
 from cuecard.records import dataclass
@@ -96,6 +97,26 @@ def delivery_of(request: CallRequest, opened: DeliveryWish, model: ModelProfile)
     return DeliveryChoice(
         chosen.delivery, chosen.reason, turn.host, turn.model, authority, endpoint_name(turn.endpoint)
     )
+
+
+def check_lifetimes(request: CallRequest, model: ModelProfile) -> None:
+    """Refuse texts that move with each request for a model that checks its thinking against what stands before it.
+
+    Raises:
+        InputError: naming each section of lifetime `step` of the call.
+    """
+    if not (request.apart and model.checks_thinking):
+        return
+    sections = request.agent.edition(request.turn.profile, request.turn.variant)
+    told = f"`{model.name}` checks its thinking against the text before it, and section `{{}}` moves with each request"
+    hint = "write `lifetime: turn` in place of `step`, or leave the section out of this profile"
+    problems = [
+        Problem("checked-thinking", told.format(section.id), hint, "turn.model")
+        for section in sections
+        if section.lifetime == "step"
+    ]
+    if problems:
+        raise InputError(problems)
 
 
 def _wish(request: CallRequest, opened: DeliveryWish) -> Choice | None:

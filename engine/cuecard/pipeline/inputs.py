@@ -49,6 +49,8 @@ def problems_of(agent: Agent, given: Given, *, with_inputs: bool = True) -> list
             found += _result_problems(results, name)
     if calls := given.get("calls"):
         found += refuse_controls(dict(calls), "calls")
+    if inputs := given.get("inputs"):
+        found += _step_input_problems(inputs, agent.spec.inputs)
     return found
 
 
@@ -117,9 +119,9 @@ def _result_problems(results: Sequence[ToolResult | None], name: str) -> Iterato
 
 def _turn_problems(agent: Agent, turn: Turn) -> Iterator[Problem]:
     declared = agent.spec.inputs
-    yield from _unknown(turn.inputs, declared)
+    yield from _unknown(turn.inputs, declared, "turn.inputs")
     yield from _missing(turn.inputs, declared)
-    yield from _mistyped(turn.inputs, declared)
+    yield from _mistyped(turn.inputs, declared, "turn.inputs")
     yield from refuse_controls(turn.inputs, "turn.inputs")
     yield from memory_problems(turn.memory, "turn.memory")
     yield from _message_problems(turn.message) if turn.message else ()
@@ -136,11 +138,23 @@ def _message_problems(message: Message) -> Iterator[Problem]:
             yield from refuse_controls(getattr(call, name), f"turn.message.tool_calls[{number}].{name}")
 
 
-def _unknown(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> Iterator[Problem]:
+def _step_input_problems(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> Iterator[Problem]:
+    """What is wrong in inputs that come with a request: only those that are declared for that may."""
+    yield from _unknown(supplied, declared, "inputs")
+    for name in supplied:
+        if name in declared and declared[name].tier != "step":
+            message = f"`{name}` cannot change between the requests of a turn"
+            hint = "pass it with the user message; or declare it with `tier: step` in the agent file"
+            yield Problem("not-a-step-input", message, hint, "inputs")
+    yield from _mistyped(supplied, declared, "inputs")
+    yield from refuse_controls(supplied, "inputs")
+
+
+def _unknown(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec], at: str) -> Iterator[Problem]:
     for name in supplied:
         if name not in declared:
             message = f"`{visible(name)}` is not an input of this agent"
-            yield Problem("unknown-input", message, did_you_mean(name, declared), "turn.inputs")
+            yield Problem("unknown-input", message, did_you_mean(name, declared), at)
 
 
 def _missing(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> Iterator[Problem]:
@@ -149,16 +163,16 @@ def _missing(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) ->
             yield Problem("missing-input", f"`{name}` has no value and no default", _way_out(name, spec), "turn.inputs")
 
 
-def _mistyped(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> Iterator[Problem]:
+def _mistyped(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec], at: str) -> Iterator[Problem]:
     for name, value in supplied.items():
         spec = declared.get(name)
         if spec and not is_of_type(value, spec.type):
             message = f"`{name}` should be of type {spec.type}, not {type(value).__name__}"
-            yield Problem("wrong-input", message, _way_out(name, spec), "turn.inputs")
+            yield Problem("wrong-input", message, _way_out(name, spec), at)
         elif spec and spec.values is not None and value is not None and value not in spec.values:
             shown = visible(value) if isinstance(value, str) and len(value) <= _SHOWN else "this"
             hint = did_you_mean(str(value)[:_SHOWN], map(str, spec.values))
-            yield Problem("wrong-input", f"`{name}` can never be `{shown}`", hint, "turn.inputs")
+            yield Problem("wrong-input", f"`{name}` can never be `{shown}`", hint, at)
 
 
 def _way_out(name: str, spec: InputSpec) -> str:
@@ -268,6 +282,15 @@ def clean_inputs(request: CallRequest, summary: str = "") -> Values:
     metadata, in_metadata = clean(turn.metadata, line_ends=False) if turn.metadata else ({}, 0)
     values = {**cleaned, CURRENT_DATE: date_text(request.now)}
     return Values(values, cuts, removed + in_files + in_metadata, files, metadata)
+
+
+def clean_again(agent: Agent, given: Mapping[str, Json]) -> tuple[dict[str, Json], int]:
+    """The values of inputs that came with a request, and how many characters were removed.
+
+    Raises:
+        InputError: when two keys of a value are equal after removing invisible characters.
+    """
+    return clean({name: _supplied(agent.spec.inputs[name], given, name) for name in given})
 
 
 def _supplied(spec: InputSpec, given: Mapping[str, Json], name: str) -> Json:

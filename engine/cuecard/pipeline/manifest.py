@@ -28,6 +28,7 @@ from cuecard.pipeline.fingerprints import salt_name, salted, sha256
 from cuecard.pipeline.fit import cut_short, step_cuts
 from cuecard.pipeline.limits import tokens_around
 from cuecard.pipeline.messages import spoken_sections
+from cuecard.pipeline.passing import section_of
 from cuecard.pipeline.placement import AHEAD, CUES, WITHHELD, Placed, slots
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.segments import PROBE, render_sections
@@ -63,7 +64,7 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
     """The manifest of a step. With a salt, every fingerprint in it is salted; those in `parts` already are."""
     call, salt, placed = request.call, request.salt, parts.placed
     spoken, record = tuple(_spoken(request)), call.record
-    system, appended = (sum(each.tokens for each in place) for place in (placed.segments, placed.appended))
+    system, appended = (sum(each.tokens for each in place) for place in (placed.segments, placed.blocks))
     messages = sum(each.tokens for each in spoken)
     active = (*call.tools.initial, *(d.tool for d in placed.shown))
     cuts = (*parts.dropped, *step_cuts(request, placed.withheld, placed.tokens), *placed.cuts)
@@ -73,7 +74,7 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
         delivery=call.delivery,
         active_tools=active,
         discovered=placed.shown,
-        sections=(*_in_system(request, placed), *spoken, *_appended(placed)),
+        sections=(*_in_system(request, placed), *spoken, *_appended(placed), *_passing(request, placed)),
         protocols=tuple(_protocols(request, placed, {each.what for each in short})),
         total_tokens=system + messages + appended,
         tokens=TokenTotals(system, messages, appended, record.tokens),
@@ -173,6 +174,22 @@ def _appended(placed: Placed) -> Iterator[SectionRecord]:
             there = ((what, tools[block.after_call_id]) for what, tools in told if block.after_call_id in tools)
             reason = "; ".join(f"{what}: {', '.join(names)}" for what, names in there)
         yield SectionRecord(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
+
+
+def _passing(request: StepRequest, placed: Placed) -> Iterator[SectionRecord]:
+    """The texts of this turn or this request alone; a section that has changed within the turn has several."""
+    known, call, named = _sections(request), request.call, set[str]()
+    for block in placed.passing:
+        name, lives = section_of(block), "turn" if block.lifetime == "turn" else "request"
+        section = known.get(name)
+        source, reads = (section.written_at(call.values), section.values) if section else ("turn.ephemeral", ())
+        since = f", from result {block.after_call_id} on" if block.after_call_id else ""
+        tier: Tier = section.tier if section else "call"
+        reason, again = f"for this {lives} only{since}", name in named
+        named.add(name)
+        yield SectionRecord(
+            block.id if again else name, tier, "appended", source, reason, block.tokens, block.sha256, reads
+        )
 
 
 def _protocols(request: StepRequest, placed: Placed, cut: Collection[str]) -> Iterator[SectionRecord]:

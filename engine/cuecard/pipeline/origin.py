@@ -55,6 +55,7 @@ def _edited(call: Call, name: str) -> Iterator[Problem]:
     places: tuple[tuple[str, Sequence[Segment | Appended]], ...] = (
         ("segments", call.prompt.segments),
         ("sent", call.prompt.sent),
+        ("passing", call.prompt.passing),
     )
     for place, pieces in places:
         for number, piece in enumerate(pieces):

@@ -54,7 +54,8 @@ class Placed:
     """The two parts of a prompt: segments of the system prompt, and blocks in the conversation.
 
     `active` says which discovered tools it contains, `cuts` what was left out of sections, and `due` the cues triggered
-    by first results of tools; `news` is all that the call has sent after results.
+    by first results of tools; `news` is all that the call has sent after results. `passing` are blocks that do not
+    stay.
     """
 
     segments: tuple[Segment, ...]
@@ -63,6 +64,12 @@ class Placed:
     cuts: tuple[Cut, ...] = ()
     due: tuple[Due, ...] = ()
     news: tuple[News, ...] = ()
+    passing: tuple[Appended, ...] = ()
+
+    @property
+    def blocks(self) -> tuple[Appended, ...]:
+        """All blocks, in the order in which they are placed."""
+        return (*self.appended, *self.passing)
 
     @property
     def shown(self) -> tuple[Discovery, ...]:
@@ -77,7 +84,7 @@ class Placed:
     @property
     def tokens(self) -> int:
         """The tokens of both parts."""
-        return tokens_of(self.segments, self.appended)
+        return tokens_of(self.segments, self.blocks)
 
     @property
     def system(self) -> str:
@@ -89,7 +96,8 @@ class Placed:
         if not salt:
             return self
         segments = (replace(segment, sha256=salted(segment.sha256, salt)) for segment in self.segments)
-        return replace(self, segments=tuple(segments), appended=tuple(_salted(each, salt) for each in self.appended))
+        appended, passing = (tuple(_salted(e, salt) for e in part) for part in (self.appended, self.passing))
+        return replace(self, segments=tuple(segments), appended=appended, passing=passing)
 
 
 def active_tools(request: StepRequest, discovered: Sequence[Discovery], last: Activation | None = None) -> Activation:
@@ -102,16 +110,17 @@ def place(request: StepRequest, active: Activation, last: Placed | None = None) 
 
     Withheld tools are named where their instructions would be.
     """
-    cues = due(request, active.shown)
+    cues, passing = due(request, active.shown), request.call.prompt.passing
     if last and last.shown == active.shown and last.withheld == active.withheld and last.due == cues:
-        return last
+        return last if last.passing == passing else replace(last, passing=passing)
     if request.call.delivery.rebuilds:
         return _rewrite(request, active)
     news, blocks = _news(request, active, cues), request.call.prompt.sent
     new = news
     if last and _goes_on(last.news, news):
         new, blocks = news[len(last.news) :], last.appended
-    return Placed(request.call.prompt.segments, _append(request, new, blocks), active, due=cues, news=news)
+    appended = _append(request, new, blocks)
+    return Placed(request.call.prompt.segments, appended, active, due=cues, news=news, passing=passing)
 
 
 def lacks_room(request: StepRequest) -> bool:
@@ -156,7 +165,7 @@ def _room_in_messages(request: StepRequest) -> Room:
     prompt, message = request.call.prompt, BlockCosts.of(request)
     named = _named(request, message.tokens if message.asked.shown else request.count)
     room = Room(message.asked.has_place(edition(request)), message.takes, named, message.asked.tokens)
-    return step_room(request, room, tokens_of(prompt.segments, prompt.sent) + message.waits())
+    return step_room(request, room, tokens_of(prompt.segments, prompt.blocks) + message.waits())
 
 
 @dataclass(frozen=True, slots=True)

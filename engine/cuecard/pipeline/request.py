@@ -40,6 +40,7 @@ class CallRequest:
         ended: what prepared `previous`, if known; it may be another state of the same files.
         since: the call id of the last result before this message; None if unknown.
         lost: why `kept` is set although the host did not report a compaction.
+        apart: whether texts that do not stay go into blocks of their own.
     """
 
     agent: Agent
@@ -52,6 +53,7 @@ class CallRequest:
     ended: Ended | None = None
     since: str | None = None
     lost: str = ""
+    apart: bool = False
 
     @property
     def earlier(self) -> Agent:

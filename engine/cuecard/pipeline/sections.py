@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
+from datetime import datetime
 
 from cuecard.agent import CHOICE, CONTENT, PROTOCOLS, Agent, Section
 from cuecard.agent.sections.conditions import Facts, holds, sections_asked, told
-from cuecard.model import Cut, Diagnostic, Json, Segment, SourceRow, Turn
+from cuecard.model import Appended, CallGiven, Cut, Diagnostic, Json, Segment, SourceRow, Turn
 from cuecard.model.messages import Role
 from cuecard.pipeline.fit import excess
 from cuecard.pipeline.history.text import text_of
 from cuecard.pipeline.limits import within_budget
-from cuecard.pipeline.request import CallRequest
+from cuecard.pipeline.passing import ephemeral_block, section_block
+from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.segments import (
     PROBE,
     Asked,
@@ -36,13 +38,14 @@ class Composed:
 
     Attributes:
         segments: the system prompt.
-        bodies: the text of each section by id; excluded sections are missing.
+        bodies: the text of each section by id; excluded sections, and those in `passing`, are missing.
         spoken: sections that are separate messages: role, id and text.
         values: the values of the call with the content from sources.
         cuts: what was left out, and why.
         diagnostics: problems of sources.
         sources: the files and other sources that were used.
         trust: how often each kind of hostile text was neutralised.
+        passing: blocks of the turn alone.
     """
 
     segments: tuple[Segment, ...]
@@ -53,6 +56,7 @@ class Composed:
     diagnostics: tuple[Diagnostic, ...]
     sources: tuple[SourceRow, ...]
     trust: Mapping[str, int]
+    passing: tuple[Appended, ...] = ()
 
 
 @dataclass(slots=True)
@@ -91,6 +95,11 @@ class Draft:
     def _slots(self) -> list[Section]:
         return [section for section in self.present if PROTOCOLS in section.reads]
 
+    @property
+    def _apart(self) -> list[Section]:
+        """The sections whose text goes into a block of its own, which does not stay."""
+        return [section for section in self.present if self.request.apart and not section.stays]
+
     def ask(self, tools: Sequence[str], more: str = "") -> Asked:
         """The place of instructions beside those of these tools and `more`, and the tokens of the prompt until then."""
         slots = self._slots
@@ -100,8 +109,9 @@ class Draft:
         kept = self._lasting()
         bodies = [made[section.id] for section in kept]
         pieces = [text for text in laid_out(self.request.agent, kept, bodies) if text]
-        count = self.request.count
-        asked = Asked.of("".join(pieces), sum(count_pieces(pieces, count)), count)
+        count, apart = self.request.count, [each for each in self._apart if each.spec.priority is None]
+        used = sum(count_pieces(pieces, count)) + sum(b.tokens for b in _passing(self.request, apart, self.made))
+        asked = Asked.of("".join(pieces), used, count)
         return asked.within(self.request.agent, probed, count)
 
     def takes(self, asked: Asked, tools: Sequence[str]) -> Callable[[str], int]:
@@ -112,7 +122,8 @@ class Draft:
 
     def _lasting(self) -> list[Section]:
         """The sections of the system prompt that are not dropped in favour of instructions."""
-        system = [section for section in self.present if section.spec.role == "system"]
+        apart = self._apart
+        system = [section for section in self.present if section.spec.role == "system" and section not in apart]
         slots = [section for section in self._slots if section.spec.role == "system"]
         ranks = _ranks(system)
         last = max((ranks[slot.id] for slot in slots), default=None) if all(s.id in ranks for s in slots) else None
@@ -132,14 +143,14 @@ class Draft:
             made[section.id], cut[section.id] = within_budget(section, text, agent.names, self.request.count)
         bodies = {section.id: made[section.id] for section in present}
         notes.cuts += [each for section in present for each in cut[section.id]]
-        segments = _fit(self.request, present, bodies, notes)
+        segments, passing = _fit(self.request, present, self._apart, bodies, notes)
         spoken = tuple(
             (section.spec.role, section.id, bodies[section.id])
             for section in present
-            if section.spec.role != "system" and bodies[section.id]
+            if section.spec.role != "system" and bodies.get(section.id)
         )
         found = tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources)
-        return Composed(segments, bodies, spoken, self.values, *found, report(agent.gate, trust.values()))
+        return Composed(segments, bodies, spoken, self.values, *found, report(agent.gate, trust.values()), passing)
 
 
 def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequence[str]) -> Draft:
@@ -157,29 +168,85 @@ def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequ
     notes, agent, turn = _Notes(), request.agent, request.turn
     sections = agent.edition(turn.profile, turn.variant)
     facts = Facts(values, there, turn.model)
-    found = [section for section in sections if _waits(section) or _is_there(section, facts, notes)]
-    present = [section for section in found if _has_a_text(section, facts, notes)]
+    present, chosen = _there(sections, facts, notes)
     notes.cuts += _not_chosen(agent, turn, sections)
-    contents = _contents(present, lambda: _given(request, authored(agent, values), there))
-    asked = {name for section in present for name in section.reads if name.startswith(TOOL)}
-    known: dict[str, Json] = {name: name.removeprefix(TOOL) in there for name in asked}
-    known |= {CHOICE + each.id: _choice(each, facts) for each in present if each.choices}
-    filled = {**values, **known, **{CONTENT + name: _local(content) for name, content in contents.items()}}
-    for content in contents.values():
-        notes.cuts += content.cuts
-        notes.diagnostics += content.diagnostics
-        notes.sources += content.sources
+    filled = {**values, **chosen, **_filled(present, notes, lambda: _given(request, authored(agent, values), there))}
     fixed = [section for section in present if PROTOCOLS not in section.reads]  # what no tool changes
     gated = {section.id: each for section, each in zip(fixed, gated_sections(agent, fixed, filled, ()), strict=True)}
     saying = {section.id for section in fixed if not _waits(section) and gated[section.id][0].strip()}
-    facts = replace(facts, saying=saying)
-    present = [section for section in present if not _waits(section) or _is_there(section, facts, notes)]
+    present = _not_in_vain(present, replace(facts, saying=saying), notes)
     notes.cuts += _silent(present, {name: text for name, (text, _) in gated.items()}, agent)
     made, cut, trust = dict[str, str](), dict[str, tuple[Cut, ...]](), dict[str, Mapping[str, int]]()
     for section in present:
         text, trust[section.id] = gated.get(section.id, ("", {}))  # in the order of the prompt, also those to come
         made[section.id], cut[section.id] = within_budget(section, text, agent.names, request.count)
     return Draft(request, tuple(present), filled, made, trust, cut, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Sections as they would be with other values.
+
+    Attributes:
+        bodies: the text of each section by id; excluded sections are missing.
+        values: the content from their sources, and the choices of their texts, by name.
+        cuts: what was left out of them, and why.
+        diagnostics: problems of their sources.
+        sources: the files and other sources that they used.
+    """
+
+    bodies: Mapping[str, str]
+    values: Mapping[str, Json]
+    cuts: tuple[Cut, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    sources: tuple[SourceRow, ...]
+
+
+def compose_again(request: StepRequest, sections: Sequence[Section], values: Mapping[str, Json]) -> Again:
+    """Some sections of a call with other values of its inputs.
+
+    Raises:
+        TemplateRenderError: when one cannot be rendered with these values.
+    """
+    notes, agent, call = _Notes(), request.agent, request.call
+    own = {name for section in sections for name in (CONTENT + section.id, CHOICE + section.id)}
+    values = {name: value for name, value in values.items() if name not in own}
+    saying = {name for name, body in call.prompt.shown.items() if body.strip()}
+    facts = Facts(values, call.tools.available, call.delivery.model, saying)
+    there, chosen = _there(sections, facts, notes)
+    present = _not_in_vain(there, facts, notes)
+    filled = {**chosen, **_filled(present, notes, lambda: _given_again(request, authored(agent, values)))}
+    made = gated_sections(agent, present, {**values, **filled}, call.tools.initial)
+    bodies = {section.id: text for section, (text, _) in zip(present, made, strict=True)}
+    notes.cuts += [Cut(section.id, "empty") for section in present if not bodies[section.id]]
+    for section in present:
+        bodies[section.id], cut = within_budget(section, bodies[section.id], agent.names, request.count)
+        notes.cuts += cut
+    return Again(bodies, filled, tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources))
+
+
+def _there(sections: Sequence[Section], facts: Facts, notes: _Notes) -> tuple[Sequence[Section], dict[str, Json]]:
+    """The sections that have a text, as far as is known before others are rendered, and what their texts ask for."""
+    there = [section for section in sections if _waits(section) or _is_there(section, facts, notes)]
+    there = [section for section in there if _has_a_text(section, facts, notes)]
+    asked = {name for section in there for name in section.reads if name.startswith(TOOL)}
+    known: dict[str, Json] = {name: name.removeprefix(TOOL) in facts.tools for name in asked}
+    return there, known | {CHOICE + each.id: _choice(each, facts) for each in there if each.choices}
+
+
+def _not_in_vain(sections: Sequence[Section], facts: Facts, notes: _Notes) -> list[Section]:
+    """The sections without those that waited for others, which say something."""
+    return [section for section in sections if not _waits(section) or _is_there(section, facts, notes)]
+
+
+def _filled(present: Sequence[Section], notes: _Notes, give: Callable[[], Given]) -> dict[str, Json]:
+    """The content from the sources of sections, as values of the call."""
+    contents = _contents(present, give)
+    for content in contents.values():
+        notes.cuts += content.cuts
+        notes.diagnostics += content.diagnostics
+        notes.sources += content.sources
+    return {CONTENT + name: _local(content) for name, content in contents.items()}
 
 
 def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str, Content]:
@@ -235,9 +302,33 @@ def _given(request: CallRequest, values: Mapping[str, Json], there: Sequence[str
     agent, turn = request.agent, request.turn
     known = turn.tools is not None or len(agent.catalogue) > 0
     cards = tuple(agent.catalogue[name] for name in there) if known else None
-    said = text_of(turn.message) if turn.message else turn.query
     files, gates, environment = agent.files, turn.gates, turn.environment
-    return Given(values, request.now, cards, files, turn.files, gates, environment, said)
+    return Given(values, request.now, cards, files, turn.files, gates, environment, said_in(turn))
+
+
+def _given_again(request: StepRequest, values: Mapping[str, Json]) -> Given:
+    agent, call, given = request.agent, request.call, request.call.given
+    if given is None:
+        raise RuntimeError("a call keeps what the sources of its sections read")
+    cards = tuple(agent.catalogue[name] for name in call.tools.available) if given.knows_tools else None
+    now, files, gates = datetime.fromisoformat(given.now), agent.files, given.gates
+    return Given(values, now, cards, files, given.files, gates, given.environment, given.said)
+
+
+def given_of(request: CallRequest) -> CallGiven | None:
+    """What steps of the call need to fill sources again; None if no input that they read may change within the turn."""
+    agent, turn = request.agent, request.turn
+    inputs = agent.spec.inputs
+    stepwise = {name for name, spec in inputs.items() if spec.tier == "step"}
+    if not any(section.fill and section.reads & stepwise for section in agent.edition(turn.profile, turn.variant)):
+        return None
+    known = turn.tools is not None or len(agent.catalogue) > 0
+    return CallGiven(request.now.isoformat(), known, turn.files, turn.gates, turn.environment, said_in(turn))
+
+
+def said_in(turn: Turn) -> str:
+    """The user's words, as sources read them."""
+    return text_of(turn.message) if turn.message else turn.query
 
 
 def _local(content: Content) -> dict[str, Json]:
@@ -253,20 +344,37 @@ def _silent(present: Sequence[Section], bodies: Mapping[str, str], agent: Agent)
 
 
 def _fit(
-    request: CallRequest, present: Sequence[Section], bodies: dict[str, str], notes: _Notes
-) -> tuple[Segment, ...]:
-    """The segments within the budget of the whole prompt; the sections that do not fit are removed from `bodies`."""
+    request: CallRequest,
+    present: Sequence[Section],
+    apart: Sequence[Section],
+    bodies: dict[str, str],
+    notes: _Notes,
+) -> tuple[tuple[Segment, ...], tuple[Appended, ...]]:
+    """The segments within the budget of the whole prompt, and the blocks of the turn alone; the sections that do not
+    fit, and those `apart` in such blocks, are removed from `bodies`.
+    """
     agent, count = request.agent, request.count
-    system = [section for section in present if section.spec.role == "system"]
-    ranks = sorted((rank, name) for name, rank in _ranks(system).items() if bodies[name])
+    system = [section for section in present if section.spec.role == "system" and section not in apart]
+    ranks = sorted((rank, name) for name, rank in _ranks([*system, *apart]).items() if bodies[name])
     segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
+    passing = _passing(request, apart, bodies)
     for _, losing in ranks:
-        if not excess(agent, sum(segment.tokens for segment in segments)):
+        if not excess(agent, sum(segment.tokens for segment in segments) + sum(block.tokens for block in passing)):
             break
         notes.cuts.append(Cut(losing, f"budget.total: {agent.spec.budget.total} tokens", count(bodies[losing])))
         bodies[losing] = ""
         segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
-    return segments
+        passing = _passing(request, apart, bodies)
+    for section in apart:
+        del bodies[section.id]
+    return segments, passing
+
+
+def _passing(request: CallRequest, apart: Sequence[Section], bodies: Mapping[str, str]) -> tuple[Appended, ...]:
+    """The blocks of the turn alone: one for each section with a text, and one for the turn's own instruction."""
+    count, said = request.count, request.turn.ephemeral
+    blocks = (section_block(section, bodies[section.id], count) for section in apart if bodies[section.id])
+    return (*blocks, *((ephemeral_block(said, count),) if request.apart and said.strip() else ()))
 
 
 def _ranks(sections: Sequence[Section]) -> dict[str, tuple[int, int]]:

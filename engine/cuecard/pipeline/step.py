@@ -8,6 +8,7 @@ from cuecard.model import Cut, Refusals, Step
 from cuecard.pipeline.fingerprints import salted
 from cuecard.pipeline.manifest import StepParts, make_manifest
 from cuecard.pipeline.messages import with_system
+from cuecard.pipeline.passing import ended_texts
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import StepRequest
 
@@ -27,7 +28,7 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placed) ->
     return Step(
         system=system,
         segments=placed.segments,
-        appended=placed.appended,
+        appended=placed.blocks,
         active_tools=(*call.tools.initial, *(discovery.tool for discovery in discovered)),
         initial_tools=call.tools.initial,
         discovered=discovered,
@@ -41,6 +42,8 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placed) ->
         origin=salted(call.prompt.origin or call.configuration.sha256, request.salt),
         looks_ahead=call.tools.looks_ahead,
         offers_search=call.tools.offers_search,
+        ended=(*call.prompt.ended, *ended_texts((b for b in placed.passing if b.lifetime == "step"), call.turn)),
+        call=call,
         record=partial(make_manifest, request, parts),
     )
 

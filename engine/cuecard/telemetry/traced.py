@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.engine import Engine
-from cuecard.hooks import Hooks
+from cuecard.hooks import Changed, Hooks
 from cuecard.model import Call, SearchResult, Step, Turn
 from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.placement import Placed
@@ -39,12 +39,14 @@ class TracedHooks(Hooks):
         return self.recorder.call(self.agent.spec.agent, self.salt, previous, make)
 
     @override
-    def step(self, call: Call, found: Found, last: Placed | None = None) -> tuple[Step, Placed]:
+    def step(
+        self, call: Call, found: Found, last: Placed | None = None, changed: Changed | None = None
+    ) -> tuple[Step, Placed]:
         """The step."""
         placed: list[Placed] = []
 
         def make() -> Step:
-            step, where = super(TracedHooks, self).step(call, found, last)
+            step, where = super(TracedHooks, self).step(call, found, last, changed)
             placed.append(where)
             return step
 

@@ -21,6 +21,7 @@ import cuecard
 from cuecard import CuecardError, Engine, SpecError
 from cuecard.adapters import bedrock
 from cuecard.adapters.anthropic import request
+from cuecard.adapters.one_turn import refuse_kept_history
 from cuecard.analysis.explain import compare
 from cuecard.cli.check.codes import CODES
 from cuecard.cli.check.command import check
@@ -67,6 +68,7 @@ NAMES = {
             messages_from_json,
             pybars3,
             read_models,
+            refuse_kept_history,
             read_table,
             request,
             wait_for,

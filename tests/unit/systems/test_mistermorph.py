@@ -17,7 +17,7 @@ FOUR = ("telegram", "slack", "line", "lark")
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    return Engine.open(ROOT / "prompts/mistermorph/agent.yaml")
+    return Engine.open(ROOT / "prompts/mistermorph/agent.yaml", delivery="rewrite")  # the form of the system itself
 
 
 def system(engine: Engine, turn: Turn) -> str:

@@ -27,7 +27,7 @@ EVERYTHING: dict[str, Json] = {
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    return Engine.open(ROOT / "prompts/mushroom/agent.yaml")
+    return Engine.open(ROOT / "prompts/mushroom/agent.yaml", delivery="rewrite")  # the form of the system itself
 
 
 def held(**texts: str) -> dict[str, FileText]:

@@ -53,7 +53,9 @@ def engine() -> Engine:
 
 def turn(inputs: dict[str, Json] | None = None, files: dict[str, str] | None = None) -> Turn:
     held = {path: FileText(path, text) for path, text in (FILES if files is None else files).items()}
-    return Turn(inputs or {}, now=datetime(2026, 11, 20, 9, tzinfo=UTC), files=held, tools=())
+    now = datetime(2026, 11, 20, 9, tzinfo=UTC)
+    # The system compiles one text for each request: its host sets the system prompt, and nothing else.
+    return Turn(inputs or {}, now=now, files=held, tools=(), host="system-only")
 
 
 def step(turn: Turn) -> Step:

@@ -55,12 +55,12 @@ EVERYTHING = Turn(
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    return Engine.open(POLYANT)
+    return Engine.open(POLYANT, delivery="rewrite")  # the form of the system itself
 
 
 @pytest.fixture(scope="module")
 def room() -> Engine:
-    return Engine.open(POLYANT / "room.yaml")
+    return Engine.open(POLYANT / "room.yaml", delivery="rewrite")
 
 
 def system(engine: Engine, turn: Turn) -> str:

@@ -47,7 +47,7 @@ class Counted:
     def system(self) -> tuple[Compiled, ...]:
         """The sections of the system prompt; under `frozen`, one with the instructions never changes."""
         system = (each for each in self.assembly.compiled if each.section.spec.role == "system")
-        return tuple(_frozen(each) if self.spec.delivery == "frozen" else each for each in system)
+        return tuple(_frozen(each, self.spec) if self.spec.delivery == "frozen" else each for each in system)
 
     @property
     def least(self) -> int:
@@ -178,8 +178,8 @@ def _least(each: Compiled, cost: int) -> int:
     return cost if budget is None else min(cost, budget)
 
 
-def _frozen(each: Compiled) -> Compiled:
+def _frozen(each: Compiled, spec: AgentFile) -> Compiled:
     """The section with the instructions if they never change, because all are there from the start."""
     section = each.section
-    tier = tier_of(section.reads - {PROTOCOLS}, section.spec)
+    tier = tier_of(section.reads - {PROTOCOLS}, section.spec, spec.inputs)
     return replace(each, section=replace(section, tier=section.spec.tier or tier))

@@ -38,8 +38,17 @@ def check_inputs(
             yield _undeclared(document, use, declared)
     used = {use.name for use in uses}
     for name in spec.inputs:
+        yield from _lifetime(document, name, spec.inputs[name])
         yield from _declaration(document, name, used if are_all else {*used, name})
         yield from _default(document, name, spec.inputs[name])
+
+
+def _lifetime(document: Document, name: str, spec: InputSpec) -> Iterator[Problem]:
+    """The problem of an input that may change within a turn, and is said to stay."""
+    if spec.tier == "step" and spec.lifetime == "conversation":
+        message = f"`{name}` may change between the requests of a turn, so its text leaves when the turn ends"
+        hint = "remove `lifetime`, or write `turn` or `step`"
+        yield document.problem(("inputs", name, "lifetime"), "wrong-lifetime", message, hint)
 
 
 def _default(document: Document, name: str, spec: InputSpec) -> Iterator[Problem]:

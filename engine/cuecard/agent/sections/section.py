@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from cuecard.config.sections.condition import ConditionSpec
 from cuecard.config.sections.section_spec import SectionSpec
-from cuecard.model import Json, Tier
+from cuecard.model import Json, Lifetime, Tier
 from cuecard.records import dataclass
 from cuecard.sources.content import Fill
 from cuecard.template.guards.layout_guard import LayoutGuard
@@ -48,6 +48,7 @@ class Section:
         stable: whether it is before the layout's boundary.
         fill: its source.
         own: the beginning of each entry of its source, so that no data can imitate the next one.
+        lifetime: how long its text stays in the conversation.
         frame: whether it is a tag of the root element, which is always included and not a section for users.
         choices: the condition of each of its texts, None for always, and where the text is written.
         values: the names of all values of a call that it depends on: those that it reads, the content from its source,
@@ -65,6 +66,7 @@ class Section:
     stable: bool = True
     fill: Fill | None = None
     own: LayoutGuard | None = None
+    lifetime: Lifetime = "conversation"
     frame: bool = False
     choices: tuple[tuple[ConditionSpec | None, str], ...] = ()
     values: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -80,6 +82,11 @@ class Section:
         """Where its text for this call is written."""
         chosen = values.get(CHOICE + self.id)
         return self.choices[chosen][1] if isinstance(chosen, int) and chosen < len(self.choices) else self.source
+
+    @property
+    def stays(self) -> bool:
+        """Whether its text remains in the conversation."""
+        return self.lifetime == "conversation"
 
     @property
     def id(self) -> str:

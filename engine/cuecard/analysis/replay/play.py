@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Literal, TypeAlias
 
 from cuecard.adapters.homes import Reader, homes
+from cuecard.adapters.one_turn import ended_turns
 from cuecard.adapters.placing import Message, reminder
+from cuecard.adapters.turns import turn_places
 from cuecard.analysis.cost import Block, Request
 from cuecard.analysis.replay.blocks import (
     answer_blocks,
@@ -56,14 +59,28 @@ class Channel:
         return self.definitions == "all" or (self.by_results and ahead)
 
 
+Own: TypeAlias = Literal["in place", "left out", "at the end"]
+"""Where the texts of one turn are."""
+
+_MOST = 3
+"""Breakpoints among the messages, at most; with as many, the system prompt has one in place of two."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One request as it would be sent: its blocks, its step, and the numbers of its turn and request, both from 1."""
+    """One request as it would be sent: its blocks, its step, and the numbers of its turn and request, both from 1.
+
+    `own` are the tokens of each text of its turn alone. Where a conversation has any, `without` is the request without
+    them, and `moving` is the one that has them at its end, where nothing is cached.
+    """
 
     request: Request
     step: Step
     turn: int
     number: int
+    own: tuple[int, ...] = ()
+    without: Request | None = None
+    moving: Request | None = None
 
     @property
     def manifest(self) -> Manifest:
@@ -122,8 +139,14 @@ class _Stage:
                 step = aside.step(news) if aside else step
                 self.at = request.at.timestamp() if request.at else self.at
                 answer = answer_blocks(request, self.engine.count)
-                sent = replace(self._request(call, step), answer=sum(block.tokens for block in answer))
-                yield Sent(sent, step, number, place)
+                told = sum(block.tokens for block in answer)
+
+                def made(own: Own, call: Call = call, step: Step = step, told: int = told) -> Request:
+                    return replace(self._request(call, step, own), answer=told)
+
+                passing = [block.tokens + self.around for block in step.appended if not block.stays]
+                others = [made("left out"), made("at the end")] if passing or step.ended else []
+                yield Sent(made("in place"), step, number, place, tuple(passing), *others)
                 self._answer(request, answer, f"{number}.{place}")
 
     def _prepare(self, turn: RecordedTurn) -> Call:
@@ -160,7 +183,7 @@ class _Stage:
             self.messages.append({"role": "tool", "id": identity, "block": result_block(call, count)})
             self.news.append(_result(call, identity, place))
 
-    def _request(self, call: Call, step: Step) -> Request:
+    def _request(self, call: Call, step: Step, own: Own = "in place") -> Request:
         held = {message["id"] for message in self.messages if message["role"] == "tool"}
         in_front = self.channel.loads_all(ahead=step.looks_ahead) or call.delivery.rebuilds
         inline = {} if in_front else _found_by(step, held, self.ahead)
@@ -168,19 +191,24 @@ class _Stage:
         lines = [self._lines(segment) for segment in step.segments]
         system = [block for held in lines for block in held]
         static = sum(map(len, lines[: stable_part(step.segments)]))
-        placed = homes(_READER.read(self.messages), step.appended, step.turns)
+        read = _READER.read(self.messages)
+        placed = homes(read, [b for b in step.appended if b.stays or own == "in place"], step.turns)
         spoken = step.manifest.sections if step.messages else ()  # sections that are messages stand in the stack
         said = [spoken_block(record) for record in spoken if record.placement == "message"]
-        before = 0
+        begun, seams = len(front) + len(system), _Seams([], [])
         for place, message in enumerate(self.messages):
-            if message["role"] == "assistant" and self.messages[place - 1]["role"] != "assistant":
-                before = len(front) + len(system) + len(said)
             said.append(message["block"])
             said += [self._definition(name, appended=True) for name in inline.get(message.get("id", ""), ())]
-            said += [appended_block(block, self.around) for block in placed.get(place, ())]
-        blocks = (*front, *system, *said)
-        ends = {len(front) + static, len(front) + len(system), before, len(blocks)} - {0}
-        return Request(blocks, tuple(sorted(ends)), self.at)
+            blocks = placed.get(place, ())
+            said += [appended_block(block, self.around) for block in blocks if block.stays]
+            seams.stays.append(begun + len(said))
+            said += [appended_block(block, self.around) for block in blocks if not block.stays]
+            seams.whole.append(begun + len(said))
+        if own == "at the end":
+            said += [appended_block(block, self.around) for block in step.appended if not block.stays]
+        ends = seams.breakpoints(self.messages, step, turn_places(read, step.turns), own)
+        marks = {len(front) + static, begun, *ends} if len(ends) < _MOST else {len(front) + static or begun, *ends}
+        return Request((*front, *system, *said), tuple(sorted(marks - {0})), self.at)
 
     def _front(self, call: Call, step: Step, inline: set[str]) -> list[Block]:
         """The definitions at the start of the request, in an order to which later requests only append."""
@@ -220,6 +248,34 @@ def with_inputs(transcript: TranscriptFile, values: Mapping[str, Json]) -> Trans
     """The conversation with these inputs as defaults for every turn."""
     turns = [turn.model_copy(update={"inputs": {**values, **turn.inputs}}) for turn in transcript.turns]
     return transcript.model_copy(update={"turns": turns})
+
+
+@dataclass(frozen=True, slots=True)
+class _Seams:
+    """Of each message, how many blocks there are up to where what stays ends, and up to its end with all blocks."""
+
+    stays: list[int]
+    whole: list[int]
+
+    def breakpoints(self, messages: Sequence[Message], step: Step, places: Mapping[int, int], own: Own) -> set[int]:
+        """The breakpoints among the messages, as `adapters.content_places.Ends` has them.
+
+        Args:
+            messages: the conversation.
+            step: the step.
+            places: the user's message of each turn.
+            own: where the texts of the turn are.
+        """
+        answer = max((at for at, message in enumerate(messages) if message["role"] == "assistant"), default=0)
+        while answer and messages[answer - 1]["role"] == "assistant":
+            answer -= 1
+        end, now = self.whole[-1], len(step.turns) - 1
+        before = self.whole[answer - 1] if answer else 0
+        if own != "in place" or now not in places or answer > places[now]:
+            return {end, before} - {0}
+        if now - 1 in ended_turns(step) and now - 1 in places:
+            before = self.stays[places[now - 1]]
+        return {end, before, self.stays[places[now]]} - {0}
 
 
 def _found_by(step: Step, held: set[str], ahead: Mapping[str, str]) -> Mapping[str, list[str]]:

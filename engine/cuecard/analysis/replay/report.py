@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from cuecard.analysis.cost import Bill, Prices, bill
 from cuecard.analysis.replay.breaks import Break, breaks
+from cuecard.analysis.replay.one_turn import TextPrice, text_price
 from cuecard.analysis.replay.play import Channel, Sent, play, without_searches
 from cuecard.config.model_profile import Definitions, ModelProfile
 from cuecard.config.transcript_file import RecordedUsage, TranscriptFile
@@ -33,12 +34,14 @@ class Variant:
         sent: its requests as the first model gets them; models differ in how they accept late definitions.
         bills: what they cost, by model.
         breaks: for each request, why it does not begin with the previous one; None where it does.
+        texts: what its texts of one turn cost, by model; empty if it has none.
     """
 
     name: str
     sent: tuple[Sent, ...]
     bills: Mapping[str, Bill]
     breaks: tuple[Break | None, ...]
+    texts: Mapping[str, TextPrice] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,9 @@ _Played: TypeAlias = Mapping[Channel, tuple[Sent, ...]]
 def _variant(name: str, played: _Played, billing: Billing) -> Variant:
     bills = {model.name: _bill(name, played[billing.channel(model)], billing.prices(model)) for model in billing.models}
     sent = played[billing.channel(billing.models[0])]
-    return Variant(name, sent, bills, (None, *_breaks(sent)) if sent else ())
+    priced = {each.name: text_price(played[billing.channel(each)], billing.prices(each)) for each in billing.models}
+    texts = {model: price for model, price in priced.items() if price and name != NO_CACHE}
+    return Variant(name, sent, bills, (None, *_breaks(sent)) if sent else (), texts)
 
 
 def _bill(name: str, sent: Sequence[Sent], prices: Prices) -> Bill:

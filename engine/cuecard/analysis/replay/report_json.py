@@ -25,8 +25,15 @@ def report_json(report: Report, recommendation: Recommendation | None = None) ->
         "reported": report.reported.model_dump() if report.reported else None,
         "deliveries": {v.name: {**_totals(report.bill(v)), "requests": _requests(v, report)} for v in report.variants},
         "profiles": {model.name: _profile(report, model.name) for model in report.models},
+        **_texts(report),
         **({"recommendation": asdict(recommendation)} if recommendation else {}),
     }
+
+
+def _texts(report: Report) -> dict[str, Json]:
+    """What texts of one turn cost, by delivery and model, if there are any."""
+    found = {each.name: {model: asdict(price) for model, price in each.texts.items()} for each in report.variants}
+    return {"one_turn_texts": {name: prices for name, prices in found.items() if prices}} if any(found.values()) else {}
 
 
 def _profile(report: Report, model: str) -> Mapping[str, Json]:

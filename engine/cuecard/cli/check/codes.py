@@ -118,6 +118,11 @@ CODES: Mapping[str, str] = {
     ),
     "unknown-group": "A section names a group that the layout does not have.",
     "wrong-tier": "A section that claims to change less often than the values it reads.",
+    "wrong-lifetime": "A text of one turn in a part that stays: static, before the boundary, or with instructions.",
+    "one-turn-input": "A section that stays reads an input of one turn, whose text is then still there in later turns.",
+    "changes-every-turn": (
+        "A text that changes with every turn, such as the time of day, in a part that stays: what it said before stays."
+    ),
     "not-printed": "A template for one file that never prints a value that the list of files supplies.",
     "layout-mark": "A separator, heading or marker that values cannot be kept from imitating.",
     "extends-cycle": "An agent file that extends itself, or a chain of `extends` that is too long.",
@@ -129,6 +134,14 @@ CODES: Mapping[str, str] = {
     "missing-input": "A required input without a value.",
     "unknown-input": "A value for an input that is not declared.",
     "wrong-input": "A value of the wrong type for an input.",
+    "not-a-step-input": "An input that came with a request, and is not declared with `tier: step`.",
+    "missing-call-id": "An input that came with a request whose last result has no call id to place its text after.",
+    "turn-ended": "A step of a conversation that was stored after its turn had ended (`dump(ended=True)`).",
+    "checked-thinking": (
+        "A section that moves with each request (`lifetime: step`), for a model that checks what stands before its "
+        "thinking."
+    ),
+    "kept-history": "A text of one turn where the provider keeps the history, and takes nothing back.",
     "control-character": "A text of the turn contains NUL, another control character, or a lone surrogate.",
     "unknown-selection": "A profile or a variant that the agent file does not have.",
     "unknown-zone": "A time zone that does not exist.",

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from cuecard.analysis.replay.recommend import Recommendation
 from cuecard.analysis.replay.report import NO_CACHE, Report, Variant
+from cuecard.cli.counting import counted
 from cuecard.cli.replay.words import advice_lines, break_groups, headline, percent
 from cuecard.errors import visible
 
@@ -29,7 +30,7 @@ def show(report: Report, advice: Recommendation | None, console: Console) -> Non
     if len(report.models) > 1:
         console.print(_by_model(report))
     console.print(_requests(report, console.width))
-    for line in (*_breaks(report), *_reported(report)):
+    for line in (*_texts(report), *_breaks(report), *_reported(report)):
         console.print(line, soft_wrap=True, highlight=False)
     for text in advice_lines(report, advice) if advice else ():
         console.print(Text(text, style="bold"), soft_wrap=True)
@@ -102,6 +103,18 @@ def _requests(report: Report, room: int) -> Table:
             cells.append(Text(bar(row.cost, most, width), style=_style(variant)))
         table.add_row(f"{sent.turn}.{sent.number}", *cells)
     return table
+
+
+def _texts(report: Report) -> Iterator[Text]:
+    """What texts of one turn cost where they are, and at the end of each request."""
+    for variant in report.variants:
+        for model, price in variant.texts.items():
+            told = (
+                f"texts of one turn: {price.tokens:,} tokens in {counted(price.requests, 'request')}; staying until "
+                f"the turn ends costs {price.staying:,.0f}, moving with each request {price.moving:,.0f} "
+                f"({visible(model)})"
+            )
+            yield Text.assemble((f"{variant.name} ", _style(variant)), told)
 
 
 def _breaks(report: Report) -> Iterator[Text]:

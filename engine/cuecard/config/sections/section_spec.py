@@ -15,7 +15,7 @@ from cuecard.config.sections.section_keys import SOURCES, TEXTS
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.config.sections.tool_list_spec import ToolListSpec
 from cuecard.config.values.names import Names, as_tuple
-from cuecard.model import Tier
+from cuecard.model import Lifetime, Tier
 
 SectionId = Annotated[str, Field(pattern=r"^\w[\w.:·-]{0,127}$")]
 """A name of a section: letters, digits, `_`, `-`, `.` or `:`, such as `01-identity`, or the name of an element."""
@@ -44,6 +44,11 @@ class SectionPatch(FileModel):
     when: Condition | None = Field(None, description="the section is left out unless this condition holds")
     group: str = Field("", description="a group of the layout: adjacent sections under one heading")
     tier: Tier | None = Field(None, description="how often it may change; checked if given, otherwise inferred")
+    lifetime: Lifetime | None = Field(
+        None,
+        description="how long its text stays in the conversation: until the turn ends (`turn`), for one request "
+        "(`step`), or for good; otherwise inferred from the inputs that it reads",
+    )
     trust: Literal["data", "author"] = Field(
         "data",
         description="`author` prints markup in this section's values as it is; inputs still cannot imitate layout "

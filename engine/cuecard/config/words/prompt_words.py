@@ -37,6 +37,11 @@ class NoticeWords(FileModel):
         "</withheld-tools>\n",
         description="tools that were found but are not active, because their instructions do not fit: {tools}",
     )
+    replaced_section: Annotated[str, holds("section", "text", required=("section",)), TAGS, IN_AN_ELEMENT] = Field(
+        "<replaced-text>\nFrom here on, this replaces the earlier text of: {section}\n{text}</replaced-text>\n",
+        description="around the text of a section that changes within a turn: {section}, its title, and {text}, whole "
+        "lines; empty where the section no longer applies",
+    )
     reminder: Annotated[str, holds("text", required=("text",)), TAGS, IN_AN_ELEMENT] = Field(
         REMINDER, description="around a block that goes into the user's turn: {text}, whole lines"
     )

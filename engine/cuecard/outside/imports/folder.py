@@ -68,6 +68,7 @@ def _agent(imported: Imported, sections: list[tuple[str, Message]]) -> Iterator[
     yield "sections:\n" if sections else "sections: []\n"
     for id_, message in sections:
         said = "" if message.role == "system" else f", role: {message.role}"
+        said += ", lifetime: conversation" if message.late else ""  # it is a message of the conversation, not an aside
         yield f"  - {{id: {id_}{said}, file: {id_}.md}}\n"
     late = [id_ for id_, message in sections if message.late]
     if late:

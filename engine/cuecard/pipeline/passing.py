@@ -1,0 +1,86 @@
+"""Texts that live for one turn or one request: blocks beside those that stay, and what is left of them afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cuecard.agent import Agent, Section
+from cuecard.model import Appended, Call, CountTokens, Cut, EndedText
+from cuecard.pipeline.block import make_block
+from cuecard.pipeline.segments import said
+from cuecard.template.guards.guard import escape_text
+
+PASSING = "turn-text:"
+"""The beginning of the id of a block with a text of one turn or one request; the section's id follows."""
+
+EPHEMERAL = "ephemeral"
+"""What names the text of `Turn.ephemeral`, among sections."""
+
+_ID_END = 13  # "-" and twelve digits
+
+
+def section_block(section: Section, body: str, count: CountTokens) -> Appended:
+    """The block of a section that does not stay, with its heading; it goes with the message of its turn."""
+    block = make_block(f"{PASSING}{section.id}", said([section], [body]), count, turn=0)
+    return replace(block, lifetime=section.lifetime, turn=None if section.lifetime == "step" else 0)
+
+
+def ephemeral_block(text: str, count: CountTokens) -> Appended:
+    """The block of the instruction that came with the turn."""
+    text = text if text.endswith("\n") else f"{text}\n"
+    return replace(make_block(f"{PASSING}{EPHEMERAL}", text, count, turn=0), lifetime="turn")
+
+
+def section_of(block: Appended) -> str:
+    """The section of such a block; `ephemeral` for that of the turn."""
+    return block.id.removeprefix(PASSING)[:-_ID_END]
+
+
+def of_turn(
+    blocks: Iterable[Appended], turn: int, withdrawn: Iterable[str], count: CountTokens
+) -> tuple[Appended, ...]:
+    """The blocks with the number of their turn; text cannot imitate elements that only earlier text contains."""
+    names = tuple(withdrawn)
+    return tuple(_of_turn(block, turn, names, count) for block in blocks)
+
+
+def _of_turn(block: Appended, turn: int, withdrawn: tuple[str, ...], count: CountTokens) -> Appended:
+    text = escape_text(block.text, withdrawn, mode="names") if withdrawn else block.text
+    if text != block.text:
+        made = make_block(f"{PASSING}{section_of(block)}", text, count)
+        block = replace(made, lifetime=block.lifetime, turn=block.turn)
+    return block if block.turn is None else replace(block, turn=turn)
+
+
+def ended_texts(blocks: Iterable[Appended], turn: int | None) -> tuple[EndedText, ...]:
+    """What remains of such blocks when they are no longer sent."""
+    return tuple(EndedText(section_of(block), block.sha256, turn, block.after_call_id) for block in blocks)
+
+
+def ended_before(previous: Call, *, shortened: bool) -> tuple[EndedText, ...]:
+    """The texts that have ended with the previous call or before it.
+
+    Args:
+        previous: the previous call, after its last step.
+        shortened: whether messages have been dropped since, so that turns are counted anew.
+    """
+    prompt = previous.prompt
+    known = dict.fromkeys((*prompt.ended, *ended_texts(prompt.passing, previous.turn)))
+    return tuple(dict.fromkeys(replace(each, turn=None) for each in known)) if shortened else tuple(known)
+
+
+def ended_cut(previous: Call) -> tuple[Cut, ...]:
+    """The record of the texts that ended with the previous call, if there were any."""
+    prompt = previous.prompt
+    names = [section_of(block) for block in prompt.passing]
+    names += [each.what for each in prompt.ended if previous.over and each.turn == previous.turn]
+    if not names:
+        return ()
+    told = f"one-turn text ended: {', '.join(dict.fromkeys(names))}"
+    return (Cut("baseline", told, sum(block.tokens for block in prompt.passing)),)
+
+
+def one_turn_names(agent: Agent) -> frozenset[str]:
+    """The sections of an agent that do not stay, in any profile and variant, and `ephemeral`."""
+    return frozenset({EPHEMERAL, *(s.id for edition in agent.editions.values() for s in edition if not s.stays)})

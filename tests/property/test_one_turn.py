@@ -1,0 +1,83 @@
+"""What is for one turn stays in that turn, and only its end changes what was sent.
+
+Five systems, three deliveries, every wire, hosts that keep their own messages and hosts that store what they sent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from typing import Any, get_args
+
+import pytest
+
+from cuecard import Delivery
+from property.one_turn_talks import SYSTEMS, THOUGHT, WIRES, Asked, Wire, bare, talk
+
+COUNT = int(os.environ.get("CUECARD_ONE_TURN", "60"))
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_no_request_holds_a_text_of_another_turn(seed: int) -> None:
+    draw = random.Random(seed)  # noqa: S311 - a seeded test
+    system, delivery = draw.choice(SYSTEMS), draw.choice(get_args(Delivery))
+    wires = [make() for make in WIRES]
+    for wire in wires:
+        wire.stores = draw.random() < 0.5
+    asked = list(talk(seed, system, delivery, ends=draw.random() < 0.5))
+    marks = [(each.turn, mark) for each in asked for mark in each.marks]
+    for wire in wires:
+        before: tuple[Asked, list[Any]] | None = None
+        for each in asked:
+            body = bare(wire.ask(each))
+            sent = json.dumps(body)
+            assert [mark for turn, mark in marks if turn != each.turn and mark in sent] == [], wire.name
+            _has_each_own_text_once(each, sent, wire)
+            flat = _flat(body, wire)
+            if before and each.call.delivery.name != "rewrite":
+                _extends(before, (each, flat), wire)
+            before = each, flat
+
+
+def _has_each_own_text_once(asked: Asked, sent: str, wire: Wire) -> None:
+    blocks = [json.dumps(block.text)[1:-1] for block in asked.step.appended if not block.stays]
+    for text in blocks:
+        assert sent.count(text) == blocks.count(text), (wire.name, text)
+    for card in asked.step.discovered:
+        assert card.tool in asked.step.active_tools
+
+
+def _flat(body: dict[str, Any], wire: Wire) -> list[str]:
+    """The pieces of a request as they are cached: what stands before the messages, and each block."""
+    front = {key: value for key, value in body.items() if key != wire.key}
+    pieces = [json.dumps(front, sort_keys=True)]
+    for message in body[wire.key]:
+        content = message.get("content", message.get("parts"))
+        blocks = content if isinstance(content, list) else [content]
+        pieces += [
+            json.dumps([message.get("role"), each, message.get("tool_calls")], sort_keys=True) for each in blocks
+        ]
+    return pieces
+
+
+def _extends(before: tuple[Asked, list[str]], now: tuple[Asked, list[str]], wire: Wire) -> None:
+    (old, sent), (new, pieces) = before, now
+    ended = [cut for cut in new.step.manifest.cuts if cut.what == "baseline" and "ended" in cut.reason]
+    if new.turn == old.turn:
+        assert pieces[: len(sent)] == sent, wire.name
+        return
+    passing = [block for block in old.step.appended if not block.stays]
+    assert bool(ended) == bool(passing)
+    if not passing:
+        assert pieces[: len(sent)] == sent, wire.name
+        return
+    texts = [json.dumps(block.text)[1:-1] for block in passing]
+    ours = [any(text in piece for text in texts) for piece in sent]
+    first = ours.index(True)
+    gone = [piece for piece, own in zip(sent[first:], ours[first:], strict=True) if not own]
+    if wire.name.endswith("opus-5-5"):  # it checks its thinking, which goes with the text that stood before it
+        gone = [piece for piece in gone if THOUGHT not in piece]
+
+    assert pieces[:first] == sent[:first], wire.name
+    assert pieces[first : first + len(gone)] == gone, wire.name

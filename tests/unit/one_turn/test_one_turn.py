@@ -1,0 +1,238 @@
+"""Texts of one turn: where they are sent, how they end, and what a host stores of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cuecard import Call, Engine, InputError, SpecError, Step, ToolResult, Turn
+from cuecard.adapters import anthropic
+from cuecard.model import Json
+from cuecard.model.messages import Message
+
+ROOT = Path(__file__).parents[3] / "prompts"
+WITH, WITHOUT = (True, False, True, False), (False, True, False, False)
+CASES: tuple[tuple[str, dict[str, Json], dict[str, Json], str], ...] = (
+    ("polyant", {"context": "ORDER 7 OF JANA"}, {}, "ORDER 7 OF JANA"),
+    ("mushroom", {"heartbeat": True}, {}, "answer HEARTBEAT_OK"),
+    ("mushroom", {"heartbeat": True}, {}, "Heartbeat run: true"),
+    ("mushroom", {"response_format": "json_object"}, {}, "one valid JSON object"),
+    ("pioneer", {"retry_instruction": "RETRY NOW"}, {}, "RETRY NOW"),
+    ("mistermorph", {"channel": "telegram"}, {"channel": "slack"}, "[ Telegram ]"),
+)
+AGENT = """\
+agent: shop
+inputs:
+  event: {default: "", lifetime: turn}
+  retry: {default: "", tier: step}
+  now: {default: "", lifetime: step}
+  name: {default: ""}
+sections:
+  - {id: identity, text: "You answer for {{#if name}}{{{name}}}{{else}}a shop{{/if}}."}
+  - {id: event, title: Event, text: "{{{event}}}"}
+  - {id: retry, title: Retry, text: "{{{retry}}}"}
+  - {id: now, title: Now, text: "{{{now}}}"}
+layout: {heading: "## {{title}}\\n"}
+"""
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    return Engine.open(tmp_path)
+
+
+def texts(step: Step) -> list[str]:
+    return [block.text for block in step.appended]
+
+
+def ended(call: Call) -> list[str]:
+    return [cut.reason for cut in call.record.cuts if cut.what == "baseline"]
+
+
+@pytest.mark.parametrize("order", [WITH, WITHOUT], ids=["with", "without"])
+@pytest.mark.parametrize(("agent", "one", "other", "mark"), CASES)
+@pytest.mark.parametrize("passes", [True, False], ids=["the engine has the message", "the host has it"])
+def test_such_a_text_is_in_the_requests_of_its_turn_and_in_no_other(
+    agent: str, one: Mapping[str, Json], other: Mapping[str, Json], mark: str, *, order: tuple[bool, ...], passes: bool
+) -> None:
+    chat, messages, seen = Engine.open(ROOT / agent).conversation(), list[dict[str, Any]](), []
+    for number, has in enumerate(order):
+        now = datetime(2026, 11, 20, 9, tzinfo=UTC) + timedelta(minutes=number)
+        said = Message("user", f"message {number}") if passes else None
+        chat.user(Turn(now=now, inputs=one if has else other, message=said))
+        messages.append({"role": "user", "content": f"message {number}"})
+        body = anthropic.request(chat.step([]), messages, model="claude-opus-4-8")
+        seen.append(json.dumps(body, ensure_ascii=False).count(mark))
+        messages.append({"role": "assistant", "content": "ok"})
+
+    assert seen == [int(has) for has in order]
+
+
+def test_the_end_of_a_text_is_in_the_manifest(engine: Engine) -> None:
+    chat = engine.conversation()
+    first = chat.user(Turn({"event": "ORDER 7"}, ephemeral="Be brief."))
+    second, third = chat.user(), chat.user()
+
+    assert ended(first) == []
+    assert ended(second) == ["one-turn text ended: event, ephemeral"]
+    assert ended(third) == []
+    assert second.prompt.segments == first.prompt.segments
+
+
+def test_a_turns_own_text_stands_behind_what_stays(engine: Engine) -> None:
+    chat = engine.conversation()
+    chat.user()
+    chat.user(Turn({"event": "ORDER 7", "name": "Jana"}, ephemeral="Be brief."))
+
+    assert [block.id.rpartition("-")[0] for block in chat.step().appended] == [
+        "context-update",
+        "turn-text:event",
+        "turn-text:ephemeral",
+    ]
+
+
+def test_its_first_request_has_a_breakpoint_in_front_of_it(engine: Engine) -> None:
+    step = engine.prepare_step(engine.prepare_call(Turn({"event": "ORDER 7"})))
+    body = anthropic.request(step, [{"role": "user", "content": "Hi"}], model="claude-sonnet-4-6")
+
+    assert ["cache_control" in block for block in body["messages"][0]["content"]] == [True, True]
+    later = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+    body = anthropic.request(step, [*later, {"role": "user", "content": "So?"}], model="claude-sonnet-4-6")
+    assert "ORDER 7" in str(body["messages"][-1])
+
+
+def test_a_changed_text_follows_the_last_result_and_says_what_it_replaces(engine: Engine) -> None:
+    chat = engine.conversation()
+    call = chat.user(Turn({"retry": "Try A."}))
+    first = chat.step()
+    second = chat.step([ToolResult("t", 1, "c1")], inputs={"retry": "Try B."})
+    third = chat.step([ToolResult("t", 2, "c2")], inputs={"retry": ""})
+
+    assert texts(first) == ["## Retry\nTry A.\n"]
+    assert texts(second)[:1] == texts(first)
+    assert "this replaces the earlier text of: Retry\n## Retry\nTry B.\n" in texts(second)[1]
+    assert texts(third)[:2] == texts(second)
+    assert texts(third)[2] == "<withdrawn-sections>\nRetry\n</withdrawn-sections>\n"
+    assert [block.after_call_id for block in third.appended] == [None, "c1", "c2"]
+    assert third.segments == call.prompt.segments
+    assert next(each.id for each in second.manifest.sections if each.placement == "appended") == "retry"
+    chat.user()
+    assert chat.step().appended == ()
+
+
+def test_hosts_without_the_handle_go_on_from_the_call_of_the_last_step(engine: Engine) -> None:
+    chat = engine.conversation()
+    call = chat.user()
+    history = [ToolResult("t", 1, "c1"), ToolResult("t", 2, "c2")]
+    handle = [chat.step(history[:1], inputs={"retry": "Try A."}), chat.step(history[1:], inputs={"retry": "Try B."})]
+    first = engine.prepare_step(call, history[:1], inputs={"retry": "Try A."})
+    assert first.call
+    second = engine.prepare_step(first.call, history, inputs={"retry": "Try B."})
+
+    assert [first, second] == handle
+    assert engine.prepare_step(call, history[:1], inputs={"retry": ""}).call is call
+
+
+def test_under_rewrite_the_system_prompt_is_made_again(engine: Engine) -> None:
+    chat = replace(engine, delivery="rewrite").conversation()
+    chat.user(Turn({"retry": "Try A.", "event": "ORDER 7"}))
+    first, second = chat.step(), chat.step([ToolResult("t", 1, "c1")], inputs={"retry": "Try B."})
+
+    assert first.system == "You answer for a shop.\n\n## Event\nORDER 7\n\n## Retry\nTry A."
+    assert second.system == "You answer for a shop.\n\n## Event\nORDER 7\n\n## Retry\nTry B."
+    assert (first.appended, second.appended) == ((), ())
+    assert "ORDER 7" not in engine.dump(chat, ended=True)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "code"),
+    [
+        ({"name": "Jana"}, "not-a-step-input"),
+        ({"retyr": "x"}, "unknown-input"),
+        ({"retry": 7}, "wrong-input"),
+        ({"retry": "\0"}, "control-character"),
+        (["retry"], "wrong-argument"),
+    ],
+)
+def test_a_wrong_input_of_a_request_is_refused_and_nothing_is_lost(engine: Engine, inputs: Any, code: str) -> None:
+    chat = engine.conversation()
+    chat.user(Turn({"event": "ORDER 7"}))
+    before = chat.state
+    with pytest.raises(InputError) as caught:
+        chat.step([ToolResult("t", 1, "c1")], inputs=inputs)
+
+    assert [problem.code for problem in caught.value.problems] == [code]
+    assert chat.state is before
+
+
+def test_a_text_of_one_request_moves_to_the_end_of_each(engine: Engine) -> None:
+    chat = engine.conversation()
+    chat.user(Turn({"now": "09:05"}))
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Hi"}]
+    first = anthropic.request(chat.step(), messages, model="claude-opus-4-8")["messages"]
+    messages += [
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "t", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "1"}]},
+    ]
+    second = anthropic.request(chat.step([ToolResult("t", 1, "c1")]), messages, model="claude-opus-4-8")["messages"]
+
+    assert [["09:05" in str(message) for message in sent] for sent in (first, second)] == [
+        [False, True],
+        [False, False, False, True],
+    ]
+    assert "cache_control" not in str(second[-1])
+    with pytest.raises(InputError, match="lifetime: turn"):
+        engine.prepare_call(Turn({"now": "09:05"}, model="claude-opus-5-5"))
+
+
+def test_a_state_of_the_running_turn_goes_on_and_one_of_an_ended_turn_does_not(engine: Engine) -> None:
+    chat = engine.conversation()
+    chat.user(Turn({"event": "ORDER 7", "retry": "Try A."}, ephemeral="Be brief."))
+    running, over = engine.dump(chat), engine.dump(chat, ended=True)
+
+    assert engine.load(running).step() == chat.step()
+    assert [text for text in ("ORDER 7", "Try A.", "Be brief.") if text in over] == []
+    with pytest.raises(InputError) as caught:
+        engine.load(over).step()
+    assert [problem.code for problem in caught.value.problems] == ["turn-ended"]
+    after, usual = engine.load(over), engine.load(running)
+    assert ended(after.user()) == ended(usual.user())
+    assert after.step() == usual.step()
+
+
+def test_conversations_without_such_texts_are_stored_as_before(engine: Engine) -> None:
+    chat = engine.conversation()
+    chat.user(Turn({"name": "Jana"}))
+    call = chat.to_json()["call"]
+
+    assert not {"given", "over"} & call.keys()
+    assert not {"passing", "ended"} & call["prompt"].keys()
+    chat.user(Turn({"name": "Otto"}))
+    assert "lifetime" not in chat.to_json()["call"]["prompt"]["sent"][0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("{id: event, title", "{id: event, tier: static, lifetime: turn, title", "is static"),
+        ("lifetime: turn}\n  retry", "lifetime: turn}\n  retry", ""),
+        ("tier: step}", "tier: step, lifetime: conversation}", "may change between the requests"),
+        ('text: "{{{event}}}"', 'text: "{{{event}}}{{{activeProtocols}}}"', "holds instructions of tools"),
+        ("{id: retry, title", "{id: retry, lifetime: conversation, title", "which may change between"),
+        ("layout: {", "layout: {boundary: {marker: M, before: retry}, ", "before the boundary"),
+    ],
+)
+def test_a_lifetime_that_contradicts_its_section_is_an_error(tmp_path: Path, old: str, new: str, told: str) -> None:
+    (tmp_path / "agent.yaml").write_text(AGENT.replace(old, new), encoding="utf-8")
+    if not told:
+        Engine.open(tmp_path)
+        return
+    with pytest.raises(SpecError, match=told):
+        Engine.open(tmp_path)
