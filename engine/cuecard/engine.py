@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
-from weakref import WeakValueDictionary
+from weakref import finalize
 
 from pydantic import SkipValidation
 
@@ -38,6 +38,7 @@ from cuecard.outside.rankers.opening import SearchWish
 from cuecard.outside.rankers.search import Search
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.pipeline.discovery import last_call_id, record_of
+from cuecard.pipeline.fit import Room
 from cuecard.pipeline.inputs import memory_problems, problems_of, with_exact_bodies, with_time
 from cuecard.pipeline.origin import check_previous, check_texts
 from cuecard.pipeline.request import Ended
@@ -233,11 +234,9 @@ class Engine(Answers):
                 other files or tools, or edited since; when its turn has ended.
             TemplateRenderError: when the template cannot be rendered with these inputs.
         """
-        if self._checked.get(id(call)) is not call:
-            check_texts(call, "call")
-            self._checked[id(call)] = call
+        room = self._rooms.get(id(call)) or self._checked(call)
         found = self._hooks.found(self._records(history), call)
-        return self._hooks.step(call, found, changed=(inputs, history) if inputs else None)[0]
+        return self._hooks.step(call, found, changed=(inputs, history) if inputs else None, room=room)[0]
 
     def _records(self, history: History) -> tuple[ResultRecord, ...]:
         search, pending = self.search_tool, self.agent.pending
@@ -245,10 +244,17 @@ class Engine(Answers):
         every = bool(self.agent.spec.tools.cues.on_result)
         return tuple(record_of(result, search, pending) for result in history if every or result.tool == search)
 
+    def _checked(self, call: Call) -> Callable[[], Room]:
+        """The room in a call whose texts fit their fingerprints: it cannot change, and has many steps."""
+        check_texts(call, "call")
+        self._rooms[id(call)] = room = cache(partial(self._hooks.room, replace(call)))  # of a copy: the call may go
+        finalize(call, self._rooms.pop, id(call), None).atexit = False
+        return room
+
     @cached_property
-    def _checked(self) -> WeakValueDictionary[int, Call]:
-        """Calls whose texts were found to fit their fingerprints: they cannot change, and have many steps."""
-        return WeakValueDictionary()
+    def _rooms(self) -> dict[int, Callable[[], Room]]:
+        """The room in each call that has had a step, as long as the call exists."""
+        return {}
 
     @cached_property
     def _hooks(self) -> Hooks:

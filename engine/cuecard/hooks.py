@@ -50,7 +50,7 @@ from cuecard.pipeline.history.record import Selected
 from cuecard.pipeline.inputs import Values, clean_inputs
 from cuecard.pipeline.late_cues import tell_late_cues
 from cuecard.pipeline.origin import check_call, check_previous
-from cuecard.pipeline.placement import Placed, active_tools, place
+from cuecard.pipeline.placement import Placed, active_tools, place, room_within
 from cuecard.pipeline.request import CallRequest, Ended, StepRequest
 from cuecard.pipeline.results import render_result
 from cuecard.pipeline.sections import Draft, draft_sections
@@ -135,8 +135,17 @@ class Hooks:
         call = tell_withheld(request, call, withheld)
         return discover_ahead(request, tell_late_cues(request, call))
 
+    def room(self, call: Call) -> Room:
+        """The room for the tools that are decided within a call."""
+        return room_within(StepRequest(self.agent, call, Found(), self.count))
+
     def step(
-        self, call: Call, found: Found, last: Placed | None = None, changed: Changed | None = None
+        self,
+        call: Call,
+        found: Found,
+        last: Placed | None = None,
+        changed: Changed | None = None,
+        room: Callable[[], Room] | None = None,
     ) -> tuple[Step, Placed]:
         """A step of a call, and its prompt as it was placed: the call's next step goes on from there.
 
@@ -145,6 +154,7 @@ class Hooks:
             found: the discoveries so far.
             last: the prompt of the call's last step.
             changed: inputs that come with the request, and the results so far.
+            room: gives the room in the call, if it is known.
 
         Raises:
             InputError: when the call was made by another agent, or from other files or tools; when its turn has ended.
@@ -155,8 +165,10 @@ class Hooks:
         request = StepRequest(self.agent, call, found, self.count, self.salt)
         if changed and (now := with_inputs(request, *changed)) is not call:
             request, last = replace(request, call=now), last if call.delivery.places_blocks else None
+            room = None
         discovered, dropped = discover_more(request)
-        placed = place(request, active_tools(request, discovered, last.active if last else None), last)
+        active = active_tools(request, discovered, last.active if last else None, room)
+        placed = place(request, active, last)
         return make_step(request, dropped, placed), placed
 
     def search(self, query: str, limit: int | None, call: Call | None, found: Found | None) -> SearchResult:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from itertools import groupby
 from typing import TypeAlias
 
@@ -100,9 +101,17 @@ class Placed:
         return replace(self, segments=tuple(segments), appended=appended, passing=passing)
 
 
-def active_tools(request: StepRequest, discovered: Sequence[Discovery], last: Activation | None = None) -> Activation:
-    """Which of these tools are active, each decided once; decisions of the call's `last` step stay."""
-    return activate(request, discovered, lambda: _room(request), last)
+def active_tools(
+    request: StepRequest,
+    discovered: Sequence[Discovery],
+    last: Activation | None = None,
+    room: Callable[[], Room] | None = None,
+) -> Activation:
+    """Which of these tools are active, each decided once; decisions of the call's `last` step stay.
+
+    `room` gives the room in the call, if it is known already.
+    """
+    return activate(request, discovered, room or partial(room_within, request), last)
 
 
 def place(request: StepRequest, active: Activation, last: Placed | None = None) -> Placed:
@@ -125,10 +134,10 @@ def place(request: StepRequest, active: Activation, last: Placed | None = None) 
 
 def lacks_room(request: StepRequest) -> bool:
     """Whether the prompt of a call has no room for the notice about the tools that are not active from its start."""
-    return _room(request).overdrawn
+    return room_within(request).overdrawn
 
 
-def _room(request: StepRequest) -> Room:
+def room_within(request: StepRequest) -> Room:
     """The room for tools that are decided within a call, and what its sections show of them."""
     return _room_in_prompt(request) if request.call.delivery.rebuilds else _room_in_messages(request)
 
@@ -139,7 +148,7 @@ def _room_in_prompt(request: StepRequest) -> Room:
     tokens = asked.counter(agent, request.count, lambda more: _ask_prompt(request, more))
     room = Room(
         asked.has_place(edition(request)),
-        lambda tool: tokens(agent.protocols[tool].text),
+        cache(lambda tool: tokens(agent.protocols[tool].text)),
         _named(request, tokens),
         times=asked.times or 1,
         noticed=frozenset([0] if notice else []),
@@ -164,7 +173,7 @@ def _ask_prompt(request: StepRequest, more: str = "") -> Asked:
 def _room_in_messages(request: StepRequest) -> Room:
     prompt, message = request.call.prompt, BlockCosts.of(request)
     named = _named(request, message.tokens if message.asked.shown else request.count)
-    room = Room(message.asked.has_place(edition(request)), message.takes, named, message.asked.tokens)
+    room = Room(message.asked.has_place(edition(request)), cache(message.takes), named, message.asked.tokens)
     return step_room(request, room, tokens_of(prompt.segments, prompt.blocks) + message.waits())
 
 
