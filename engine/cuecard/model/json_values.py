@@ -20,6 +20,7 @@ MAX_VALUES = 250_000
 
 _MOST_WRONG = 1_000
 _HINT = "values are texts, numbers, booleans, null, lists, and objects with text keys"
+_TEXT: frozenset[type] = frozenset({str})
 _PLAIN: frozenset[type] = frozenset({str, bool, type(None)})
 
 KEY = -1
@@ -69,9 +70,20 @@ def exact_body(value: Any) -> tuple[Any, list[Wrong]]:
 
     Wrong is only what cannot be read, or holds too many values.
     """
-    if type(value) is dict and _PLAIN.issuperset(map(type, value.values())) and {str}.issuperset(map(type, value)):
+    if _is_flat(value):
         return value, []  # as most are
     return _walked(lambda walk: walk.value(value, (), 0), finite=False, lenient=True)
+
+
+def _is_flat(value: Any) -> bool:
+    """Whether a walk would leave a value as it is: an object that holds plain values, or lists of them."""
+    if type(value) is not dict or not _TEXT.issuperset(map(type, value)):
+        return False
+    lists = [each for each in (*value.values(),) if type(each) not in _PLAIN]
+    for each in lists:
+        if type(each) is not list or not _PLAIN.issuperset(map(type, each)):
+            return False
+    return len(value) + sum(map(len, lists)) <= MAX_VALUES
 
 
 def _walked(work: Any, *, finite: bool, lenient: bool = False) -> tuple[Any, list[Wrong]]:

@@ -87,15 +87,16 @@ def with_exact_bodies(results: History, name: str, reads: Callable[[ToolResult],
         InputError: for each body that cannot be read, or holds too many values.
     """
     problems: list[Problem] = []
-    made = []
-    for place, each in enumerate(results):
-        if type(each.result) is not str and reads(each):
-            body, found = exact_body(each.result)
-            places = ((wrong, wrong.place(f"{name}[{place}].result")) for wrong in found)
-            problems += (Problem(wrong.code, f"`{at}` {wrong.told}", wrong.hint, at) for wrong, at in places)
-            made.append(each if body is each.result else replace(each, result=body))
-        else:
-            made.append(each)
+    made = list(results)
+    for place, each in enumerate(made):
+        if type(each.result) is str or not reads(each):
+            continue
+        body, found = exact_body(each.result)
+        if body is not each.result:
+            made[place] = replace(each, result=body)
+        for wrong in found:
+            at = wrong.place(f"{name}[{place}].result")
+            problems.append(Problem(wrong.code, f"`{at}` {wrong.told}", wrong.hint, at))
     refuse(problems)
     return made
 
