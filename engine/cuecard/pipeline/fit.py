@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from cuecard.agent.agent import Agent
@@ -49,8 +48,7 @@ class Offer(NamedTuple):
     there: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(NamedTuple):
     """What is left for the instructions of tools, and what they take.
 
     Attributes:
@@ -161,8 +159,7 @@ class _Left:
     def room(self) -> Room:
         """The room that is left."""
         room = self._room
-        return replace(
-            room,
+        return room._replace(
             protocols=room.protocols and room.protocols._replace(left=self._protocols),
             total=room.total and room.total._replace(left=self._total),
             section=room.section and room.section._replace(left=self._section),
@@ -176,13 +173,14 @@ class _Left:
         if room.total or room.section:
             takes = room.takes(offer.tool)
             needed = takes if message in self._opened else takes + room.opening
+            once = takes // room.times
             if needed > self._total:
                 return _reason(room.total)
-            if takes // room.times > self._section:
+            if once > self._section:
                 return _reason(room.section)
             if room.shown:
                 self._total -= needed
-                self._section -= takes // room.times
+                self._section -= once
                 self._opened.add(message)
         return "" if room.shown else NOT_SHOWN
 
@@ -246,14 +244,14 @@ def call_room(request: CallRequest, room: Room, used: int, limited: Limited, dec
     """
     taken = decided.kept.difference(each.tool for each in decided.withheld) if decided else None
     protocols = None if taken is None else _of_instructions(request, taken)
-    return replace(room, protocols=protocols, total=_of_the_whole(request.agent, used), section=_of_sections(limited))
+    return room._replace(protocols=protocols, total=_of_the_whole(request.agent, used), section=_of_sections(limited))
 
 
 def step_room(request: StepRequest, room: Room, used: int, limited: Limited = ()) -> Room:
     """The room for the tools that are decided within a call; the arguments are those of `call_room`."""
     tools = request.call.tools
     protocols = _of_instructions(request, {*tools.earlier, *tools.sent})
-    return replace(room, protocols=protocols, total=_of_the_whole(request.agent, used), section=_of_sections(limited))
+    return room._replace(protocols=protocols, total=_of_the_whole(request.agent, used), section=_of_sections(limited))
 
 
 def _of_instructions(request: CallRequest | StepRequest, taken: Iterable[str]) -> Budget | None:
@@ -316,29 +314,29 @@ def activate(
     tools = request.call.tools
     first = last is None
     if last is None:
-        sent = tuple(discovery for discovery in discovered if discovery.tool in tools.sent)
-        done = frozenset([*(each.tool for each in sent), *(each.tool for each in tools.withheld)])
+        sent = tuple([discovery for discovery in discovered if discovery.tool in tools.sent]) if tools.sent else ()
+        done = frozenset([each.tool for each in (*sent, *tools.withheld)])
         last = Activation(sent, tools.withheld, done)
     new = [discovery for discovery in discovered if discovery.tool not in last.done]
     if not new:
         return last
     fit = first_fit(_step_offers(request, new), last.room or ask())
-    active = frozenset(fit.active).union(tools.sent if first else ())
-    late = tuple(discovery for discovery in (discovered if first else new) if discovery.tool in active)
-    shown = late if first else (*last.shown, *late)
-    done = last.done.union(discovery.tool for discovery in new)
+    active = {*fit.active, *tools.sent} if first else {*fit.active}
+    late = [discovery for discovery in (discovered if first else new) if discovery.tool in active]
+    shown = tuple(late) if first else (*last.shown, *late)
+    done = last.done.union([discovery.tool for discovery in new])
     return Activation(shown, (*last.withheld, *fit.withheld), done, fit.room)
 
 
-def _step_offers(request: StepRequest, new: Sequence[Discovery]) -> Iterator[Offer]:
+def _step_offers(request: StepRequest, new: Sequence[Discovery]) -> list[Offer]:
     """The undecided tools, in the order of decision."""
     tools = request.call.tools
     before = {discovery.tool for discovery in tools.discovered}
     early = {discovery.tool: discovery for discovery in new if discovery.tool in before}
     first = recent_first(early, tools.called, tools.named) if early else ()
     messages = {} if request.call.delivery.rebuilds else _messages(request, new)
-    for each in (*(early[name] for name in first), *(d for d in new if d.tool not in early)):
-        yield Offer(each.tool, cost(request, each.tool), each.after_call_id, messages.get(each.tool, 0))
+    order = (*[early[name] for name in first], *[each for each in new if each.tool not in early])
+    return [Offer(d.tool, cost(request, d.tool), d.after_call_id, messages.get(d.tool, 0)) for d in order]
 
 
 def _messages(request: StepRequest, new: Sequence[Discovery]) -> dict[str, int]:
