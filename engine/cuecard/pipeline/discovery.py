@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cuecard.errors import visible
 from cuecard.model import Call, Cut, Diagnostic, Discovery, ResultRecord, ToolResult
-from cuecard.pipeline.found_names import FoundNames, found_names
+from cuecard.pipeline.found_names import NOTHING_FOUND, found_names
 from cuecard.pipeline.pending import asks_first
 from cuecard.records import dataclass
 
@@ -142,7 +142,7 @@ def record_of(result: ToolResult, search_tool: str, pending: str = "") -> Result
         pending: the key with which a result of another tool asks for confirmation; empty if not used.
     """
     searched = result.tool == search_tool and not result.is_error
-    found = found_names(result.result) if searched else FoundNames()
+    found = found_names(result.result) if searched else NOTHING_FOUND
     asks = result.pending or bool(pending and not searched and asks_first(result.result, pending))
     return ResultRecord(result.tool, result.call_id, found.names, result.is_error, found.unread, asks, result.batch)
 

@@ -160,9 +160,9 @@ class _Left:
         """The room that is left."""
         room = self._room
         return room._replace(
-            protocols=room.protocols and room.protocols._replace(left=self._protocols),
-            total=room.total and room.total._replace(left=self._total),
-            section=room.section and room.section._replace(left=self._section),
+            protocols=room.protocols and Budget(room.protocols.reason, self._protocols),
+            total=room.total and Budget(room.total.reason, self._total),
+            section=room.section and Budget(room.section.reason, self._section),
             opened=frozenset(self._opened),
             noticed=frozenset(self._noticed),
         )

@@ -55,6 +55,9 @@ class FoundNames:
     unread: str = ""
 
 
+NOTHING_FOUND = FoundNames()
+
+
 def found_names(result: Json) -> FoundNames:
     """The tool names in a search result, and what could not be read."""
     return _read(result, _DEEPEST)
