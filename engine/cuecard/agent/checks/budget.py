@@ -161,7 +161,7 @@ def _text(each: Compiled, values: Mapping[str, str]) -> str:
     """The rendered text of a section, or its source if it cannot be rendered."""
     try:
         return each.section.render(values)
-    except CuecardError:
+    except (CuecardError, KeyError):  # without a call, a section has no content from its source
         return each.text.source.text[each.text.start : each.text.end]
 
 
