@@ -22,8 +22,8 @@ SECRET = "ORDER-7-OF-JANA"  # noqa: S105 - what must not leak
 def test_the_context_of_a_webhook_is_in_its_own_run_alone(delivery: Delivery) -> None:
     wire: list[str] = []
 
-    def model(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
-        wire.append(str(messages[-1].instructions) + repr([part for each in messages for part in each.parts]))
+    def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        wire.append(str(info.instructions) + repr([part for each in messages for part in each.parts]))
         return ModelResponse(parts=[TextPart("ok")])
 
     engine = Engine.open(POLYANT, delivery=delivery)
