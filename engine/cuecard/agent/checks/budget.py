@@ -163,7 +163,7 @@ def _text(each: Compiled, values: Mapping[str, str]) -> str:
         return each.text.source.text[each.text.start : each.text.end]
     try:
         return each.section.render(values)
-    except CuecardError:
+    except (CuecardError, KeyError):  # without a call, a section has no content from its source
         return each.text.source.text[each.text.start : each.text.end]
 
 
