@@ -14,7 +14,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict, cast
 from weakref import WeakKeyDictionary
 
 from cuecard.adapters.framework_seam import needs
@@ -38,7 +38,7 @@ with needs("openai-agents", ">=0.24", "openai-agents"):
     from agents.run_config import CallModelData, ModelInputData
     from agents.tool_context import ToolContext
 from cuecard.adapters.ongoing import check_own, made_by
-from cuecard.adapters.openai_agents_run import Run, Told
+from cuecard.adapters.openai_agents_run import Run, Told, TurnSource
 from cuecard.boundary.capability import check_graph, check_run
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -54,6 +54,9 @@ class Options(TypedDict):
 
     context: Run
     run_config: RunConfig
+    previous_response_id: NotRequired[str]
+    conversation_id: NotRequired[str]
+    auto_previous_response_id: NotRequired[bool]
 
 
 def run_in(context: Any) -> Run | None:
@@ -104,32 +107,46 @@ class Cuecard:
 
     def options(
         self,
-        turn: Turn | None = None,
+        turn: TurnSource | None = None,
         conversation: Conversation | None = None,
         *,
         config: RunConfig | None = None,
+        previous_response_id: str = "",
+        conversation_id: str = "",
+        auto_previous_response_id: bool = False,
     ) -> Options:
         """What the runner needs for one user message: `Runner.run(agent, "Hello", **card.options(turn))`.
 
         A host with a context of its own passes `run` in it instead, and `config` beside it.
 
         Args:
-            turn: what the host knows about it; the model that answers and the tools of the agent need not be named.
+            turn: what the host knows about it; the model that answers and the tools of the agent need not be named. A
+                function is called for the run, and again for its later requests where the agent file declares inputs
+                with `tier: step`: only those are taken from it then.
             conversation: the one that the run belongs to; without one, each run begins a conversation.
             config: the host's own settings.
+            previous_response_id: of the runner, for a history that the provider keeps; an agent with texts of one turn
+                is refused there, since nothing can be taken back.
+            conversation_id: likewise.
+            auto_previous_response_id: likewise.
 
         Raises:
             InputError: with each argument that is wrong.
         """
-        return {"context": self.run(turn, conversation, config=config), "run_config": self.config(config)}
+        named = {"previous_response_id": previous_response_id, "conversation_id": conversation_id}
+        kept: dict[str, Any] = {name: value for name, value in named.items() if value}
+        kept |= {"auto_previous_response_id": True} if auto_previous_response_id else {}
+        run = self.run(turn, conversation, config=config, kept=bool(kept))
+        return cast("Options", {"context": run, "run_config": self.config(config), **kept})
 
     def run(
         self,
-        turn: Turn | None = None,
+        turn: TurnSource | None = None,
         conversation: Conversation | None = None,
         *,
         config: RunConfig | None = None,
         resumed: bool = False,
+        kept: bool = False,
     ) -> Run:
         """What belongs to one run, for its context.
 
@@ -138,19 +155,20 @@ class Cuecard:
             conversation: likewise.
             config: likewise; read for the model that it names.
             resumed: whether the run goes on after an interruption, with no new message of the user.
+            kept: whether the runner is passed `previous_response_id`, `conversation_id` or `auto_previous_response_id`.
 
         Raises:
             InputError: with each argument that is wrong, when the conversation is of another agent, or when a run is
                 resumed in a conversation without a call.
         """
-        turn = Turn() if turn is None else turn
-        check_run(turn, conversation, (Turn, Conversation))
+        check_run(Turn() if turn is None else turn, conversation, (Turn, Conversation))
         chat = conversation or self.engine.conversation()
         check_own(chat.call, self.engine)
         if resumed and chat.call is None:
-            told = "the conversation has no call yet, so there is no run to resume"
-            raise InputError(Problem("no-call", told, "pass the conversation of the run", "conversation"))
-        run = Run(self.engine, chat, turn, config or RunConfig(), Told(self.on_call, self.on_step), self._serves)
+            missing = "the conversation has no call yet, so there is no run to resume"
+            raise InputError(Problem("no-call", missing, "pass the conversation of the run", "conversation"))
+        told = Told(self.on_call, self.on_step)
+        run = Run(self.engine, chat, turn, config or RunConfig(), told, self._serves, kept=kept)
         run.given = self._given.setdefault(chat, run.given)
         if resumed and chat.call and made_by(chat.call, self.engine):
             run.call, run.step = chat.call, chat.step()

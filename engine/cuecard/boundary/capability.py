@@ -61,10 +61,10 @@ def check_graph(arguments: Mapping[str, Any], engine: type, turn: type) -> None:
 
 
 def check_run(turn: Any, conversation: Any, nouns: tuple[type, type]) -> None:
-    """The `turn` and the `conversation` of one run, neither of which may be a function.
+    """The `turn` and the `conversation` of one run; the conversation may be no function.
 
     Args:
-        turn: a turn.
+        turn: a turn, or a function that makes it.
         conversation: a conversation; None for a new one.
         nouns: the classes of turns and of conversations.
 
@@ -72,6 +72,6 @@ def check_run(turn: Any, conversation: Any, nouns: tuple[type, type]) -> None:
         InputError: with each that is wrong.
     """
     found = Findings()
-    Instance(nouns[0]).take(turn, "turn", found)
+    Either([Instance(nouns[0]), Function("a function that makes one")]).take(turn, "turn", found)
     Maybe([Instance(nouns[1], hint="`engine.conversation()` makes one")]).take(conversation, "conversation", found)
     found.refuse()
