@@ -16,7 +16,7 @@ from cuecard.adapters.plain_values import plain_value
 from cuecard.adapters.turns import Read
 from cuecard.model import RenderedResult, Step, ToolResult
 
-Held: TypeAlias = Sequence[tuple[str, types.FunctionResponse]]
+Held: TypeAlias = list[tuple[str, types.FunctionResponse]]
 """The results of a content, each with its call id."""
 
 _OTHERS = "For context:"

@@ -5,7 +5,7 @@
     def call_model(state):
         ready = card.prepare(model, state["messages"], tools, state.get("cuecard"))
         answer = model.bind_tools(ready.tools, **ready.settings).invoke(ready.messages)
-        return {"messages": [answer], "cuecard": ready.cuecard}
+        return {"messages": [answer], "cuecard": ready.after(answer)}
 
 The LangChain middleware (`cuecard.adapters.langchain`) is the same around an agent of `create_agent`.
 """

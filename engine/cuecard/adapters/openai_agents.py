@@ -14,7 +14,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NotRequired, TypedDict, cast
+from typing import Any, TypedDict
 from weakref import WeakKeyDictionary
 
 from cuecard.adapters.framework_seam import needs
@@ -54,9 +54,6 @@ class Options(TypedDict):
 
     context: Run
     run_config: RunConfig
-    previous_response_id: NotRequired[str]
-    conversation_id: NotRequired[str]
-    auto_previous_response_id: NotRequired[bool]
 
 
 def run_in(context: Any) -> Run | None:
@@ -111,9 +108,7 @@ class Cuecard:
         conversation: Conversation | None = None,
         *,
         config: RunConfig | None = None,
-        previous_response_id: str = "",
-        conversation_id: str = "",
-        auto_previous_response_id: bool = False,
+        kept: bool = False,
     ) -> Options:
         """What the runner needs for one user message: `Runner.run(agent, "Hello", **card.options(turn))`.
 
@@ -125,19 +120,15 @@ class Cuecard:
                 with `tier: step`: only those are taken from it then.
             conversation: the one that the run belongs to; without one, each run begins a conversation.
             config: the host's own settings.
-            previous_response_id: of the runner, for a history that the provider keeps; an agent with texts of one turn
-                is refused there, since nothing can be taken back.
-            conversation_id: likewise.
-            auto_previous_response_id: likewise.
+            kept: whether the provider keeps the history, because the runner is passed `previous_response_id`,
+                `conversation_id` or `auto_previous_response_id`; an agent with texts of one turn is then refused as
+                the run begins, since nothing can be taken back.
 
         Raises:
             InputError: with each argument that is wrong.
         """
-        named = {"previous_response_id": previous_response_id, "conversation_id": conversation_id}
-        kept: dict[str, Any] = {name: value for name, value in named.items() if value}
-        kept |= {"auto_previous_response_id": True} if auto_previous_response_id else {}
-        run = self.run(turn, conversation, config=config, kept=bool(kept))
-        return cast("Options", {"context": run, "run_config": self.config(config), **kept})
+        run = self.run(turn, conversation, config=config, kept=kept)
+        return {"context": run, "run_config": self.config(config)}
 
     def run(
         self,
@@ -155,7 +146,7 @@ class Cuecard:
             conversation: likewise.
             config: likewise; read for the model that it names.
             resumed: whether the run goes on after an interruption, with no new message of the user.
-            kept: whether the runner is passed `previous_response_id`, `conversation_id` or `auto_previous_response_id`.
+            kept: as for `options`.
 
         Raises:
             InputError: with each argument that is wrong, when the conversation is of another agent, or when a run is

@@ -24,10 +24,3 @@ def inputs_now(agent: Agent, said: Callable[[], Turn]) -> Mapping[str, Json]:
     given = admit_turn(agent, said(), None).inputs if changing else {}
     values = {name: given.get(name, spec.default) for name, spec in changing.items()}
     return {name: value for name, value in values.items() if value is not None}
-
-
-def lasting(agent: Agent, turn: Turn) -> tuple[Mapping[str, Json], Mapping[str, Json]]:
-    """The inputs of a turn that hold for all its requests, and those that may be others in the next one."""
-    changing = {name for name in turn.inputs if (spec := agent.spec.inputs.get(name)) and spec.tier == "step"}
-    kept = {name: value for name, value in turn.inputs.items() if name not in changing}
-    return kept, {name: turn.inputs[name] for name in changing}

@@ -39,7 +39,8 @@ def engine(name: str) -> Engine:
 
 
 def turn_of(name: str, number: int) -> Turn:
-    return CASES[name][2 if number == OWN else 1]
+    _, without, having = CASES[name]
+    return having if number == OWN else without
 
 
 def check(requests: Sequence[Sequence[str]], text: str, passing: Sequence[str] = ()) -> None:

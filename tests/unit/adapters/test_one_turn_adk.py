@@ -17,6 +17,7 @@ from google.adk.sessions.session import Session
 from google.adk.sessions.sqlite_session_service import SqliteSessionService
 from google.adk.tools.long_running_tool import LongRunningFunctionTool
 from google.genai import types
+from typing_extensions import override
 
 from cuecard import Turn
 from cuecard.adapters.adk import Cuecard
@@ -57,10 +58,10 @@ def pieces(request: LlmRequest) -> list[str]:
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("elsewhere", [False, True], ids=["one process", "another after each turn"])
-@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("process", ["one", "another after each turn"])
+@pytest.mark.parametrize("how", ["whole", "streamed"])
 def test_a_text_of_one_turn_is_in_its_own_requests_and_not_in_the_session(
-    name: str, elsewhere: bool, streamed: bool, tmp_path: Path
+    name: str, process: str, how: str, tmp_path: Path
 ) -> None:
     text, now, model = CASES[name][0], [0], Scripted(batches=list(BATCHES), ids=True)
 
@@ -69,12 +70,12 @@ def test_a_text_of_one_turn_is_in_its_own_requests_and_not_in_the_session(
 
     async def whole() -> None:
         sessions: BaseSessionService = InMemorySessionService()
-        if elsewhere:
+        if process != "one":
             sessions = SqliteSessionService(str(tmp_path / "sessions.sqlite"))
         run = runner(name, model, sessions, turn)
         for now[0], words in enumerate(WORDS):
-            run = runner(name, model, sessions, turn) if elsewhere else run
-            events = await say(run, types.Part(text=words), streamed=streamed)
+            run = runner(name, model, sessions, turn) if process != "one" else run
+            events = await say(run, types.Part(text=words), streamed=how == "streamed")
             session = await stored(sessions)
             assert text not in repr(session.state)
             assert text not in repr([event.content for event in (*events, *session.events)])
@@ -133,6 +134,7 @@ def test_a_turn_that_waits_for_a_tool_goes_on_with_its_text_in_another_process()
 class Thinking(Scripted):
     """Thinks aloud before it answers."""
 
+    @override
     async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> Any:
         async for response in super().generate_content_async(llm_request, stream):
             thought = types.Part(text=f"T{len(self.sent) - 1}", thought=True)

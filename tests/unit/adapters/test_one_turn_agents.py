@@ -23,7 +23,7 @@ from openai import AsyncOpenAI
 from cuecard import InputError, Turn
 from cuecard.adapters.openai_agents import Cuecard
 from unit.adapters.model_server import ToLoopback, model_server
-from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, OWN, WORDS, check, engine, turn_of
+from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, WORDS, check, engine, turn_of
 
 QUIET = RunConfig(tracing_disabled=True)
 RUNTIME = "## Runtime Facts"
@@ -41,8 +41,8 @@ def pieces(body: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("kind", [OpenAIResponsesModel, OpenAIChatCompletionsModel])
-@pytest.mark.parametrize("streamed", [False, True])
-def test_a_text_of_one_turn_is_in_its_own_requests_and_in_no_session(name: str, kind: Any, streamed: bool) -> None:
+@pytest.mark.parametrize("how", ["whole", "streamed"])
+def test_a_text_of_one_turn_is_in_its_own_requests_and_in_no_session(name: str, kind: Any, how: str) -> None:
     text, session, seen = CASES[name][0], SQLiteSession("talk"), list[str]()
 
     async def say(url: str, turn: int, stored: str) -> str:
@@ -56,7 +56,7 @@ def test_a_text_of_one_turn_is_in_its_own_requests_and_in_no_session(name: str, 
         chat = engine(name).load(stored) if stored else engine(name).conversation()
         options = card.options(turn_of(name, turn), chat, config=QUIET)
         async with client:
-            if streamed:
+            if how == "streamed":
                 run = Runner.run_streamed(agent, WORDS[turn], session=session, **options)
                 seen.extend([repr(event) async for event in run.stream_events()])
                 items = run.to_input_list()
@@ -114,24 +114,24 @@ def test_a_history_that_the_provider_keeps_is_refused_before_anything_is_sent(ke
     chat = engine("polyant").conversation()
 
     with pytest.raises(InputError, match=r"`conversation-context` lives for one turn.*\n?.*system-only"):
-        asyncio.run(Runner.run(agent, "hello", **card.options(turn_of("polyant", 0), chat, config=QUIET, **kept)))
+        asyncio.run(
+            Runner.run(agent, "hello", **card.options(turn_of("polyant", 0), chat, config=QUIET, kept=True), **kept)
+        )
     assert not model.calls
     assert chat.call is None
 
     alone = Turn({"context": "ORDER-7-OF-JANA"}, now=NOW, host="system-only")
-    asyncio.run(Runner.run(agent, "hello", **card.options(alone, chat, config=QUIET, **kept)))
+    asyncio.run(Runner.run(agent, "hello", **card.options(alone, chat, config=QUIET, kept=True), **kept))
     (call,) = model.calls
     assert "ORDER-7-OF-JANA" in str(call.system_instructions)
-    assert (call.previous_response_id, call.conversation_id) == (
-        kept.get("previous_response_id"), kept.get("conversation_id"),
-    )  # fmt: skip
 
 
 def test_an_agent_without_such_texts_is_not_refused_there() -> None:
     card, model = Cuecard(engine("cms")), ScriptedModel([[assistant_message("done")]])
     agent: Agent[Any] = Agent("one", model=model, tools=card.tools([look]))
 
-    asyncio.run(Runner.run(agent, "hello", **card.options(Turn(now=NOW), config=QUIET, previous_response_id="r")))
+    options = card.options(Turn(now=NOW), config=QUIET, kept=True)
+    asyncio.run(Runner.run(agent, "hello", previous_response_id="r", **options))
 
     assert len(model.calls) == 1
 
@@ -154,4 +154,3 @@ def test_thinking_of_an_ended_turn_leaves_where_the_model_checks_it(name: str, l
     last = model.calls[-1].input
     assert [word for word in ("T0", "T1") if word in repr(last)] == left
     assert "ORDER-7-OF-JANA" not in repr(last)
-    assert OWN == 1

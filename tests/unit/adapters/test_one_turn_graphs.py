@@ -69,16 +69,16 @@ def graph_of(name: str, model: Any, saver: Any, now: list[int]) -> Any:
 
 @pytest.mark.parametrize("make", [agent_of, graph_of])
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("elsewhere", [False, True], ids=["one process", "another after each turn"])
+@pytest.mark.parametrize("process", ["one", "another after each turn"])
 def test_a_text_of_one_turn_is_in_its_own_requests_and_in_nothing_that_the_graph_keeps(
-    make: Any, name: str, elsewhere: bool
+    make: Any, name: str, process: str
 ) -> None:
     model, saver, now, streamed = Asking(batches=BATCHES), InMemorySaver(), [0], list[Any]()
     app, text = make(name, model, saver, now), CASES[name][0]
 
     for turn, words in enumerate(WORDS):
         now[0] = turn
-        app = make(name, model, saver, now) if elsewhere else app
+        app = make(name, model, saver, now) if process != "one" else app
         streamed += app.stream({"messages": [HumanMessage(words)]}, THREAD, stream_mode=["updates", "messages"])
         assert text not in json.dumps(app.get_state(THREAD).values, default=str)
 
