@@ -54,7 +54,7 @@ def main() -> None:
     def call_model(state: State) -> dict[str, Any]:
         ready = card.prepare(model, state["messages"], tools, state.get("cuecard"), turn=Turn())
         answer = model.bind_tools(ready.tools, **ready.settings).invoke(ready.messages)
-        return {"messages": [answer], "cuecard": ready.cuecard}
+        return {"messages": [answer], "cuecard": ready.after(answer)}
 
     graph = StateGraph(State)
     graph.add_node("model", call_model)

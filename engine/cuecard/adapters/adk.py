@@ -26,11 +26,21 @@ with needs("google-adk", ">=2.13", "adk"):
     from google.adk.plugins.base_plugin import BasePlugin
     from google.adk.tools.base_tool import BaseTool
     from google.adk.tools.tool_context import ToolContext
+    from google.genai import types
 
-from cuecard.adapters.adk_agents import agents_of, says_something, sees_one_turn, sends_news_only
-from cuecard.adapters.adk_contents import CallIds, named, place_blocks, tool_results, with_results
+from cuecard.adapters.adk_agents import agents_of, says_something, sees_one_turn, sends_news_only, waits
+from cuecard.adapters.adk_contents import (
+    CallIds,
+    named,
+    place_blocks,
+    tool_results,
+    with_results,
+    without_ended_thinking,
+)
 from cuecard.adapters.adk_request import SearchTool, put_in_front, show_active
+from cuecard.adapters.one_turn import ends_with_turn
 from cuecard.adapters.ongoing import made_by, search
+from cuecard.adapters.step_inputs import inputs_now
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, did_you_mean
@@ -79,7 +89,9 @@ class Cuecard(BasePlugin):
 
         Args:
             engine: the prompt engine.
-            turn: what the host knows about a user message; the model and the tools need not be named.
+            turn: what the host knows about a user message; the model and the tools need not be named. A function is
+                called for each message, and again for the later requests of its turn where the agent file declares
+                inputs with `tier: step`: only those are taken from it then.
             agents: names of the agents that get the prompt; without any, all of the app.
             on_call: called with every prepared call.
             on_step: called with every step before its request is sent.
@@ -123,19 +135,44 @@ class Cuecard(BasePlugin):
         held = named(llm_request.contents, CallIds(callback_context.session.events))
         results = tool_results(held)
         talk = self._talk(callback_context)
+        goes_on = talk.chat.call
         call = self._call(talk, callback_context, llm_request, results)
         if call.tools.offers_search and self.search_tool.name not in llm_request.tools_dict:
             llm_request.append_tools([self.search_tool])
-        step = talk.step = talk.chat.step(results)
+        now = inputs_now(self.engine.agent, lambda: self._said(callback_context)) if call is goes_on else {}
+        step = talk.step = talk.chat.step(results, inputs=now)
+        self._keep(talk, callback_context)
         if self.on_step:
             self.on_step(step)
         config = llm_request.config
         config.system_instruction = put_in_front(step.system.strip(), config.system_instruction)
         if self.engine.agent.results:
             llm_request.contents = with_results(llm_request.contents, held, self.engine.render_result)
+        profile = self.engine.models.find(llm_request.model or "") if step.ended else None
+        if profile and profile.checks_thinking:
+            llm_request.contents, held = without_ended_thinking(llm_request.contents, held, step)
         llm_request.contents = place_blocks(llm_request.contents, held, step)
         if call.delivery.rebuilds:
             show_active(llm_request, step, self.engine.tools)
+
+    @override
+    async def after_agent_callback(
+        self, *, agent: BaseAgent, callback_context: CallbackContext
+    ) -> types.Content | None:
+        """Store the conversation without what belongs to the turn alone, unless the agent waits for a tool."""
+        session = callback_context.session
+        talk = self._talks.get((session.app_name, session.user_id, session.id, callback_context.agent_name))
+        call = talk.chat.call if talk and talk.invocation == callback_context.invocation_id else None
+        if (
+            talk is None
+            or call is None
+            or not made_by(call, self.engine)
+            or not ends_with_turn(self.engine.agent, call)
+        ):
+            return None
+        if not waits(session.events, talk.invocation, agent.name):
+            self._store(talk, callback_context, ended=True)
+        return None
 
     @override
     async def before_tool_callback(
@@ -159,19 +196,29 @@ class Cuecard(BasePlugin):
         """
         call = talk.chat.call
         begun = talk.invocation == context.invocation_id or not says_something(context.user_content)
-        if call is None or not begun or not made_by(call, self.engine):
+        if call is None or not begun or call.over or not made_by(call, self.engine):
             call = talk.chat.user(self._known(context, request), results)
             if self.on_call:
                 self.on_call(call)
-        if talk.invocation != context.invocation_id or talk.chat.call is not talk.kept:
-            talk.invocation, talk.kept = context.invocation_id, call
-            stored = {"invocation": talk.invocation, "conversation": self.engine.dump(talk.chat)}
-            context.state[self._key(context)] = stored
+        self._keep(talk, context)
         return call
+
+    def _keep(self, talk: _Talk, context: CallbackContext) -> None:
+        """The conversation in the session's state, where its call is another one."""
+        if talk.invocation != context.invocation_id or talk.chat.call is not talk.kept:
+            talk.invocation, talk.kept = context.invocation_id, talk.chat.call
+            self._store(talk, context)
+
+    def _store(self, talk: _Talk, context: CallbackContext, *, ended: bool = False) -> None:
+        stored = {"invocation": talk.invocation, "conversation": self.engine.dump(talk.chat, ended=ended)}
+        context.state[self._key(context)] = stored
+
+    def _said(self, context: CallbackContext) -> Turn:
+        return self.turn if isinstance(self.turn, Turn) else self.turn(context) if self.turn else Turn()
 
     def _known(self, context: CallbackContext, request: LlmRequest) -> Turn:
         """The turn with what the request shows: its model, its tools, and what can be done with its contents."""
-        turn = self.turn if isinstance(self.turn, Turn) else self.turn(context) if self.turn else Turn()
+        turn = self._said(context)
         there = dict.fromkeys((*request.tools_dict, self.search_tool.name))
         tools = tuple(name for name in there if name in self.engine.tools)
         return replace(
@@ -216,7 +263,7 @@ class Cuecard(BasePlugin):
         """The step that the model has answered; None where it was another process's, of files that have changed."""
         talk = self._talk(context)
         call = talk.chat.call
-        if talk.step is None and call and made_by(call, self.engine):
+        if talk.step is None and call and not call.over and made_by(call, self.engine):
             contents = [e.content for e in context.session.events if e.author == context.agent_name and e.content]
             talk.step = talk.chat.step(tool_results(named(contents, CallIds(()))))
         return talk.step

@@ -1,10 +1,11 @@
-"""What is to be known of ADK's agents: who there is, and what of a conversation their models get."""
+"""What is to be known of ADK's agents: who there is, what of a conversation their models get, who waits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from google.adk.agents.base_agent import BaseAgent
+from google.adk.events.event import Event
 from google.genai import types
 
 
@@ -27,6 +28,14 @@ def sends_news_only(agent: BaseAgent | None) -> bool:
 def says_something(message: types.Content | None) -> bool:
     """Whether a message of the user says something, and does not only answer what a tool has asked for."""
     return message is None or any(not part.function_response for part in message.parts or ())
+
+
+def waits(events: Sequence[Event], invocation: str, agent: str) -> bool:
+    """Whether an agent waits for somebody to answer one of its calls, so that its turn goes on then."""
+    own = (each for each in events if each.invocation_id == invocation and each.author == agent)
+    asked = {call for each in own for call in each.long_running_tool_ids or ()}
+    answers = (response.id for each in events if each.author == "user" for response in each.get_function_responses())
+    return bool(asked.difference(answers))
 
 
 def _from(agent: BaseAgent) -> Iterator[BaseAgent]:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from google.adk.events.event import Event
 from google.genai import types
 
 from cuecard.adapters.homes import homes
+from cuecard.adapters.one_turn import in_ended_turns
 from cuecard.adapters.placing import reminder
 from cuecard.adapters.plain_values import plain_value
 from cuecard.adapters.turns import Read
 from cuecard.model import RenderedResult, Step, ToolResult
+
+Held: TypeAlias = list[tuple[str, types.FunctionResponse]]
+"""The results of a content, each with its call id."""
 
 _OTHERS = "For context:"
 """How ADK begins a content that retells what another agent said."""
@@ -106,9 +110,7 @@ def with_results(
     return [all_told(content, _batch(held)) if held else content for content, held in zip(contents, ids, strict=True)]
 
 
-def place_blocks(
-    contents: Sequence[types.Content], ids: Sequence[Sequence[tuple[str, object]]], step: Step
-) -> list[types.Content]:
+def place_blocks(contents: Sequence[types.Content], ids: Sequence[Held], step: Step) -> list[types.Content]:
     """The contents with each block behind what it belongs to, as a reminder of the user: there is no other role.
 
     Args:
@@ -119,13 +121,32 @@ def place_blocks(
     Raises:
         InputError: when there is no content of the user or of a tool that a block could follow.
     """
-    read = Read([tuple(call for call, _ in held) for held in ids], [_says(content) for content in contents])
-    found = homes(read, step.appended, step.turns)
+    found = homes(_read(contents, ids), step.appended, step.turns)
     placed: list[types.Content] = []
     for place, content in enumerate(contents):
         texts = (reminder(block.text, step.reminder) for block in found.get(place, ()))
         placed += [content, *(types.Content(role="user", parts=[types.Part(text=text)]) for text in texts)]
     return placed
+
+
+def without_ended_thinking(
+    contents: Sequence[types.Content], ids: Sequence[Held], step: Step
+) -> tuple[list[types.Content], list[Held]]:
+    """Contents and their results without the thoughts of ended turns, for models that check them."""
+    places = {place for held in in_ended_turns(_read(contents, ids), step) for place in held}
+    bare = [_unthinking(content) if at in places else content for at, content in enumerate(contents)]
+    kept = [at for at, content in enumerate(bare) if content.parts or at not in places]
+    return [bare[at] for at in kept], [ids[at] for at in kept]
+
+
+def _unthinking(content: types.Content) -> types.Content:
+    if not any(part.thought for part in content.parts or ()):
+        return content
+    return content.model_copy(update={"parts": [part for part in content.parts or () if not part.thought]})
+
+
+def _read(contents: Sequence[types.Content], ids: Sequence[Held]) -> Read:
+    return Read([tuple(call for call, _ in held) for held in ids], [_says(content) for content in contents])
 
 
 def _responses(content: types.Content) -> list[types.FunctionResponse]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from threading import Lock
 from typing import Any, TypeAlias
 
+from cuecard.adapters.one_turn import ends_with_turn
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
@@ -17,8 +18,9 @@ from cuecard.model.sealed import seal, unseal
 Stored: TypeAlias = dict[str, str]
 """A conversation in the state of a graph.
 
-`begun` is what `Engine.dump` wrote as its last call began, `since` what has come in since then, so that a step writes
-little; both are signed where the engine has a key. `asked` is the message of the user that the call is for.
+`begun` is what `Engine.dump` wrote as its last call began, or as inputs changed within it, `since` what has come in
+since then, so that a step writes little; both are signed where the engine has a key. `asked` is the message of the user
+that the call is for. After the last answer of a turn, `begun` no longer holds the texts of that turn alone.
 """
 
 _KEYS = ("begun", "since", "asked")
@@ -83,12 +85,38 @@ class Threads:
                 self._handles.popitem(last=False)
         return {"begun": thread.begun, "since": since, "asked": thread.asked}
 
+    def end(self, stored: Stored) -> Stored:
+        """The same after the last answer of its turn: a text of that turn alone is no longer in it.
+
+        This process still knows the turn, and goes on with it where the graph asks the model again.
+        """
+        with self._lock:
+            thread = self._handles.get((stored["begun"], stored["since"])) or self._read(stored)
+        chat = thread.chat
+        if chat.call is None or chat.call.over or not ends_with_turn(self._engine.agent, chat.call):
+            return stored
+        begun = self._engine.dump(chat, ended=True)
+        since = seal(_written(chat.state, len(chat.state.results)), self._engine.key, as_text=True)
+        with self._lock:
+            self._handles.pop((stored["begun"], stored["since"]), None)
+            self._handles[begun, since] = replace(thread, begun="")
+        return {"begun": begun, "since": since, "asked": thread.asked}
+
     def step(self, stored: Any) -> Step | None:
         """The step that a graph's state has come to; None where there is none, or other files have made it."""
         thread = self._look(stored)
         if thread is None or thread.step or thread.chat.call is None or self.is_stale(thread.chat):
             return thread.step if thread else None
+        if thread.chat.call.over:
+            return None
         return thread.chat.step()
+
+    def last_step(self, chat: Conversation) -> Step:
+        """The last step of a conversation, whose turn may have ended: then without what belonged to that turn alone."""
+        call = chat.call
+        if call and call.over:
+            chat = self._engine.conversation(replace(chat.state, call=replace(call, over=False)))
+        return chat.step()
 
     def call(self, stored: Any) -> Call | None:
         """The running call of a graph's state; None where there is none, or other files have made it."""

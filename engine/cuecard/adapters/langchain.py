@@ -16,7 +16,7 @@ with needs("langchain", ">=1.4", "langchain"):
         PrivateStateAttr,
         ToolCallRequest,
     )
-    from langchain_core.messages import ToolMessage
+    from langchain_core.messages import AIMessage, ToolMessage
     from langgraph.types import Command
 
 from collections.abc import Awaitable, Callable
@@ -74,7 +74,8 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
 
         Args:
             engine: the prompt engine.
-            turn: what the host knows about a run; called once per user message.
+            turn: what the host knows about a run; called once per user message, and again with its later requests
+                where the agent file declares inputs with `tier: step`: only those are taken from it then.
             cache: how long the provider keeps its cache, if that can be set; None to leave caching alone.
             on_call: called with every prepared call.
             on_step: called with every step before its request is sent, for manifests and displays.
@@ -96,16 +97,16 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         Raises:
             InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
         """
-        sent, cuecard = self._prepared(request)
-        return _answered(handler(sent), cuecard)
+        sent, ready = self._prepared(request)
+        return _answered(handler(sent), ready)
 
     @override
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ExtendedModelResponse[Any]:
         """The same for agents that are awaited."""
-        sent, cuecard = self._prepared(request)
-        return _answered(await handler(sent), cuecard)
+        sent, ready = self._prepared(request)
+        return _answered(await handler(sent), ready)
 
     @override
     def wrap_tool_call(
@@ -121,7 +122,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         """The same for agents that are awaited."""
         return await self._graph.awrap_tool_call(request, handler)
 
-    def _prepared(self, request: ModelRequest[Any]) -> tuple[ModelRequest[Any], Stored]:
+    def _prepared(self, request: ModelRequest[Any]) -> tuple[ModelRequest[Any], langgraph.Ready]:
         ready = self._graph.prepare(
             request.model,
             request.messages,
@@ -136,8 +137,11 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
             tools=ready.tools,
             model_settings={**ready.settings, **request.model_settings},
         )
-        return sent, ready.cuecard
+        return sent, ready
 
 
-def _answered(response: ModelResponse[Any], cuecard: Stored) -> ExtendedModelResponse[Any]:
+def _answered(response: ModelResponse[Any], ready: langgraph.Ready) -> ExtendedModelResponse[Any]:
+    answers = [message for message in response.result if isinstance(message, AIMessage)]
+    goes_on = response.structured_response is None and (not answers or answers[-1].tool_calls)
+    cuecard = ready.cuecard if goes_on else ready.end()
     return ExtendedModelResponse(response, Command(update={"cuecard": cuecard}))

@@ -9,11 +9,15 @@ from hashlib import sha256
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from cuecard.adapters.homes import homes, results_behind
+from cuecard.adapters.one_turn import ended_turns, in_ended_turns
 from cuecard.adapters.turns import Read, turn_places
 from cuecard.model import RenderedResult, Step, ToolResult
 
 Block = Callable[[str], BaseMessage]
 """Makes a message of the text of a block."""
+
+_THINKING = ("thinking", "redacted_thinking", "reasoning")
+"""The kinds of content with the model's thinking, as providers and LangChain write it."""
 
 
 def tool_results(messages: Sequence[BaseMessage], known: Collection[str] = ()) -> tuple[ToolResult, ...]:
@@ -95,6 +99,7 @@ def holds_all(messages: Sequence[BaseMessage], step: Step) -> bool:
     return all(
         block.after_call_id in ids if block.after_call_id is not None else block.turn is None or block.turn in turns
         for block in step.appended
+        if block.stays
     )
 
 
@@ -132,6 +137,49 @@ def place_appended(messages: Sequence[BaseMessage], step: Step, make: Block) -> 
         placed += [*messages[before:place], *behind.get(place, ()), *in_front.get(place, ())]
         before = place
     return [*placed, *messages[before:]]
+
+
+def without_ended_thinking(messages: Sequence[BaseMessage], step: Step) -> list[BaseMessage]:
+    """The messages without the thinking of ended turns, for models that check it against what stands before it."""
+    places = {place for held in in_ended_turns(_read(messages), step) for place in held}
+    bare = [_unthinking(message) if at in places else message for at, message in enumerate(messages)]
+    return [message for message in bare if message is not None]
+
+
+def _unthinking(message: BaseMessage) -> BaseMessage | None:
+    if not isinstance(message, AIMessage) or not isinstance(message.content, list):
+        return message
+    kept = [part for part in message.content if not (isinstance(part, dict) and part.get("type") in _THINKING)]
+    if len(kept) == len(message.content):
+        return message
+    return message.model_copy(update={"content": kept}) if kept or message.tool_calls else None
+
+
+def ends_that_stay(messages: Sequence[BaseMessage], step: Step) -> list[int]:
+    """The messages of the user behind which the first request of a turn has texts that do not stay, and those of the
+    turn before: a breakpoint there is found again by the first request of the next turn.
+    """
+    places, now = turn_places(_read(messages), step.turns), len(step.turns) - 1
+    mine = places.get(now)
+    if mine is None or any(isinstance(message, AIMessage) for message in messages[mine:]):
+        return []
+    texts = any(block.lifetime == "turn" and block.turn == now for block in step.appended)
+    before = places.get(now - 1) if now - 1 in ended_turns(step) else None
+    return [place for place in (before, mine if texts else None) if place is not None]
+
+
+def marked(messages: Sequence[BaseMessage], places: Collection[int], control: Mapping[str, str]) -> list[BaseMessage]:
+    """The messages with a cache breakpoint at the end of each of these."""
+    return [_marked(message, control) if at in places else message for at, message in enumerate(messages)]
+
+
+def _marked(message: BaseMessage, control: Mapping[str, str]) -> BaseMessage:
+    said = message.content
+    parts = [{"type": "text", "text": said}] if isinstance(said, str) else list(said)
+    last = parts[-1] if parts else None
+    if not isinstance(last, dict) or (last.get("type") == "text" and not last.get("text")):
+        return message
+    return message.model_copy(update={"content": [*parts[:-1], {**last, "cache_control": dict(control)}]})
 
 
 def _next_answer(messages: Sequence[BaseMessage], start: int) -> int:

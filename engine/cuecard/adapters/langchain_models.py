@@ -101,7 +101,12 @@ def block_of(text: str, step: Step, role: Authority) -> BaseMessage:
 
 
 def system_message(
-    step: Step, model: ModelFacts, tools: list[dict[str, Any]], cache: Cache | None, own: SystemMessage | None
+    step: Step,
+    model: ModelFacts,
+    tools: list[dict[str, Any]],
+    cache: Cache | None,
+    own: SystemMessage | None,
+    marks: int = 0,
 ) -> SystemMessage:
     """The system prompt, with the agent's own behind it; for Claude in pieces, with breakpoints where they pay.
 
@@ -111,10 +116,11 @@ def system_message(
         tools: the tools that stand in front, as far as they count for the provider's minimum.
         cache: how long what is cached is kept; None to set no breakpoint.
         own: what the agent itself has for a system prompt.
+        marks: how many breakpoints the messages have, beside that at their end.
     """
     if not model.claude:
         return SystemMessage("\n\n".join(text for text in (step.system.strip(), own.text if own else "") if text))
-    limit = model.profile.breakpoints - 1 if cache else 0
+    limit = max(0, model.profile.breakpoints - 1 - marks) if cache else 0
     pieces = system_pieces(step, model.profile, tools, limit)
     blocks: list[str | dict[str, Any]] = [
         {"type": "text", "text": text, **({"cache_control": breakpoint_of(cache)} if marked and cache else {})}

@@ -5,7 +5,7 @@
     def call_model(state):
         ready = card.prepare(model, state["messages"], tools, state.get("cuecard"))
         answer = model.bind_tools(ready.tools, **ready.settings).invoke(ready.messages)
-        return {"messages": [answer], "cuecard": ready.cuecard}
+        return {"messages": [answer], "cuecard": ready.after(answer)}
 
 The LangChain middleware (`cuecard.adapters.langchain`) is the same around an agent of `create_agent`.
 """
@@ -28,8 +28,25 @@ from functools import partial
 from typing import Any
 
 from cuecard.adapters.graph_threads import Stored, Thread, Threads
-from cuecard.adapters.langchain_messages import holds_all, last_user, place_appended, tool_results, with_results
-from cuecard.adapters.langchain_models import Cache, ModelFacts, block_of, facts_of, settings_of, system_message
+from cuecard.adapters.langchain_messages import (
+    ends_that_stay,
+    holds_all,
+    last_user,
+    marked,
+    place_appended,
+    tool_results,
+    with_results,
+    without_ended_thinking,
+)
+from cuecard.adapters.langchain_models import (
+    Cache,
+    ModelFacts,
+    block_of,
+    breakpoint_of,
+    facts_of,
+    settings_of,
+    system_message,
+)
 from cuecard.adapters.langchain_tools import (
     AnyTool,
     Deferred,
@@ -41,11 +58,12 @@ from cuecard.adapters.langchain_tools import (
     search_tool,
 )
 from cuecard.adapters.placing import is_offered
+from cuecard.adapters.step_inputs import inputs_now
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine
 from cuecard.errors import InputError
-from cuecard.model import Call, Json, Step, Turn
+from cuecard.model import Authority, Call, Json, Step, Turn
 from cuecard.model.boundary import admit, check_fields
 
 Answer = ToolMessage | Command[Any]
@@ -61,7 +79,7 @@ class Ready:
         conversation: the messages behind it, with the blocks in their places.
         tools: what to bind.
         settings: what keeps the prompt cached: further arguments for `bind_tools` or `bind`.
-        cuecard: the conversation for the graph's state.
+        cuecard: the conversation for the graph's state, while the turn goes on; `after` gives that of an answer.
         step: the step, for its manifest.
     """
 
@@ -71,6 +89,17 @@ class Ready:
     settings: dict[str, Any]
     cuecard: Stored
     step: Step
+    _end: Callable[[Stored], Stored] = field(repr=False)
+
+    def after(self, answer: BaseMessage) -> Stored:
+        """The conversation for the graph's state beside an answer: one without calls of tools ends the turn, and what
+        belongs to that turn alone leaves the state.
+        """
+        return self.cuecard if getattr(answer, "tool_calls", None) else self.end()
+
+    def end(self) -> Stored:
+        """The same where the turn has ended in another way."""
+        return self._end(self.cuecard)
 
     @property
     def messages(self) -> list[BaseMessage]:
@@ -125,22 +154,28 @@ class Cuecard:
             messages: the conversation so far, without a system prompt.
             tools: every tool of the graph, the search tool included.
             cuecard: what the graph's state holds; None at first.
-            turn: what the host knows about the user message; a function is asked once for each.
+            turn: what the host knows about the user message; later requests of its turn take from it only the inputs
+                that the agent file declares with `tier: step`. A function is asked when it is needed.
             system: what the host itself says in the system prompt; it stands behind the engine's.
 
         Raises:
             InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
         """
         facts = facts_of(model, self._profile)
-        made = partial(self._turn, turn, facts, tools)
-        thread = self._running(self._threads.open(cuecard), messages, made)
+        opened = self._threads.open(cuecard)
+        thread = self._running(opened, messages, partial(self._turn, turn, facts, tools))
+        begun = thread is not opened
+        now = {} if begun or turn is None else inputs_now(self.engine.agent, partial(_said, turn))
         known = {record.call_id for record in thread.chat.state.results if record.call_id}
         results = tool_results(messages, known)
-        step = thread.chat.step(results)
+        before = thread.chat.call
+        step = thread.chat.step(results, inputs=now)
         if self.on_step:
             self.on_step(step)
         call = thread.chat.call
-        showing = list(messages)
+        thread = thread if call is before else replace(thread, begun="")
+        marks = ends_that_stay(messages, step) if facts.claude and self.cache else []
+        showing = marked(messages, marks, breakpoint_of(self.cache)) if marks and self.cache else list(messages)
         if self.engine.agent.results:
             showing = with_results(showing, self.engine.render_result)
         tools = [tool for tool in tools if is_offered(name_of(tool), step)]
@@ -156,13 +191,22 @@ class Cuecard:
         role = facts.speaks(call.delivery.authority if call else "unknown")
         key = f"cuecard-{(step.origin or self.engine.agent.sha256)[:32]}"
         return Ready(
-            system_message(step, facts, rough(shown) if facts.claude else [], self.cache, system),
-            place_appended(showing, step, lambda text: block_of(text, step, role)),
+            system_message(step, facts, rough(shown) if facts.claude else [], self.cache, system, len(marks)),
+            self._placed(showing, step, facts, role),
             shown,
             settings_of(facts, self.cache, key),
             self._threads.keep(replace(thread, step=step)),
             step,
+            self._threads.end,
         )
+
+    def _placed(
+        self, messages: Sequence[BaseMessage], step: Step, facts: ModelFacts, role: Authority
+    ) -> list[BaseMessage]:
+        """The messages with the blocks in their places, and without thinking that the model would no longer accept."""
+        if step.ended and facts.profile.checks_thinking:
+            messages = without_ended_thinking(messages, step)
+        return place_appended(messages, step, lambda text: block_of(text, step, role))
 
     def wrap_tool_call(self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Answer]) -> Answer:
         """For `ToolNode(tools, wrap_tool_call=...)`: a call of an inactive tool is refused."""
@@ -198,11 +242,12 @@ class Cuecard:
     def _running(self, thread: Thread, messages: Sequence[BaseMessage], turn: Callable[[], Turn]) -> Thread:
         """The thread with the call that the last message of the user asks for."""
         chat, (before, asked) = thread.chat, last_user(messages)
-        stale = self._threads.is_stale(chat)
-        if chat.call and asked == thread.asked and not stale:
+        same = chat.call is not None and asked == thread.asked
+        stale = self._threads.is_stale(chat) or (same and chat.call is not None and chat.call.over)
+        if same and not stale:
             return thread
         earlier = _before_last_user(messages)
-        if chat.call and (stale or not holds_all(earlier, chat.step())):
+        if chat.call and (stale or not holds_all(earlier, self._threads.last_step(chat))):
             chat.compacted(before)
         call = chat.user(turn(), tool_results(earlier))
         if self.on_call:
@@ -211,11 +256,14 @@ class Cuecard:
 
     def _turn(self, turn: Turn | Callable[[], Turn] | None, model: ModelFacts, tools: Sequence[AnyTool]) -> Turn:
         """The turn, with the model and the tools that are there, where it says nothing of them."""
-        said = turn() if callable(turn) else turn or Turn()
-        said = admit(Turn, said, "turn")
+        said = admit(Turn, _said(turn), "turn")
         there = (name_of(tool) for tool in tools)
         exist = tuple(name for name in there if name in self.engine.tools) if said.tools is None else said.tools
         return model.named_in(replace(said, tools=exist))
+
+
+def _said(turn: Turn | Callable[[], Turn] | None) -> Turn:
+    return turn() if callable(turn) else turn or Turn()
 
 
 def _before_last_user(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:

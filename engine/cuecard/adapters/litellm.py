@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 
 from cuecard.adapters.bodies import admit_chat
 from cuecard.adapters.chat_results import with_results
-from cuecard.adapters.litellm_targets import Cache, Target, caching, system_message
+from cuecard.adapters.litellm_targets import Cache, Target, caching, system_message, without_earlier_thinking
 from cuecard.adapters.litellm_tools import Offer
-from cuecard.adapters.one_turn import last_that_stays
+from cuecard.adapters.one_turn import ends_with_turn, last_that_stays
 from cuecard.adapters.ongoing import search
 from cuecard.adapters.openai import place_in_chat
 from cuecard.adapters.placing import Body
@@ -153,12 +153,15 @@ class Cuecard:
         role = "user" if target.moves else call.delivery.authority
         offered = offer.sent(step, self.engine.tools if call.delivery.rebuilds else None)
         front = system_message(step, target, offered, said[:own], self.cache)
-        showing = said[own:]
+        showing: list[Mapping[str, Any]] = said[own:]
+        if target.profile.checks_thinking and call.delivery.places_blocks and ends_with_turn(self.engine.agent, call):
+            showing = without_earlier_thinking(showing)
         if self.engine.agent.results:
             showing = with_results(showing, self.engine.render_result)
         placed = _own(place_in_chat(showing, step, "system" if role == "unknown" else role))
-        sent = {"model": model, "messages": [front, *placed], "tools": offered}
-        stays = last_that_stays([front, *placed], step)
+        whole = [front, *placed]
+        sent = {"model": model, "messages": whole, "tools": offered}
+        stays = last_that_stays(whole, step)
         kept = caching(target, self.cache, f"cuecard-{step.origin[:32]}", others.get("extra_body"), stays)
         return Ready({**sent, **kept}, step, self.engine, chat)
 

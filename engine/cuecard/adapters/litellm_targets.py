@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -13,6 +13,13 @@ from cuecard.model import Authority, Step
 
 Cache: TypeAlias = Literal["5m", "1h"]
 """How long a provider keeps what it has cached, where it lets the host choose."""
+
+
+_THINKING = ("thinking_blocks", "reasoning_content")
+"""The fields of a message in which LiteLLM holds thinking."""
+
+_THOUGHTS = ("thinking", "redacted_thinking")
+"""The kinds of content that are thinking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,27 @@ def caching(target: Target, cache: Cache | None, key: str, extra: Any, stays: in
     if cache and target.role == "system":
         return {"extra_body": {"prompt_cache_key": key, **(extra or {})}}
     return {"extra_body": extra} if extra else {}
+
+
+def without_earlier_thinking(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The messages without the thinking of earlier turns, for models that check it against what stands before it.
+
+    Which of these turns had a text of their own, nobody knows here, since nothing is kept.
+    """
+    now = max((place for place, each in enumerate(messages) if each.get("role") == "user"), default=0)
+    bare = [_unthinking(each) for each in messages[:now]]
+    return [*(each for each in bare if each is not None), *messages[now:]]
+
+
+def _unthinking(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    if message.get("role") != "assistant":
+        return message
+    kept = {name: value for name, value in message.items() if name not in _THINKING}
+    said = kept.get("content")
+    if isinstance(said, list):
+        parts = [each for each in said if not (isinstance(each, Mapping) and each.get("type") in _THOUGHTS)]
+        kept["content"] = parts or None
+    return kept if kept.get("content") or kept.get("tool_calls") else None
 
 
 def _text_of(message: Mapping[str, Any]) -> str:

@@ -14,8 +14,9 @@ from cuecard.adapters.placing import Body, Message, reminder
 from cuecard.adapters.turns import Read, turn_places
 from cuecard.agent.agent import Agent
 from cuecard.errors import InputError, Problem
-from cuecard.model import Step, Turn
+from cuecard.model import Call, Step, Turn
 from cuecard.pipeline.fingerprints import sha256
+from cuecard.pipeline.passing import one_turn_names
 
 
 class Ended:
@@ -114,6 +115,12 @@ def without_thinking(turns: Sequence[Body], read: Read, step: Step, thinks: Call
         for at, turn in enumerate(turns)
     ]
     return [turn for turn in bare if turn["content"] or turn["role"] != "assistant"]
+
+
+def ends_with_turn(agent: Agent, call: Call) -> bool:
+    """Whether what is stored of a call during its turn holds more than what is stored after it."""
+    inputs = any(spec.lives != "conversation" for spec in agent.spec.inputs.values())
+    return bool(call.prompt.passing) or inputs or len(one_turn_names(agent)) > 1
 
 
 def refuse_kept_history(agent: Agent, turn: Turn, delivery: str) -> None:

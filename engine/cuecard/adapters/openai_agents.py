@@ -38,7 +38,7 @@ with needs("openai-agents", ">=0.24", "openai-agents"):
     from agents.run_config import CallModelData, ModelInputData
     from agents.tool_context import ToolContext
 from cuecard.adapters.ongoing import check_own, made_by
-from cuecard.adapters.openai_agents_run import Run, Told
+from cuecard.adapters.openai_agents_run import Run, Told, TurnSource
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
@@ -103,33 +103,41 @@ class Cuecard:
 
     def options(
         self,
-        turn: Turn | None = None,
+        turn: TurnSource | None = None,
         conversation: Conversation | None = None,
         *,
         config: RunConfig | None = None,
+        kept: bool = False,
     ) -> Options:
         """What the runner needs for one user message: `Runner.run(agent, "Hello", **card.options(turn))`.
 
         A host with a context of its own passes `run` in it instead, and `config` beside it.
 
         Args:
-            turn: what the host knows about it; the model that answers and the tools of the agent need not be named.
+            turn: what the host knows about it; the model that answers and the tools of the agent need not be named. A
+                function is called for the run, and again for its later requests where the agent file declares inputs
+                with `tier: step`: only those are taken from it then.
             conversation: the one that the run belongs to; without one, each run begins a conversation.
             config: the host's own settings.
+            kept: whether the provider keeps the history, because the runner is passed `previous_response_id`,
+                `conversation_id` or `auto_previous_response_id`; an agent with texts of one turn is then refused as
+                the run begins, since nothing can be taken back.
 
         Raises:
             InputError: with each argument that is wrong.
         """
-        return {"context": self.run(turn, conversation, config=config), "run_config": self.config(config)}
+        run = self.run(turn, conversation, config=config, kept=kept)
+        return {"context": run, "run_config": self.config(config)}
 
     @checked
     def run(
         self,
-        turn: Turn | None = None,
+        turn: TurnSource | None = None,
         conversation: Conversation | None = None,
         *,
         config: RunConfig | None = None,
         resumed: bool = False,
+        kept: bool = False,
     ) -> Run:
         """What belongs to one run, for its context.
 
@@ -138,6 +146,7 @@ class Cuecard:
             conversation: likewise.
             config: likewise; read for the model that it names.
             resumed: whether the run goes on after an interruption, with no new message of the user.
+            kept: as for `options`.
 
         Raises:
             InputError: with each argument that is wrong, when the conversation is of another agent, or when a run is
@@ -147,9 +156,10 @@ class Cuecard:
         chat = conversation or self.engine.conversation()
         check_own(chat.call, self.engine)
         if resumed and chat.call is None:
-            told = "the conversation has no call yet, so there is no run to resume"
-            raise InputError(Problem("no-call", told, "pass the conversation of the run", "conversation"))
-        run = Run(self.engine, chat, turn, config or RunConfig(), Told(self.on_call, self.on_step), self._serves)
+            missing = "the conversation has no call yet, so there is no run to resume"
+            raise InputError(Problem("no-call", missing, "pass the conversation of the run", "conversation"))
+        told = Told(self.on_call, self.on_step)
+        run = Run(self.engine, chat, turn, config or RunConfig(), told, self._serves, kept=kept)
         run.given = self._given.setdefault(chat, run.given)
         if resumed and chat.call and made_by(chat.call, self.engine):
             run.call, run.step = chat.call, chat.step()

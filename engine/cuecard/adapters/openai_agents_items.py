@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from cuecard.adapters.homes import homes
+from cuecard.adapters.one_turn import in_ended_turns
 from cuecard.adapters.placing import reminder
 from cuecard.adapters.turns import Read
 from cuecard.errors import InputError, Problem
@@ -86,7 +87,7 @@ def place_blocks(items: Sequence[Item], step: Step, role: Authority) -> list[Ite
     """
     if not step.appended:
         return list(items)
-    read = Read([_ids(item) for item in items], [item.get("role") == "user" for item in items])
+    read = _read(items)
     found = homes(read, step.appended, step.turns)
     placed: list[Item] = []
     for place, item in enumerate(items):
@@ -95,6 +96,16 @@ def place_blocks(items: Sequence[Item], step: Step, role: Authority) -> list[Ite
             text = reminder(block.text, step.reminder) if role == "user" else block.text
             placed.append({"role": role, "content": text})
     return placed
+
+
+def without_ended_thinking(items: Sequence[Item], step: Step) -> list[Item]:
+    """The items without the reasoning of ended turns, for models that check it against what stands before it."""
+    places = {place for held in in_ended_turns(_read(items), step) for place in held}
+    return [item for at, item in enumerate(items) if at not in places or item.get("type") != "reasoning"]
+
+
+def _read(items: Sequence[Item]) -> Read:
+    return Read([_ids(item) for item in items], [item.get("role") == "user" for item in items])
 
 
 def _ids(item: Item) -> tuple[str, ...]:

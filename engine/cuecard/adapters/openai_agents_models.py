@@ -30,6 +30,15 @@ def with_model(turn: Turn, agent: AgentBase, config: RunConfig, profiles: ModelP
     return replace(named, authority=turn.authority or role)
 
 
+def checks_thinking(agent: AgentBase, config: RunConfig, profiles: ModelProfiles) -> bool:
+    """Whether the model that answers accepts its thinking only while the text before it is the same."""
+    model = _model(agent, config)
+    name, endpoint = getattr(model, "model", None), getattr(model, "base_url", None)
+    if isinstance(model, (OpenAIResponsesModel, OpenAIChatCompletionsModel)):
+        endpoint = _address(model)
+    return isinstance(name, str) and profiles.find(name, endpoint=str(endpoint or "")).checks_thinking
+
+
 def _model(agent: AgentBase, config: RunConfig) -> Model:
     chosen = config.model or getattr(agent, "model", None)
     return chosen if isinstance(chosen, Model) else config.model_provider.get_model(chosen)

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from agents import Agent, FunctionTool, RunConfig
 from agents.agent import AgentBase
 from agents.run_config import ModelInputData
 
+from cuecard.adapters.one_turn import refuse_kept_history
 from cuecard.adapters.ongoing import check_own, search
 from cuecard.adapters.openai_agents_agents import reachable
-from cuecard.adapters.openai_agents_items import Item, place_blocks, tool_results
-from cuecard.adapters.openai_agents_models import with_model
+from cuecard.adapters.openai_agents_items import Item, place_blocks, tool_results, without_ended_thinking
+from cuecard.adapters.openai_agents_models import checks_thinking, with_model
 from cuecard.adapters.openai_agents_results import with_results
 from cuecard.adapters.plain_values import plain_value
+from cuecard.adapters.step_inputs import inputs_now
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
 from cuecard.model import Call, Step, ToolResult, Turn
+from cuecard.model.boundary import admit
+
+TurnSource: TypeAlias = Turn | Callable[[], Turn]
+"""What the host knows about a run: the same for all its requests, or made for each."""
 
 _WAY_OUT = "pass `**card.options()` to the runner"
 
@@ -40,7 +47,8 @@ class Run:
     Attributes:
         engine: the prompt engine.
         chat: the conversation that the run belongs to.
-        turn: what the host knows about it.
+        turn: what the host knows about it; the call is made of the first, and later requests take from it only the
+            inputs that the agent file declares with `tier: step`.
         config: the settings of the run, which may name the model.
         told: whom it tells of its calls and steps.
         serves: whether an agent gets the prompt.
@@ -50,11 +58,13 @@ class Run:
         names: the tools of calls, by call id.
         failed: the ids of calls that failed or were refused.
         found: tools that searches have found since the step.
+        kept: whether the provider keeps the history, and is sent only what is new.
+        names_tools: whether it is known which tools exist.
     """
 
     engine: Engine
     chat: Conversation
-    turn: Turn
+    turn: TurnSource | None
     config: RunConfig
     told: Told
     serves: Callable[[AgentBase], bool]
@@ -64,17 +74,26 @@ class Run:
     names: dict[str, str] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
     found: set[str] = field(default_factory=set)
+    kept: bool = False
+    names_tools: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names_tools = isinstance(self.turn, Turn) and bool(self.turn.tools)
 
     def begin(self, agent: AgentBase) -> Call:
         """The call of this run, made once.
 
         Raises:
-            InputError: with every missing, unknown or wrong input of the turn.
+            InputError: with every missing, unknown or wrong input of the turn; with every text of one turn, where the
+                provider keeps the history.
         """
         if self.call is None:
-            self.turn = with_model(self.turn, agent, self.config, self.engine.models)
-            self.turn = replace(self.turn, tools=self._there(agent) if self.turn.tools is None else self.turn.tools)
-            self.call = self.chat.user(self.turn)
+            turn = with_model(self._said(), agent, self.config, self.engine.models)
+            turn = replace(turn, tools=self._there(agent) if turn.tools is None else turn.tools)
+            if self.kept:
+                delivery = copy(self.chat).user(turn).delivery
+                refuse_kept_history(self.engine.agent, turn, delivery.name)
+            self.call, self.names_tools = self.chat.user(turn), bool(turn.tools)
             check_own(self.call, self.engine)
             if self.told.call:
                 self.told.call(self.call)
@@ -89,14 +108,18 @@ class Run:
 
     def prepared(self, agent: Agent[Any], data: ModelInputData) -> ModelInputData:
         """The instructions and items of one request, brought into the state that the step describes."""
+        goes_on = self.step is not None
         authority = self.begin(agent).delivery.authority
         items = cast("Sequence[Item]", data.input)
-        self.step = self.chat.step(self._results(items))
+        now = inputs_now(self.engine.agent, self._said) if goes_on and self.turn is not None else {}
+        self.step = self.chat.step(self._results(items), inputs=now)
         self.found.clear()
         if self.told.step:
             self.told.step(self.step)
         if self.engine.agent.results:
             items = self._told(items)
+        if self.step.ended and checks_thinking(agent, self.config, self.engine.models):
+            items = without_ended_thinking(items, self.step)
         placed: Any = place_blocks(items, self.step, "user" if authority == "unknown" else authority)
         own = f"\n\n{data.instructions}" if data.instructions else ""
         return ModelInputData(input=placed, instructions=self.step.system.strip() + own)
@@ -118,12 +141,16 @@ class Run:
 
     def search(self, query: str, limit: int | None, call_id: str, here: Collection[str]) -> str:
         """What the search tool answers, as JSON: no tool that this agent does not have, unless servers have others."""
-        found = search(self.engine, self.chat, query, limit, here if self.turn.tools else None)
+        found = search(self.engine, self.chat, query, limit, here if self.names_tools else None)
         if isinstance(found, str):
             self.failed.add(call_id)
             return found
         self.found |= set(found.tools)
         return json.dumps(found.to_json(), ensure_ascii=False)
+
+    def _said(self) -> Turn:
+        made = self.turn() if callable(self.turn) else self.turn
+        return admit(Turn, Turn() if made is None else made, "turn")
 
     def _there(self, agent: AgentBase) -> tuple[str, ...] | None:
         """The tools of all agents that the run may be handed to; None where only their servers know."""

@@ -1,0 +1,156 @@
+"""Texts of one turn in runs of the OpenAI Agents SDK: in the requests of their turn, and in nothing that is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import httpx2
+import pytest
+from agents import (
+    Agent,
+    OpenAIChatCompletionsModel,
+    OpenAIResponsesModel,
+    RunConfig,
+    Runner,
+    SQLiteSession,
+    function_tool,
+)
+from agents.testing import ScriptedModel, assistant_message, function_call
+from openai import AsyncOpenAI
+
+from cuecard import InputError, Turn
+from cuecard.adapters.openai_agents import Cuecard
+from unit.adapters.model_server import ToLoopback, model_server
+from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, WORDS, check, engine, turn_of
+
+QUIET = RunConfig(tracing_disabled=True)
+RUNTIME = "## Runtime Facts"
+
+
+@function_tool
+def look(at: str) -> str:
+    return f"seen {at}"
+
+
+def pieces(body: dict[str, Any]) -> list[str]:
+    front = [body["instructions"]] if "instructions" in body else []
+    return [json.dumps(each) for each in [*front, *body.get("input", body.get("messages", ()))]]
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("kind", [OpenAIResponsesModel, OpenAIChatCompletionsModel])
+@pytest.mark.parametrize("how", ["whole", "streamed"])
+def test_a_text_of_one_turn_is_in_its_own_requests_and_in_no_session(name: str, kind: Any, how: str) -> None:
+    text, session, seen = CASES[name][0], SQLiteSession("talk"), list[str]()
+
+    async def say(url: str, turn: int, stored: str) -> str:
+        client = AsyncOpenAI(
+            api_key="k",
+            base_url="https://api.openai.com/v1",
+            http_client=httpx2.AsyncClient(transport=ToLoopback(url)),
+        )
+        card = Cuecard(engine(name))
+        agent: Agent[Any] = Agent("one", model=kind("gpt-5.4", client), tools=card.tools([look]))
+        chat = engine(name).load(stored) if stored else engine(name).conversation()
+        options = card.options(turn_of(name, turn), chat, config=QUIET)
+        async with client:
+            if how == "streamed":
+                run = Runner.run_streamed(agent, WORDS[turn], session=session, **options)
+                seen.extend([repr(event) async for event in run.stream_events()])
+                items = run.to_input_list()
+            else:
+                items = (await Runner.run(agent, WORDS[turn], session=session, **options)).to_input_list()
+        assert text not in repr(items)
+        assert text not in repr(await session.get_items())
+        return engine(name).dump(chat, ended=True)
+
+    with model_server(BATCHES) as server:
+        stored = ""
+        for turn in range(len(WORDS)):
+            stored = asyncio.run(say(server.url, turn, stored))
+            assert text not in stored
+        sent = server.sent
+    session.close()
+
+    check([pieces(body) for body in sent], text, [RUNTIME])
+    assert text not in "".join(seen)
+
+
+def test_inputs_that_may_change_are_asked_for_with_each_request() -> None:
+    asked = list[int]()
+    calls = [function_call("look", {"at": "x"}, call_id=f"c{number}") for number in range(2)]
+    model = ScriptedModel([[calls[0]], [calls[1]], [assistant_message("done")]])
+
+    def turn() -> Turn:
+        asked.append(len(asked))
+        inputs: dict[str, Any] = {"os": f"os-{asked[-1]}"}
+        return Turn(inputs | ({"retry_instruction": "TRY-ANOTHER-WAY"} if asked[-1] == 1 else {}), now=NOW)
+
+    card = Cuecard(engine("pioneer"))
+    agent: Agent[Any] = Agent("one", model=model, tools=card.tools([look]))
+    asyncio.run(Runner.run(agent, "go", **card.options(turn, config=QUIET)))
+
+    first, second, third = ([repr(item) for item in call.input] for call in model.calls)
+    assert asked == [0, 1, 2]
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+    assert [repr(call).count("TRY-ANOTHER-WAY") for call in (first, second, third)] == [0, 1, 1]
+    assert not any("os-1" in str(call.system_instructions) for call in model.calls)
+
+
+KEPT: list[dict[str, Any]] = [
+    {"previous_response_id": "resp_1"},
+    {"conversation_id": "conv_1"},
+    {"auto_previous_response_id": True},
+]
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: next(iter(kept)))
+def test_a_history_that_the_provider_keeps_is_refused_before_anything_is_sent(kept: dict[str, Any]) -> None:
+    card, model = Cuecard(engine("polyant")), ScriptedModel([[assistant_message("done")]])
+    agent: Agent[Any] = Agent("one", model=model, tools=card.tools([look]))
+    chat = engine("polyant").conversation()
+
+    with pytest.raises(InputError, match=r"`conversation-context` lives for one turn.*\n?.*system-only"):
+        asyncio.run(
+            Runner.run(agent, "hello", **card.options(turn_of("polyant", 0), chat, config=QUIET, kept=True), **kept)
+        )
+    assert not model.calls
+    assert chat.call is None
+
+    alone = Turn({"context": "ORDER-7-OF-JANA"}, now=NOW, host="system-only")
+    asyncio.run(Runner.run(agent, "hello", **card.options(alone, chat, config=QUIET, kept=True), **kept))
+    (call,) = model.calls
+    assert "ORDER-7-OF-JANA" in str(call.system_instructions)
+
+
+def test_an_agent_without_such_texts_is_not_refused_there() -> None:
+    card, model = Cuecard(engine("cms")), ScriptedModel([[assistant_message("done")]])
+    agent: Agent[Any] = Agent("one", model=model, tools=card.tools([look]))
+
+    options = card.options(Turn(now=NOW), config=QUIET, kept=True)
+    asyncio.run(Runner.run(agent, "hello", previous_response_id="r", **options))
+
+    assert len(model.calls) == 1
+
+
+@pytest.mark.parametrize(("name", "left"), [("claude-opus-5-5", ["T0"]), ("claude-opus-4-8", ["T0", "T1"])])
+def test_thinking_of_an_ended_turn_leaves_where_the_model_checks_it(name: str, left: list[str]) -> None:
+    card, model = Cuecard(engine("polyant")), ScriptedModel([[assistant_message("done")]] * 3)
+    model.model = name  # type: ignore[attr-defined]  # as LiteLLM's model has it
+    agent: Agent[Any] = Agent("one", model=model, tools=card.tools([look]))
+    chat = engine("polyant").conversation()
+    said: list[Any] = []
+    for number in range(3):
+        said.append({"role": "user", "content": WORDS[number]})
+        asyncio.run(Runner.run(agent, list(said), **card.options(turn_of("polyant", number), chat, config=QUIET)))
+        said.append(
+            {"type": "reasoning", "id": f"r{number}", "summary": [{"type": "summary_text", "text": f"T{number}"}]}
+        )
+        said.append({"role": "assistant", "content": "done"})
+
+    last = model.calls[-1].input
+    assert [word for word in ("T0", "T1") if word in repr(last)] == left
+    assert "ORDER-7-OF-JANA" not in repr(last)

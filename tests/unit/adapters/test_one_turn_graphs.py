@@ -1,0 +1,207 @@
+"""Texts of one turn in graphs and LangChain agents: in the requests of their turn, and in nothing that is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NotRequired
+
+import anthropic
+import pytest
+from langchain.agents import create_agent
+from langchain_anthropic import ChatAnthropic
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+
+from cuecard import Step, Turn
+from cuecard.adapters import langgraph
+from cuecard.adapters.langchain import Cuecard
+from unit.adapters.graph_models import Model
+from unit.adapters.model_server import model_server
+from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, OWN, TURNS, WORDS, check, engine, turn_of
+
+THREAD: Any = {"configurable": {"thread_id": "one"}}
+RUNTIME = "## Runtime Facts"
+
+
+@tool
+def look(at: str) -> str:
+    """Look at something."""
+    return f"seen {at}"
+
+
+class Asking(Model):
+    """Calls what the number of the request says."""
+
+    counts: bool = True
+
+
+def agent_of(name: str, model: Any, saver: Any, now: list[int]) -> Any:
+    card = Cuecard(engine=engine(name), turn=lambda _: turn_of(name, now[0]))
+    return create_agent(model, tools=[look], middleware=[card], checkpointer=saver)
+
+
+def graph_of(name: str, model: Any, saver: Any, now: list[int]) -> Any:
+    card = langgraph.Cuecard(engine=engine(name))
+    nodes = ToolNode([look, card.search_tool], wrap_tool_call=card.wrap_tool_call)
+    tools = list(nodes.tools_by_name.values())
+
+    class State(MessagesState):
+        cuecard: NotRequired[dict[str, str]]
+
+    def call_model(state: State) -> dict[str, Any]:
+        turn = turn_of(name, now[0])
+        ready = card.prepare(model, state["messages"], tools, state.get("cuecard"), turn=turn)
+        answer = model.bind_tools(ready.tools, **ready.settings).invoke(ready.messages)
+        return {"messages": [answer], "cuecard": ready.after(answer)}
+
+    graph = StateGraph(State)
+    graph.add_node("model", call_model)
+    graph.add_node("tools", nodes)
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", tools_condition)
+    graph.add_edge("tools", "model")
+    return graph.compile(checkpointer=saver)
+
+
+@pytest.mark.parametrize("make", [agent_of, graph_of])
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("process", ["one", "another after each turn"])
+def test_a_text_of_one_turn_is_in_its_own_requests_and_in_nothing_that_the_graph_keeps(
+    make: Any, name: str, process: str
+) -> None:
+    model, saver, now, streamed = Asking(batches=BATCHES), InMemorySaver(), [0], list[Any]()
+    app, text = make(name, model, saver, now), CASES[name][0]
+
+    for turn, words in enumerate(WORDS):
+        now[0] = turn
+        app = make(name, model, saver, now) if process != "one" else app
+        streamed += app.stream({"messages": [HumanMessage(words)]}, THREAD, stream_mode=["updates", "messages"])
+        assert text not in json.dumps(app.get_state(THREAD).values, default=str)
+
+    check([[repr(piece) for piece in sent] for sent in model.wires], text, [RUNTIME])
+    assert text not in repr([update for kind, update in streamed if kind == "messages"])
+    messages = [state.values.get("messages") for state in app.get_state_history(THREAD)]
+    assert text not in repr(messages)
+
+
+def test_the_state_holds_the_text_while_its_turn_goes_on_so_that_another_process_can_go_on() -> None:
+    model, saver, now = Asking(batches=BATCHES), InMemorySaver(), [OWN]
+
+    def waiting() -> Any:
+        card = Cuecard(engine=engine("polyant"), turn=lambda _: turn_of("polyant", now[0]))
+        return create_agent(model, tools=[look], middleware=[card], checkpointer=saver, interrupt_before=["tools"])
+
+    waiting().invoke({"messages": [HumanMessage("what came in?")]}, THREAD)
+    now[0] = 0  # nobody asks for the turn again
+    waiting().invoke(None, THREAD)
+
+    first, second = model.wires
+    assert second[: len(first)] == first
+    assert repr(second).count("ORDER-7-OF-JANA") == 1
+
+
+def test_a_graph_that_asks_again_after_the_answer_of_a_turn_goes_on_with_its_text() -> None:
+    card, model = langgraph.Cuecard(engine=engine("polyant")), Asking()
+    said: list[BaseMessage] = [HumanMessage("what came in?", id="1")]
+    first = card.prepare(model, said, turn=turn_of("polyant", OWN))
+    ended = first.after(AIMessage("an order"))
+    said = [*said, AIMessage("an order"), AIMessage("more", tool_calls=[])]
+
+    again = card.prepare(model, said, cuecard=ended)
+    elsewhere = langgraph.Cuecard(engine=engine("polyant")).prepare(
+        model, said, cuecard=ended, turn=turn_of("polyant", OWN)
+    )
+
+    assert "ORDER-7-OF-JANA" not in json.dumps(ended)
+    assert "ORDER-7-OF-JANA" in json.dumps(again.cuecard)
+    for ready in (again, elsewhere):
+        assert sum("ORDER-7-OF-JANA" in message.text for message in ready.messages) == 1
+
+
+def test_inputs_that_may_change_are_asked_for_with_each_request_and_others_are_not() -> None:
+    steps, asked = list[Step](), list[int]()
+    model = Asking(batches=[[("look", {"at": "a"})], [("look", {"at": "b"})], []])
+
+    def turn(_: Any) -> Turn:
+        asked.append(len(asked))
+        inputs: dict[str, Any] = {"os": f"os-{asked[-1]}"}
+        return Turn(inputs | ({"retry_instruction": "TRY-ANOTHER-WAY"} if asked[-1] == 1 else {}), now=NOW)
+
+    card = Cuecard(engine=engine("pioneer"), turn=turn, on_step=steps.append)
+    saver = InMemorySaver()
+    agent = create_agent(model, tools=[look], middleware=[card], checkpointer=saver)
+    agent.invoke({"messages": [HumanMessage("go")]}, THREAD)
+
+    assert asked == [0, 1, 2]
+    assert [json.dumps(sent).count("TRY-ANOTHER-WAY") for sent in model.wires] == [0, 1, 1]
+    first, second, third = model.wires
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+    assert "os-1" not in json.dumps(model.wires)
+    assert "TRY-ANOTHER-WAY" not in json.dumps(agent.get_state(THREAD).values, default=str)
+
+
+def claude(name: str, url: str) -> ChatAnthropic:
+    model = ChatAnthropic(model=name, api_key="k", base_url="https://api.anthropic.com", max_tokens=100)
+    vars(model)["_client"] = anthropic.Anthropic(api_key="k", base_url=url)
+    return model
+
+
+def pieces(body: dict[str, Any], *, bare: bool = True) -> list[str]:
+    """The blocks of a request of Anthropic's, without breakpoints."""
+    found = [{"role": "system", **block} for block in body["system"]]
+    for message in body["messages"]:
+        content = message["content"]
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        found += [{"role": message["role"], **part} for part in parts]
+    return [json.dumps({k: v for k, v in each.items() if not bare or k != "cache_control"}) for each in found]
+
+
+@pytest.mark.parametrize("model", ["claude-opus-4-8", "claude-sonnet-4-6", "claude-opus-5-5"])
+def test_claude_gets_breakpoints_in_front_of_the_text_and_finds_them_in_the_next_turn(model: str) -> None:
+    text, saver, now = "ORDER-7-OF-JANA", InMemorySaver(), [0]
+    with model_server(BATCHES) as server:
+        agent = agent_of("polyant", claude(model, server.url), saver, now)
+        for turn, words in enumerate(WORDS):
+            now[0] = turn
+            agent.invoke({"messages": [HumanMessage(words)]}, THREAD)
+        sent = server.sent
+
+    check([pieces(body) for body in sent], text)
+    assert all(1 <= json.dumps(body).count('"cache_control"') <= 4 for body in sent)
+    first, after = sent[TURNS.index(OWN)], sent[TURNS.index(OWN + 1)]
+    marked = [at for at, piece in enumerate(pieces(first, bare=False)) if "cache_control" in piece]
+    held = next(at for at, piece in enumerate(pieces(first)) if text in piece)
+    assert held - 1 in marked
+    assert "cache_control" in pieces(after, bare=False)[held - 1]
+
+
+def thinking(words: str, calls: Sequence[Any] = ()) -> AIMessage:
+    thought = {"type": "thinking", "thinking": words, "signature": "s"}
+    return AIMessage([thought, {"type": "text", "text": "so"}], tool_calls=list(calls))
+
+
+@pytest.mark.parametrize(("model", "left"), [("claude-opus-5-5", ["T0"]), ("claude-opus-4-8", ["T0", "T1", "T2"])])
+def test_thinking_of_an_ended_turn_leaves_where_the_model_checks_it(model: str, left: list[str]) -> None:
+    card = langgraph.Cuecard(engine=engine("polyant"))
+    chat = claude(model, "http://127.0.0.1:9")
+    call = {"name": "look", "args": {}, "id": "c1", "type": "tool_call"}
+    said: list[BaseMessage] = [HumanMessage("hello", id="0")]
+    state = card.prepare(chat, said, turn=turn_of("polyant", 0)).after(AIMessage("x"))
+    said += [thinking("T0"), HumanMessage("what?", id="1")]
+    state = card.prepare(chat, said, cuecard=state, turn=turn_of("polyant", OWN)).cuecard
+    said += [
+        thinking("T1", [call]),
+        ToolMessage("seen", tool_call_id="c1", name="look"),
+        thinking("T2"),
+        HumanMessage("and?", id="2"),
+    ]
+
+    sent = card.prepare(chat, said, cuecard=state, turn=turn_of("polyant", 2)).messages
+
+    assert [word for word in ("T0", "T1", "T2") if f"'{word}'" in repr([m.content for m in sent])] == left
+    assert [call["id"] for message in sent if isinstance(message, AIMessage) for call in message.tool_calls] == ["c1"]

@@ -1,0 +1,136 @@
+"""Texts of one turn by way of LiteLLM: in the requests of their turn, and in nothing that the host has."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would ask the network for prices as it is imported
+
+import litellm
+
+from cuecard import Turn
+from cuecard.adapters.litellm import Cuecard
+from cuecard.adapters.litellm_callback import CuecardCallback
+from unit.adapters.model_server import Json, model_server
+from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, WORDS, check, engine, turn_of
+from unit.adapters.test_litellm import CLAUDE, GPT, finished
+
+RUNTIME = "## Runtime Facts"
+LOOK: Json = {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}
+TOOLS = [{"type": "function", "function": LOOK}]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def loop_of_the_thread() -> Iterator[None]:
+    """LiteLLM asks for the event loop of its thread, and nobody would close one that is made for it then."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+    loop.close()
+
+
+def turn_at(name: str, arguments: Mapping[str, Any]) -> Turn:
+    """The turn of a completion, as its metadata say."""
+    return turn_of(name, sum(message["role"] == "user" for message in arguments["messages"]) - 1)
+
+
+async def talk(**options: Any) -> list[Any]:
+    """A host's own loop, which knows nothing of cuecard but the callback."""
+    messages: list[Any] = []
+    for said in WORDS:
+        messages.append({"role": "user", "content": said})
+        while True:
+            answer = (await litellm.acompletion(messages=messages, tools=TOOLS, **options)).choices[0].message
+            messages.append(answer)
+            if not answer.tool_calls:
+                break
+            messages += [{"role": "tool", "tool_call_id": call.id, "content": "seen"} for call in answer.tool_calls]
+    return messages
+
+
+def pieces(body: Json) -> list[str]:
+    """What a request says, without breakpoints; blocks of content one by one."""
+    front = body.get("system", [])
+    said: list[Json] = [{"role": "system", "content": front}, *body["messages"]]
+    found = []
+    for each in said:
+        content = each.get("content")
+        content = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        rest = {key: value for key, value in each.items() if key != "content"}
+        found += [{**rest, "part": {k: v for k, v in part.items() if k != "cache_control"}} for part in content]
+    return [json.dumps(each) for each in found]
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("model", [GPT, CLAUDE, "anthropic/claude-opus-5-5"])
+def test_a_text_of_one_turn_is_in_its_own_requests_and_not_in_the_hosts_messages(
+    name: str, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, card = CASES[name][0], Cuecard(engine=engine(name), turn=lambda arguments: turn_at(name, arguments))
+    monkeypatch.setattr(litellm, "callbacks", [CuecardCallback(card)])
+    with model_server(BATCHES) as server:
+        base = f"{server.url}/v1" if model == GPT else server.url
+        messages = finished(talk(model=model, api_base=base, api_key="k"))
+        sent = server.sent
+
+    check([pieces(body) for body in sent], text, [RUNTIME])
+    assert text not in repr(messages)
+    assert all(json.dumps(body).count('"cache_control"') <= 4 for body in sent)
+
+
+def test_any_process_makes_the_same_request_of_the_same_messages() -> None:
+    messages: list[Json] = [{"role": "user", "content": "hello"}]
+    first = Cuecard(engine=engine("polyant"), turn=lambda arguments: turn_at("polyant", arguments))
+    for more in (("assistant", "done"), ("user", "what came in?"), ("assistant", "an order"), ("user", "and now?")):
+        messages.append({"role": more[0], "content": more[1]})
+        second = Cuecard(engine=engine("polyant"), turn=lambda arguments: turn_at("polyant", arguments))
+        made = [each.prepare(GPT, messages, TOOLS).arguments for each in (first, second)]
+        assert made[0] == made[1]
+
+
+def thinking(words: str, **others: Any) -> Json:
+    block = {"type": "thinking", "thinking": words, "signature": "s"}
+    return {"role": "assistant", "content": "so", "thinking_blocks": [block], "reasoning_content": words, **others}
+
+
+@pytest.mark.parametrize(
+    ("model", "left"), [("anthropic/claude-opus-5-5", ["T2"]), ("anthropic/claude-opus-4-8", ["T0", "T1", "T2"])]
+)
+def test_thinking_of_earlier_turns_leaves_where_the_model_checks_it(model: str, left: Sequence[str]) -> None:
+    card = Cuecard(engine=engine("polyant"), turn=lambda arguments: turn_at("polyant", arguments))
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    said: list[Json] = [{"role": "user", "content": "hello"}, thinking("T0")]
+    said += [
+        {"role": "user", "content": "what?"},
+        {**thinking("T1"), "content": None},
+        {"role": "user", "content": "so?"},
+    ]
+    said += [thinking("T2", tool_calls=[call]), {"role": "tool", "tool_call_id": "c", "content": "seen"}]
+
+    sent = card.prepare(model, said, TOOLS).arguments["messages"]
+
+    assert [word for word in ("T0", "T1", "T2") if f"'{word}'" in repr(sent)] == left
+
+
+def test_an_input_that_may_change_is_what_it_is_now() -> None:
+    now: dict[str, Any] = {}
+    card = Cuecard(engine=engine("pioneer"), turn=lambda _: Turn(dict(now), now=NOW))
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    said: list[Json] = [{"role": "user", "content": "go"}]
+    first = card.prepare(GPT, said, TOOLS).arguments["messages"]
+    said += [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    said += [{"role": "tool", "tool_call_id": "c", "content": "seen"}]
+    now["retry_instruction"] = "TRY-ANOTHER-WAY"
+
+    second = card.prepare(GPT, said, TOOLS).arguments["messages"]
+
+    assert "TRY-ANOTHER-WAY" not in repr(first)
+    assert repr(second).count("TRY-ANOTHER-WAY") == 1
+    assert second[0] == first[0]
