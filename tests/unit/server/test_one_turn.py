@@ -52,7 +52,7 @@ def turn(delivery: str = "append", **more: Any) -> dict[str, Any]:
 
 def blocks(told: dict[str, Any]) -> list[tuple[str, Any, Any, Any]]:
     keys = ("text", "after_call_id", "turn", "lifetime")
-    return [tuple(block.get(key) for key in keys) for block in told["step"]["appended"]]  # type: ignore[misc]  # four
+    return [tuple(block.get(key) for key in keys) for block in told["step"]["appended"]]
 
 
 def refusal(client: httpx2.Client, path: str, **body: Any) -> tuple[int, list[dict[str, Any]]]:
