@@ -18,7 +18,7 @@ from cuecard.server.envelopes import Envelopes
 from cuecard.server.guard import PATHS
 from cuecard.server.options import ServiceOptions
 from cuecard.server.service import Service
-from unit.server.served import KEY, ask_at_once, in_thread, options, raw_requests
+from unit.server.served import KEY, ask_at_once, in_thread, options, raw_requests, serving
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/service.md").read_text(encoding="utf-8")
@@ -40,6 +40,26 @@ def test_the_requests_are_answered_as_the_page_says(tmp_path: Path) -> None:
     finally:
         agents.stop()
     assert len(ASKED) > 4
+
+
+def test_an_input_of_a_request_changes_what_the_page_says(tmp_path: Path) -> None:
+    ((declared, asked),) = re.findall(r"with `(screen: .*?)` answers .*?```json\n(.*?)```", PAGE, re.DOTALL)
+    text = f"agent: a\ninputs:\n  {declared}\nsections: [{{id: at, when: screen, text: 'At {{{{screen}}}}.'}}]\n"
+    (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")
+    agents = open_agents([tmp_path], partial(watch, states=tmp_path / "states"))
+    try:
+        with serving(Service(agents, Envelopes(KEY, 3600))) as client:
+            begun = client.post("/v1/prepare-call", json={"turn": {"delivery": "append", "inputs": {"screen": "home"}}})
+            sent = {**json.loads(asked), "conversation": begun.json()["conversation"]}
+            after = client.post("/v1/prepare-step", json=sent).json()["step"]
+    finally:
+        agents.stop()
+    first, further = after["appended"]
+
+    assert [first] == begun.json()["step"]["appended"]
+    assert after["system"] == begun.json()["step"]["system"]
+    assert further["after_call_id"] == "call-1"
+    assert "At settings." in further["text"]
 
 
 def _holds(told: Any, expected: Any) -> bool:

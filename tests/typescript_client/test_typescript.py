@@ -25,6 +25,7 @@ from cuecard.server.service import Service
 from npm import Unavailable, install
 from once import once
 from unit.results.shell_agent import AGENT
+from unit.server.pilot_agent import AGENT as PILOT
 from unit.server.served import KEY, in_thread, options
 
 ROOT = Path(__file__).parents[2]
@@ -84,10 +85,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def service(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a service of the CMS assistant, and of an agent that tells results by templates."""
-    shell = tmp_path_factory.mktemp("shell")
+    """The address of a service of the CMS assistant, of an agent that tells results by templates, and of one with texts
+    that live for one turn.
+    """
+    shell, pilot = tmp_path_factory.mktemp("shell"), tmp_path_factory.mktemp("pilot")
     (shell / "agent.yaml").write_text(AGENT, encoding="utf-8")
-    agents, chosen = open_agents([ROOT / "prompts/cms", shell], partial(watch, states=shell / "states")), options()
+    (pilot / "agent.yaml").write_text(PILOT, encoding="utf-8")
+    agents = open_agents([ROOT / "prompts/cms", shell, pilot], partial(watch, states=shell / "states"))
+    chosen = options()
     try:
         with in_thread(create_app(Service(agents, Envelopes(KEY, 3600)), chosen), chosen) as address:
             yield address

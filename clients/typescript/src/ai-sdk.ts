@@ -1,4 +1,4 @@
-import { Cuecard, CuecardError, type Agent, type Step, type Turn } from "./client.js";
+import { Cuecard, CuecardError, type Agent, type Inputs, type Step, type Turn } from "./client.js";
 import { Conversation } from "./conversation.js";
 import { placed, type Message, type Role } from "./placing.js";
 import { resultsIn, withTexts } from "./results.js";
@@ -8,6 +8,8 @@ export interface AiSdkOptions {
   agent?: string;
   /** What the host knows of a message: the same for all, or made of the call's `options`. */
   turn?: Turn | ((options: any) => Turn);
+  /** Inputs that have changed since the last request, asked before each but the first: those of that one are in `turn`. */
+  inputs?: (options: any, request: any) => Inputs | undefined | Promise<Inputs | undefined>;
   /** The conversation of a call; each call is one of its own unless told. */
   conversation?: (options: any) => Conversation | undefined;
   /** In which role new instructions are sent; `system` only where the model heeds it mid-conversation. */
@@ -16,10 +18,12 @@ export interface AiSdkOptions {
   onStep?: (conversation: Conversation) => void;
 }
 
-/** `prepareCall` and `prepareStep` for a `ToolLoopAgent` of the AI SDK, versions 6 and 7. */
+/** `prepareCall`, `prepareStep` and `onFinish` for a `ToolLoopAgent` of the AI SDK, versions 6 and 7. */
 export interface AiSdkSettings {
   prepareCall: (options: any) => Promise<any>; // the SDK's own types differ between versions, and depend on the host's tools
   prepareStep: (options: any) => Promise<any>;
+  /** Ends the turn in the conversation; a host with an `onEnd` or `onFinish` of its own in the settings calls it there. */
+  onFinish: (event: any) => Promise<void>;
 }
 
 const KEY = "cuecard";
@@ -38,9 +42,11 @@ export function aiSdk(client: Cuecard, options: AiSdkOptions = {}): AiSdkSetting
       const turn: Turn = { tools: Object.keys(bound).filter((name) => isOurs(name, served)), model: modelName(rest.model), ...told };
       const step = await chat.user(role === "user" ? { authority: "user", ...turn } : turn, resultsIn(history(rest)));
       const tools = offered(bound, step);
-      const run = { chat, served, names: Object.keys(tools) };
+      refuseKeptHistory(chat, turn, rest.providerOptions);
+      const run = { chat, served, names: Object.keys(tools), options: asked };
       return {
         ...rest,
+        onFinish: rest.onFinish === onFinish ? onFinish : endedThen(rest.onFinish), // version 6; version 7 has it from the settings
         tools,
         instructions: step.system,
         ...(role === "system" ? { allowSystemInMessages: true } : {}),
@@ -49,10 +55,12 @@ export function aiSdk(client: Cuecard, options: AiSdkOptions = {}): AiSdkSetting
       };
     },
 
-    async prepareStep({ steps, stepNumber, messages, runtimeContext, experimental_context }) {
-      const run: Run | undefined = runtimeContext?.[KEY] ?? experimental_context?.[KEY];
+    async prepareStep(request) {
+      const { steps, stepNumber, messages } = request;
+      const run = runOf(request);
       if (!run) throw new CuecardError("pass `prepareCall` to the agent, too: it begins the call", 0, "no-call");
-      const step = stepNumber === 0 ? run.chat.step! : await run.chat.next(resultsIn(messages, steps));
+      const next = async () => run.chat.next(resultsIn(messages, steps), await options.inputs?.(run.options, request));
+      const step = stepNumber === 0 ? run.chat.step! : await next();
       options.onStep?.(run.chat);
       return {
         system: step.system, // version 6
@@ -61,13 +69,45 @@ export function aiSdk(client: Cuecard, options: AiSdkOptions = {}): AiSdkSetting
         activeTools: shown(run, step.active_tools),
       };
     },
+
+    onFinish,
   };
+}
+
+/** The run has its answer: what belonged to its turn alone leaves the conversation. */
+async function onFinish(event: any): Promise<void> {
+  const chat = runOf(event)?.chat;
+  if (chat?.call?.one_turn) await chat.end();
+}
+
+function endedThen(theirs?: (event: any) => unknown): (event: any) => Promise<void> {
+  return async (event) => {
+    try {
+      await onFinish(event);
+    } finally {
+      await theirs?.(event);
+    }
+  };
+}
+
+function runOf({ runtimeContext, experimental_context }: any): Run | undefined {
+  return runtimeContext?.[KEY] ?? experimental_context?.[KEY];
+}
+
+/** A provider that keeps the history takes nothing back, so that texts of one turn would stay in it. */
+function refuseKeptHistory({ call }: Conversation, turn: Turn, providers: any): void {
+  const kept = [providers?.openai, providers?.azure].some((told) => told?.previousResponseId ?? told?.conversation);
+  if (!kept || !call?.one_turn || call.delivery.name === "rewrite" || turn.host === "system-only") return;
+  const told = "the agent has texts that live for one turn, but the provider keeps the history and takes nothing back";
+  const wayOut = 'pass `turn: { host: "system-only" }`, which puts them into the system prompt; or send the messages yourself';
+  throw new CuecardError(`${told}: ${wayOut}`, 0, "kept-history");
 }
 
 interface Run {
   chat: Conversation;
   served: Agent;
   names: string[];
+  options: unknown;
 }
 
 /** Under `append` all definitions stay in front, so that a discovery costs no cache, and calls are refused instead. */

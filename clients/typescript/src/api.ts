@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * Remember
-         * @description Add entities to the working memory of the conversation, or remove them.
+         * @description Add entities to the working memory of the conversation, or remove them; or report that the turn has ended.
          */
         post: operations["remember_v1_remember_post"];
         delete?: never;
@@ -225,7 +225,8 @@ export interface components {
         };
         /**
          * AppendedShape
-         * @description A block that belongs after the last result of the batch with `after_call_id`, or with the user message `turn`.
+         * @description A block that belongs after the last result of the batch with `after_call_id`, or with the user message `turn`; at
+         *     the end of the request if both are null.
          */
         AppendedShape: {
             /** Id */
@@ -236,6 +237,12 @@ export interface components {
             after_call_id: string | null;
             /** Turn */
             turn: number | null;
+            /**
+             * Lifetime
+             * @description `turn` or `step` if the block belongs into requests of this turn and into no stored history; otherwise left out
+             * @enum {string}
+             */
+            lifetime?: "conversation" | "turn" | "step";
         };
         /**
          * DeliveryShape
@@ -274,6 +281,32 @@ export interface components {
             /** Tool */
             tool: string;
             /** After Call Id */
+            after_call_id: string | null;
+        };
+        /**
+         * EndedShape
+         * @description A text of one turn or one request that is no longer sent: never the text itself.
+         */
+        EndedShape: {
+            /**
+             * What
+             * @description the section that it came from; `ephemeral` for that of the turn
+             */
+            what: string;
+            /**
+             * Sha256
+             * @description the fingerprint of the text
+             */
+            sha256: string;
+            /**
+             * Turn
+             * @description the number of its turn, if that is still known
+             */
+            turn: number | null;
+            /**
+             * After Call Id
+             * @description the result that it followed; null with the user's message
+             */
             after_call_id: string | null;
         };
         /**
@@ -412,6 +445,18 @@ export interface components {
             required: boolean;
             /** Description */
             description: string;
+            /**
+             * Tier
+             * @description `step` if it may change between the requests of a turn
+             * @enum {string}
+             */
+            tier?: "call" | "step";
+            /**
+             * Lifetime
+             * @description left out if its value lives as long as the conversation
+             * @enum {string}
+             */
+            lifetime?: "conversation" | "turn" | "step";
         };
         /**
          * PrepareCall
@@ -514,6 +559,13 @@ export interface components {
                 [key: string]: string;
             };
             /**
+             * Inputs
+             * @description values of inputs that the agent file declares with `tier: step`, from this request on
+             */
+            inputs?: {
+                [key: string]: unknown;
+            };
+            /**
              * Manifest
              * @description whether to include the manifest in the answer
              * @default false
@@ -547,8 +599,13 @@ export interface components {
              * @description why this state of the files serves the call
              */
             served: string;
+            /**
+             * One Turn
+             * @description true if some text belongs to this turn alone: after the answer, send `ended` to `/v1/remember` and store the conversation that it returns
+             */
+            one_turn?: boolean;
             /** Manifest */
-            manifest: {
+            manifest?: {
                 [key: string]: unknown;
             } | null;
         };
@@ -569,7 +626,7 @@ export interface components {
              */
             results: components["schemas"]["RenderedResultShape"][];
             /** Manifest */
-            manifest: {
+            manifest?: {
                 [key: string]: unknown;
             } | null;
         };
@@ -685,7 +742,7 @@ export interface components {
         };
         /**
          * Remember
-         * @description What the conversation has touched by means other than tool results.
+         * @description What the conversation has touched by means other than tool results, and the end of a turn.
          */
         Remember: {
             /**
@@ -717,6 +774,12 @@ export interface components {
              * @default false
              */
             forget_all: boolean;
+            /**
+             * Ended
+             * @description whether the turn has ended: what belongs to that turn alone is left out of the conversation
+             * @default false
+             */
+            ended: boolean;
         };
         /**
          * Remembered
@@ -952,6 +1015,16 @@ export interface components {
              * @description whether the request has the search tool; it stays so until a new baseline
              */
             offers_search: boolean;
+            /**
+             * Ended
+             * @description texts that earlier requests held and this one must not: a stored history may contain them
+             */
+            ended?: components["schemas"]["EndedShape"][];
+            /**
+             * Checks Thinking
+             * @description true if the model checks its earlier thinking against what stood before it: leave out that of the turns in `ended`
+             */
+            checks_thinking?: boolean;
         };
         /**
          * SummaryEntry

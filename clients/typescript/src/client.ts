@@ -3,6 +3,8 @@ import type { components } from "./api.js";
 type Schemas = components["schemas"];
 
 export type Turn = Partial<Schemas["TurnBody"]>;
+/** Values of inputs by name. */
+export type Inputs = Record<string, unknown>;
 export type Result = Partial<Schemas["ResultBody"]>;
 export type Entity = Pick<Schemas["EntityEntry"], "type" | "id" | "name"> & { key?: string };
 export type Step = Schemas["StepShape"];
@@ -68,7 +70,7 @@ export class Cuecard {
     return this.#ask<PreparedCall>("POST", "/v1/prepare-call", body);
   }
 
-  prepareStep(body: { conversation: string; agent?: string; results?: Result[]; manifest?: boolean }) {
+  prepareStep(body: { conversation: string; agent?: string; results?: Result[]; inputs?: Inputs; manifest?: boolean }) {
     return this.#ask<PreparedStep>("POST", "/v1/prepare-step", body);
   }
 
@@ -76,7 +78,14 @@ export class Cuecard {
     return this.#ask<Found>("POST", "/v1/search-tools", body);
   }
 
-  remember(body: { agent?: string; conversation?: string; entities?: Entity[]; forget?: string[]; forget_all?: boolean }) {
+  remember(body: {
+    agent?: string;
+    conversation?: string;
+    entities?: Entity[];
+    forget?: string[];
+    forget_all?: boolean;
+    ended?: boolean;
+  }) {
     return this.#ask<Remembered>("POST", "/v1/remember", body);
   }
 

@@ -1,5 +1,5 @@
 import { type Cuecard, CuecardError } from "./client.js";
-import type { Entity, Found, PreparedCall, PreparedStep, Result, Step, Turn } from "./client.js";
+import type { Entity, Found, Inputs, PreparedCall, PreparedStep, Result, Step, Turn } from "./client.js";
 
 interface Begin {
   text: string | undefined;
@@ -23,6 +23,7 @@ export class Conversation {
   readonly #texts = new Map<string, string>();
   #begin: Begin | undefined;
   #since: Result[] = [];
+  #inputs: Inputs = {};
 
   constructor(client: Cuecard, options: { agent?: string; text?: string } = {}) {
     this.#client = client;
@@ -36,23 +37,29 @@ export class Conversation {
     await this.#call(begin);
     this.#begin = begin;
     this.#since = [];
+    this.#inputs = {};
     this.#note(begin.results);
     return this.step!;
   }
 
-  /** The step for the next request to the model; results may be all so far, or those since the last step. */
-  async next(results: Result[] = []): Promise<Step> {
+  /**
+   * The step for the next request to the model; results may be all so far, or those since the last step.
+   *
+   * `inputs` are values that count from this request on, of inputs with `tier: step` in the agent file.
+   */
+  async next(results: Result[] = [], inputs: Inputs = {}): Promise<Step> {
     const fresh = this.#unsent(results);
-    if (this.text === undefined) throw new CuecardError("there is no call yet: begin with `user()`", 0, "no-call");
+    const given = { ...this.#inputs, ...inputs };
     try {
-      this.#take(await this.#client.prepareStep({ ...this.#agent, conversation: this.text, results: fresh }));
+      await this.#next(fresh, inputs);
     } catch (error) {
       // Another replica has other files, and not those that made this call: make it anew, from where it began.
       if (!(error instanceof CuecardError && error.code === "stale-call" && this.#begin)) throw error;
       await this.#call(this.#begin);
-      this.#take(await this.#client.prepareStep({ ...this.#agent, conversation: this.text, results: [...this.#since, ...fresh] }));
+      await this.#next([...this.#since, ...fresh], given);
     }
     this.#since.push(...fresh);
+    this.#inputs = given;
     this.#note(fresh);
     return this.step!;
   }
@@ -71,6 +78,16 @@ export class Conversation {
     return told.memory;
   }
 
+  /**
+   * The turn has ended: the signed text without what belonged to that turn alone, to be stored with the messages.
+   *
+   * What comes next is `user()`. Ending a turn twice does no harm.
+   */
+  async end(): Promise<string> {
+    const told = await this.#client.remember({ ...this.#agent, conversation: this.#begun(), ended: true });
+    return (this.text = told.conversation);
+  }
+
   /** What to answer in place of a call of this tool; undefined where it is active, or none of the agent's tools. */
   refusal(tool: string): string | undefined {
     const step = this.step;
@@ -83,6 +100,16 @@ export class Conversation {
   /** What to send as the result of this call; undefined where the agent file has no template for it. */
   resultText(callId: string): string | undefined {
     return this.#texts.get(callId);
+  }
+
+  #begun(): string {
+    if (this.text === undefined) throw new CuecardError("there is no call yet: begin with `user()`", 0, "no-call");
+    return this.text;
+  }
+
+  async #next(results: Result[], inputs: Inputs): Promise<void> {
+    const changed = Object.keys(inputs).length ? { inputs } : {};
+    this.#take(await this.#client.prepareStep({ ...this.#agent, conversation: this.#begun(), results, ...changed }));
   }
 
   async #call(begin: Begin): Promise<void> {

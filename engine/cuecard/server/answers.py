@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from cuecard.model import Authority, Delivery, Json, ReloadPolicy, Tier
+from cuecard.model import Authority, Delivery, Json, Lifetime, ReloadPolicy, Tier
 
 _RESULTS = "texts for those results of this request that the agent file has a template for"
 
@@ -15,6 +15,18 @@ class Shape(BaseModel):
     """An answer or a part of one; a later version of the service may add fields."""
 
     model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
+
+
+def _without_defaults(schema: dict[str, Json]) -> None:
+    """Generated types take a field with a default for one that is always there."""
+    for field in schema["properties"].values():
+        field.pop("default", None)
+
+
+class SparseShape(Shape):
+    """A shape whose fields with defaults are left out of most answers."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False, json_schema_extra=_without_defaults)
 
 
 class SegmentShape(Shape):
@@ -26,13 +38,29 @@ class SegmentShape(Shape):
     stable: bool
 
 
-class AppendedShape(Shape):
-    """A block that belongs after the last result of the batch with `after_call_id`, or with the user message `turn`."""
+class AppendedShape(SparseShape):
+    """A block that belongs after the last result of the batch with `after_call_id`, or with the user message `turn`; at
+    the end of the request if both are null.
+    """
 
     id: str
     text: str
     after_call_id: str | None
     turn: int | None
+    lifetime: Lifetime = Field(
+        "conversation",
+        description="`turn` or `step` if the block belongs into requests of this turn and into no stored history; "
+        "otherwise left out",
+    )
+
+
+class EndedShape(Shape):
+    """A text of one turn or one request that is no longer sent: never the text itself."""
+
+    what: str = Field(description="the section that it came from; `ephemeral` for that of the turn")
+    sha256: str = Field(description="the fingerprint of the text")
+    turn: int | None = Field(description="the number of its turn, if that is still known")
+    after_call_id: str | None = Field(description="the result that it followed; null with the user's message")
 
 
 class DiscoveryShape(Shape):
@@ -51,7 +79,7 @@ class RefusalsShape(Shape):
     withheld: dict[str, str] = Field(description="by tool, for tools that were found but do not fit")
 
 
-class StepShape(Shape):
+class StepShape(SparseShape):
     """The whole desired state of one request to the model, never a delta."""
 
     system: str = Field(description="the system prompt")
@@ -66,6 +94,14 @@ class StepShape(Shape):
     reminder: str = Field(description="the wrapper of a block in the user's turn; `{text}` is the block")
     refusals: RefusalsShape
     offers_search: bool = Field(description="whether the request has the search tool; it stays so until a new baseline")
+    ended: list[EndedShape] = Field(
+        [], description="texts that earlier requests held and this one must not: a stored history may contain them"
+    )
+    checks_thinking: bool = Field(
+        default=False,
+        description="true if the model checks its earlier thinking against what stood before it: leave out that of the "
+        "turns in `ended`",
+    )
 
 
 class DeliveryShape(Shape):
@@ -99,7 +135,7 @@ class RenderedResultShape(Shape):
     diagnostics: list[DiagnosticShape]
 
 
-class PreparedCall(Shape):
+class PreparedCall(SparseShape):
     """A call, and its first step."""
 
     conversation: str = Field(description="signed; send it with the next request")
@@ -108,10 +144,15 @@ class PreparedCall(Shape):
     delivery: DeliveryShape
     reload: ReloadPolicy
     served: str = Field(description="why this state of the files serves the call")
+    one_turn: bool = Field(
+        default=False,
+        description="true if some text belongs to this turn alone: after the answer, send `ended` to `/v1/remember` "
+        "and store the conversation that it returns",
+    )
     manifest: dict[str, Json] | None = None
 
 
-class PreparedStep(Shape):
+class PreparedStep(SparseShape):
     """A step."""
 
     conversation: str = Field(description="signed; send it with the next request")
@@ -162,13 +203,15 @@ class ToolShape(Shape):
     category: str
 
 
-class InputShape(Shape):
+class InputShape(SparseShape):
     """A value that turns supply."""
 
     name: str
     type: str
     required: bool
     description: str
+    tier: Literal["call", "step"] = Field("call", description="`step` if it may change between the requests of a turn")
+    lifetime: Lifetime = Field("conversation", description="left out if its value lives as long as the conversation")
 
 
 class SearchToolShape(Shape):

@@ -62,7 +62,7 @@ async def search_tools(body: SearchTools, request: Request) -> Response:
 
 @_v1.post("/remember", response_model=Remembered)
 async def remember(body: Remember, request: Request) -> Response:
-    """Add entities to the working memory of the conversation, or remove them."""
+    """Add entities to the working memory of the conversation, or remove them; or report that the turn has ended."""
     return await _answered(request, _service(request).remember, body)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cuecard.config.agent_file import InputSpec
 from cuecard.engine import Engine
 from cuecard.model import Json
 from cuecard.server.agents import Agents, ServedAgent
@@ -40,13 +41,21 @@ def _agent(agent: ServedAgent) -> dict[str, Json]:
             {"name": card.name, "description": card.description, "category": card.category}
             for card in engine.tools.values()
         ],
-        "inputs": [
-            {"name": name, "type": spec.type, "required": spec.required, "description": spec.description}
-            for name, spec in engine.inputs.items()
-        ],
+        "inputs": [_input(name, spec) for name, spec in engine.inputs.items()],
         "profiles": list(engine.profiles),
         "variants": list(engine.variants),
         "reload": engine.reload,
+    }
+
+
+def _input(name: str, spec: InputSpec) -> dict[str, Json]:
+    passing = {} if spec.lives == "conversation" else {"tier": spec.tier, "lifetime": spec.lives}
+    return {
+        "name": name,
+        "type": spec.type,
+        "required": spec.required,
+        "description": spec.description,
+        **passing,
     }
 
 

@@ -19,9 +19,9 @@ class Envelopes:
     def __init__(self, key: str, max_age: float, clock: Clock = utc_now) -> None:
         self._key, self._max_age, self._clock = key, max_age, clock
 
-    def close(self, agent: str, chat: Conversation) -> str:
-        """The conversation as a text that the client keeps but cannot change."""
-        told = {"agent": agent, "issued": int(self._clock().timestamp()), "state": chat.to_json()}
+    def close(self, agent: str, chat: Conversation, *, ended: bool = False) -> str:
+        """The conversation as a text that the client keeps but cannot change; `ended` as in `Conversation.to_json`."""
+        told = {"agent": agent, "issued": int(self._clock().timestamp()), "state": chat.to_json(ended=ended)}
         return seal(told, self._key, as_text=True)
 
     def open(self, text: str | None, agent: str) -> ConversationState | None:

@@ -25,6 +25,7 @@ STATUS: Mapping[str, int] = MappingProxyType(
         "slow-body": 408,
         "foreign-call": 409,
         "stale-call": 409,
+        "turn-ended": 409,
         "old-conversation": 410,
         "large-body": 413,
         "wrong-media-type": 415,

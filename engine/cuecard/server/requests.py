@@ -74,6 +74,10 @@ class PrepareStep(Asked):
     conversation: Conversation
     results: Results = ()
     calls: Calls = Field(default_factory=dict)
+    inputs: dict[str, Json] = Field(
+        default_factory=dict,
+        description="values of inputs that the agent file declares with `tier: step`, from this request on",
+    )
     manifest: bool = Field(default=False, description="whether to include the manifest in the answer")
 
 
@@ -90,7 +94,7 @@ class SearchTools(Asked):
 
 
 class Remember(Asked):
-    """What the conversation has touched by means other than tool results."""
+    """What the conversation has touched by means other than tool results, and the end of a turn."""
 
     conversation: Conversation | None = Field(None, description="omitted for a new conversation")
     entities: Annotated[tuple[EntityEntry, ...], BeforeValidator(as_tuple)] = Field(
@@ -100,6 +104,10 @@ class Remember(Asked):
         (), description="ids or keys of removed entities"
     )
     forget_all: bool = Field(default=False, description="whether to clear the memory first")
+    ended: bool = Field(
+        default=False,
+        description="whether the turn has ended: what belongs to that turn alone is left out of the conversation",
+    )
 
 
 def to_results(bodies: tuple[ResultBody, ...]) -> tuple[ToolResult, ...]:

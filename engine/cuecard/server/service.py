@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from cuecard.config.turn_file import to_turn
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.model import Call, ConversationState, Json, Step, Turn
+from cuecard.model import Appended, Call, ConversationState, Json, Step, Turn
 from cuecard.reload.pins import Served
 from cuecard.server.agents import Agents, ServedAgent
 from cuecard.server.envelopes import Envelopes
@@ -33,8 +33,9 @@ class Service:
         chat = served.conversation(state)
         if asked.compacted is not None:
             chat.compacted(asked.compacted)
-        call = chat.user(served.turn(_turn(asked.turn)), to_results(asked.results), asked.calls)
-        return {**self._stepped(agent, chat, chat.step(), asked), **_told(call, served)}
+        turn = served.turn(_turn(asked.turn))
+        call = chat.user(turn, to_results(asked.results), asked.calls)
+        return {**self._stepped(agent, served.engine, chat, chat.step(), asked), **_told(call, turn, served)}
 
     def prepare_step(self, asked: PrepareStep) -> dict[str, Json]:
         """A `PreparedStep`: the model is about to be asked.
@@ -43,9 +44,9 @@ class Service:
             CuecardError: with everything that is wrong in the request.
         """
         agent = self.agents.find(asked.agent)
-        _, chat = _pinned(agent, self.envelopes.open(asked.conversation, agent.name))
-        step = chat.step(to_results(asked.results), asked.calls)
-        return self._stepped(agent, chat, step, asked)
+        engine, chat = _pinned(agent, self.envelopes.open(asked.conversation, agent.name))
+        step = chat.step(to_results(asked.results), asked.calls, inputs=asked.inputs)
+        return self._stepped(agent, engine, chat, step, asked)
 
     def search_tools(self, asked: SearchTools) -> dict[str, Json]:
         """A `Found`: the model has called the search tool.
@@ -62,7 +63,7 @@ class Service:
         return {"tools": list(found.tools), **asdict(found)}
 
     def remember(self, asked: Remember) -> dict[str, Json]:
-        """A `Remembered`: something was touched, or is gone.
+        """A `Remembered`: something was touched, or is gone, or the turn has ended.
 
         Raises:
             CuecardError: with everything that is wrong in the request.
@@ -75,15 +76,15 @@ class Service:
             chat.forget(*asked.forget)
         chat.remember([entry.to_entity() for entry in asked.entities])
         memory = [asdict(entity) for entity in chat.memory.entities]
-        return {"conversation": self.envelopes.close(agent.name, chat), "memory": memory}
+        return {"conversation": self.envelopes.close(agent.name, chat, ended=asked.ended), "memory": memory}
 
     def _stepped(
-        self, agent: ServedAgent, chat: Conversation, step: Step, asked: PrepareCall | PrepareStep
+        self, agent: ServedAgent, engine: Engine, chat: Conversation, step: Step, asked: PrepareCall | PrepareStep
     ) -> dict[str, Json]:
         told = {"manifest": step.manifest.to_json()} if asked.manifest else {}
         return {
             "conversation": self.envelopes.close(agent.name, chat),
-            "step": step_json(step),
+            "step": step_json(step, engine),
             "results": _rendered(chat, asked),
             **told,
         }
@@ -105,19 +106,20 @@ def _turn(body: TurnBody) -> Turn:
     return replace(to_turn(body, body.inputs), authority=body.authority)
 
 
-def _told(call: Call, served: Served) -> dict[str, Json]:
+def _told(call: Call, turn: Turn, served: Served) -> dict[str, Json]:
     delivery = {name: getattr(call.delivery, name) for name in ("name", "reason", "authority")}
-    return {"delivery": delivery, "reload": served.policy, "served": served.reason}
+    told = {"delivery": delivery, "reload": served.policy, "served": served.reason}
+    sections = served.engine.agent.edition(turn.profile, turn.variant)
+    one_turn = bool(turn.ephemeral) or not all(section.stays for section in sections)
+    return {**told, "one_turn": True} if one_turn else told
 
 
-def step_json(step: Step) -> dict[str, Json]:
+def step_json(step: Step, engine: Engine) -> dict[str, Json]:
     """A `StepShape`: the parts of a step that a host needs."""
-    return {
+    told = {
         "system": step.system,
         "segments": [{"id": s.id, "text": s.text, "tier": s.tier, "stable": s.stable} for s in step.segments],
-        "appended": [
-            {"id": a.id, "text": a.text, "after_call_id": a.after_call_id, "turn": a.turn} for a in step.appended
-        ],
+        "appended": [_block(each) for each in step.appended],
         "active_tools": list(step.active_tools),
         "base_tools": list(step.base_tools),
         "discovered": [{"tool": d.tool, "after_call_id": d.after_call_id} for d in step.discovered],
@@ -128,3 +130,17 @@ def step_json(step: Step) -> dict[str, Json]:
         "refusals": asdict(step.refusals),
         "offers_search": step.offers_search,
     }
+    if not step.ended:
+        return told
+    thinking = {"checks_thinking": True} if step.call and _checks_thinking(step.call, engine) else {}
+    return {**told, "ended": [asdict(each) for each in step.ended], **thinking}
+
+
+def _block(block: Appended) -> dict[str, Json]:
+    """An `AppendedShape`."""
+    told = {"id": block.id, "text": block.text, "after_call_id": block.after_call_id, "turn": block.turn}
+    return told if block.stays else {**told, "lifetime": block.lifetime}
+
+
+def _checks_thinking(call: Call, engine: Engine) -> bool:
+    return engine.models.find(call.delivery.model, endpoint=call.delivery.endpoint).checks_thinking
