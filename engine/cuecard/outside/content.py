@@ -39,5 +39,5 @@ def find_agent(path: str | Path) -> Path:
     given = Path(path)
     found = find_content(given)
     if found != given:
-        warnings.warn(f"`{path}` is not in this folder: using the agent that cuecard brings", stacklevel=3)
+        warnings.warn(f"`{path}` is not in this folder: using the agent that cuecard brings", stacklevel=4)
     return found

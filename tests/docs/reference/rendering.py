@@ -18,6 +18,10 @@ from docs.reference.names import public_names
 
 ENGINE = Path(cuecard.__file__).parents[1]
 
+PLAIN = {"AnyJson": "Json", "Count": "int", "FilledText": "str", "JsonObject": "Mapping[str, Json]", "JsonValue": "Json"}
+PLAIN |= {"Seconds": "float"}
+"""Types with checks of their own as readers know them."""
+
 
 def rendered(name: str) -> str:
     """Everything that docs/api says of a name and nobody writes by hand."""
@@ -145,7 +149,7 @@ def _parameters(found: griffe.Function, described: Mapping[str, str]) -> str:
 
 
 def _item(name: str, annotation: object, default: object, description: str) -> str:
-    kind = _double_quotes(str(annotation or "Any"))
+    kind = re.sub(r"\b\w+\b", lambda word: PLAIN.get(word[0], word[0]), _double_quotes(str(annotation or "Any")))
     told = _default(default)
     return f"- `{name}: {kind}{told}`" + (f": {_line(description)}" if description else "")
 

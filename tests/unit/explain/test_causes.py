@@ -134,7 +134,7 @@ def test_tools_in_another_order_are_an_order(rewriting: Engine) -> None:
 
 
 def test_a_block_after_another_result_is_an_order(engine: Engine) -> None:
-    withdrawn = step(engine, ("make_page",), ("list_pages",), tools=("tool_search", "list_pages")).manifest
+    withdrawn = step(engine, ("make_page",), ("list_pages",), tools=("tool_search", "list_pages", "drop_page")).manifest
     comparison = compare(step(engine, ("list_pages",)).manifest, withdrawn)
 
     assert [change.kind for change in comparison.changes if change.causes] == ["removed", "added"]
@@ -161,7 +161,7 @@ def test_a_discovery_under_append_is_added_and_breaks_nothing(engine: Engine) ->
 def test_a_tool_that_exists_no_longer_is_a_discovery_taken_back(engine: Engine) -> None:
     comparison = compare(
         step(engine, ("list_pages",), ("make_page",)).manifest,
-        step(engine, ("list_pages",), ("make_page",), tools=("tool_search", "list_pages")).manifest,
+        step(engine, ("list_pages",), ("make_page",), tools=("tool_search", "list_pages", "drop_page")).manifest,
     )
 
     assert [*changed(comparison).values()] == ["removed: discovery make_page"]

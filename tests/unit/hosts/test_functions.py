@@ -98,7 +98,7 @@ def test_every_form_contains_name_description_and_schema() -> None:
     ]
     with pytest.raises(InputError) as caught:
         definitions([card, "t"], "openai")  # type: ignore[list-item, arg-type]
-    assert [problem.name for problem in caught.value.problems] == ["form"]
+    assert [problem.name for problem in caught.value.problems] == ["cards[1]", "form"]
     with pytest.raises(InputError) as caught:
         definitions([card, "t"], "chat")  # type: ignore[list-item]
     assert [problem.name for problem in caught.value.problems] == ["cards[1]"]

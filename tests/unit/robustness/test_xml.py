@@ -48,6 +48,7 @@ from lxml import etree
 from cuecard import TemplateError, compile_template
 import cuecard.template.markup.outline
 
+compile_template("{{a}}").render({"a": "b"})  # what checks arguments looks for plugins at its first use
 opened = []
 sys.addaudithook(lambda event, arguments: opened.append((event, arguments)) if watched(event) else None)
 
