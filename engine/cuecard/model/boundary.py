@@ -466,9 +466,12 @@ class _Several:
         if {*map(type, items)} != {self.kind}:
             return False
         try:
-            return all(types.issuperset(map(type, map(get, items))) for get, types in self.columns)
+            for get, types in self.columns:
+                if not types.issuperset(map(type, map(get, items))):
+                    return False
         except AttributeError:  # created without its constructor
             return False
+        return True
 
 
 def _exact(schema: Any) -> frozenset[type] | None:

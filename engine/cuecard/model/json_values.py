@@ -62,6 +62,8 @@ def exact_json(value: Any, *, finite: bool = True) -> tuple[Any, list[Wrong]]:
 
 def exact_object(value: Mapping[Any, Any]) -> tuple[dict[str, Any], list[Wrong]]:
     """The same for a mapping of values by name, each as deep as a value may be."""
+    if _is_flat(value):
+        return {key: [*item] if type(item) is list else item for key, item in (*value.items(),)}, []
     return _walked(lambda walk: walk.container(value, (), -1), finite=True)
 
 

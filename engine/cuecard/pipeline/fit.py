@@ -130,13 +130,10 @@ class _Left:
         tokens = 0 if offer.paid else offer.tokens
         if tokens > self._protocols:
             return _reason(self._room.protocols)
-        if self._anew:
+        reason = (full or self._placed(offer)) if offer.tokens and offer.there else ""
+        if self._anew or not reason:
             self._protocols -= tokens
-        if offer.tokens and offer.there and (reason := full or self._placed(offer)):
-            return reason
-        if not self._anew:
-            self._protocols -= tokens
-        return ""
+        return reason
 
     def name(self, offer: Offer) -> bool:
         """Whether the notice about inactive tools has room for this one too, and takes it."""

@@ -284,9 +284,9 @@ def _append(request: StepRequest, new: tuple[News, ...], before: tuple[Appended,
         if is_due:
             blocks += [_cues(request, there, after, each.tools) for each in group if isinstance(each, Due) and there]
             continue
-        found = tuple(each for each in group if not isinstance(each, Due))
+        found = [*group]
         unfit = [each for each in found if isinstance(each, Withheld)]
-        tools = [each.tool for each in found if each.tool in agent.protocols and isinstance(each, Discovery)]
+        tools = [each.tool for each in found if isinstance(each, Discovery) and each.tool in agent.protocols]
         notice = withheld_notice(agent, unfit) if unfit else ""
         text = notice if not there else _first(request, there, tools, notice)
         if notice or (tools and there):

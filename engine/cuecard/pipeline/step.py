@@ -49,7 +49,7 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placed) ->
 
 
 def _refusals(request: StepRequest, placed: Placed) -> Refusals:
-    agent, there = request.agent, frozenset(request.call.tools.available)
+    agent, there = request.agent, request.call.tools.available
     words = agent.spec.words.tools
     said = {w.tool: words.withheld.replace("{tool}", w.tool) for w in placed.withheld if w.tool in there}
     if not request.call.tools.offers_search:

@@ -40,8 +40,15 @@ def existing_tools(request: CallRequest) -> ToolPlan:
     initial, matching = (tuple(name for name in each if name in tools) for each in (dict.fromkeys(named), agent.core))
     _, dropped = _to_show(request.found, CallTools(tools, initial))
     found = request.found
-    planned = CallTools(tools, initial, base=initial, discovered=found.tools, called=found.called, named=found.named)
-    planned = replace(planned, looks_ahead=agent.spec.tools.ahead is not None)
+    planned = CallTools(
+        tools,
+        initial,
+        base=initial,
+        discovered=found.tools,
+        called=found.called,
+        named=found.named,
+        looks_ahead=agent.spec.tools.ahead is not None,
+    )
     return ToolPlan(planned, (*cuts, *dropped), tuple(name for name in matching if name not in initial))
 
 
