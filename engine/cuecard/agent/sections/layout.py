@@ -15,7 +15,6 @@ from cuecard.template.guards.marks import Span, data_within, has_marks, read_mar
 Whitespace: TypeAlias = Literal["keep", "compact", "paragraphs"]
 
 _SPACES_AT_LINE_END = re.compile(r"(?<![ \t])[ \t]+$", re.MULTILINE)
-_BLANK_LINES = re.compile(r"\n{2,}")
 _LINE_BREAK = re.compile(r"\n")
 _LINE_ENDS = re.compile(r"(?<![ \t])[ \t]*\n(?:[ \t]*\n)*|(?<![ \t])[ \t]+\Z")
 
@@ -73,11 +72,10 @@ class Layout:
         # Searching for a single character is many times faster than for two.
         if " \n" in text or ("\t" in text and "\t\n" in text) or text.endswith((" ", "\t")):
             text = _SPACES_AT_LINE_END.sub("", text)
-        if self.whitespace == "paragraphs":
-            return _BLANK_LINES.sub("\n\n", text) if "\n\n\n" in text else text
-        if "\n\n" in text:
-            text = _BLANK_LINES.sub("\n", text)
-        return text.removeprefix("\n")
+        most = "\n\n\n" if self.whitespace == "paragraphs" else "\n\n"
+        while most in text:  # many times faster than an expression
+            text = text.replace(most, most[1:])
+        return text if self.whitespace == "paragraphs" else text.removeprefix("\n")
 
 
 def _owned(breaks: Sequence[int], spans: Sequence[Span], most: int) -> Sequence[int]:
