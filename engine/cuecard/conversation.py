@@ -28,7 +28,7 @@ from cuecard.model import (
 )
 from cuecard.model.boundary import Count, FilledText, Given, JsonObject, admit, checked
 from cuecard.pipeline.discovery import Found, last_call_id
-from cuecard.pipeline.inputs import memory_problems, problems_of, with_exact_bodies, with_exact_body, with_time
+from cuecard.pipeline.inputs import cleaned_history, memory_problems, problems_of, with_exact_bodies, with_exact_body
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import Ended
 from cuecard.records import dataclass
@@ -118,7 +118,7 @@ class Conversation:
             InputError: with every missing, unknown or wrong input.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
-        turn = with_time(turn, self._hooks.clock)
+        turn = cleaned_history(turn)
         news = self._taken(results, calls)
         state = news.state
         turn = turn if turn.memory.entities else replace(turn, memory=state.memory)

@@ -39,7 +39,7 @@ from cuecard.outside.rankers.search import Search
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.pipeline.discovery import last_call_id, record_of
 from cuecard.pipeline.fit import Room
-from cuecard.pipeline.inputs import memory_problems, problems_of, with_exact_bodies, with_time
+from cuecard.pipeline.inputs import cleaned_history, memory_problems, problems_of, with_exact_bodies
 from cuecard.pipeline.origin import check_previous, check_texts
 from cuecard.pipeline.request import Ended
 from cuecard.records import dataclass
@@ -206,7 +206,7 @@ class Engine(Answers):
                 when `earlier` did not prepare `previous`.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
-        turn = with_time(turn, self.clock)
+        turn = cleaned_history(turn)
         check_texts(previous, "previous")
         search = {engine.search_tool for engine in (self, earlier) if engine}
         reads = lambda result: bool(self.agent.pending) or result.tool in search  # noqa: E731 - handed on at once

@@ -47,7 +47,7 @@ from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.ending import check_running, ended_call
 from cuecard.pipeline.fit import NOTHING_DECIDED, Decided, Offer, Room, as_told, call_offers, call_room, first_fit
 from cuecard.pipeline.history.record import Selected
-from cuecard.pipeline.inputs import Values, clean_inputs
+from cuecard.pipeline.inputs import Values, clean_inputs, time_of
 from cuecard.pipeline.late_cues import tell_late_cues
 from cuecard.pipeline.origin import check_call, check_previous
 from cuecard.pipeline.placement import Placed, active_tools, place, room_within
@@ -122,7 +122,7 @@ class Hooks:
         turn, model = self.ahead(turn), self._profile(turn)
         if told := told_of_model(turn, previous, model):
             turn = replace(turn, diagnostics=(*turn.diagnostics, *told))
-        now = turn.now or self.clock()
+        now = time_of(turn, self.clock)
         request = CallRequest(self.agent, turn, found, previous, kept, now, self.count, ended, since)
         chosen = select_history(request)
         request = with_window(request, chosen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping
 from dataclasses import asdict, field, fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -53,6 +53,10 @@ class Catalogue(Mapping[str, ToolCard]):
 
     def __len__(self) -> int:
         return len(self._cards)
+
+    def items(self) -> ItemsView[str, ToolCard]:
+        """The cards by name: those of the mapping inside, since every call walks through them."""
+        return self._cards.items()
 
     def __repr__(self) -> str:
         return f"Catalogue({len(self)} tools)"

@@ -204,7 +204,7 @@ class Decided:
 NOTHING_DECIDED = Decided()
 
 
-def call_offers(request: CallRequest, known: Iterable[str], there: Iterable[str], decided: Decided) -> list[Offer]:
+def call_offers(request: CallRequest, known: Sequence[str], there: Iterable[str], decided: Decided) -> list[Offer]:
     """The tools that are decided with a call, in the order in which they get room: core tools, then the most recently
     used. The core tools that the agent file names itself have their room already.
 
@@ -214,6 +214,8 @@ def call_offers(request: CallRequest, known: Iterable[str], there: Iterable[str]
         there: the tools that exist for the call.
         decided: the decisions to keep.
     """
+    if not known:
+        return []
     exist, gone, core = frozenset(there), {each.tool for each in decided.withheld}, frozenset(request.agent.core)
     done = gone.union(request.agent.named, (request.agent.search_tool,))
     open_ = [name for name in known if name not in done]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pydantic import AwareDatetime
@@ -54,16 +55,14 @@ def problems_of(agent: Agent, given: Given, *, with_inputs: bool = True) -> list
     return found
 
 
-def with_time(turn: Turn | None, clock: Clock) -> Turn:
-    """A turn with a clean history, and the clock's time if it has none.
+def time_of(turn: Turn, clock: Clock) -> datetime:
+    """The time of a turn: its own, or else the clock's.
 
     Raises:
         InputError: when the clock returns something else than a time with its zone.
     """
-    turn = cleaned_history(turn or Turn())
-    if turn.now is not None:
-        return turn
-    return replace(turn, now=admit(AwareDatetime, clock(), "clock()"))
+    now: datetime = turn.now or admit(AwareDatetime, clock(), "clock()")
+    return now
 
 
 def with_exact_body(result: ToolResult) -> ToolResult:
@@ -181,11 +180,12 @@ def _way_out(name: str, spec: InputSpec) -> str:
     return f"supply `{name}` ({spec.type}){about}"
 
 
-def cleaned_history(turn: Turn) -> Turn:
+def cleaned_history(turn: Turn | None) -> Turn:
     """The turn without control characters in its stored messages and summary; a diagnostic says how many were removed.
 
     In the current message and in inputs, they are an error instead.
     """
+    turn = turn or Turn()
     if not (turn.messages or turn.summary):
         return turn
     if not any(map(_is_dirty, turn.messages)) and not has_controls(_summary_text(turn.summary)):

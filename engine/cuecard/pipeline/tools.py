@@ -34,7 +34,7 @@ def existing_tools(request: CallRequest) -> ToolPlan:
     chosen = None if turn.tools is None else frozenset(turn.tools)
     wanted = [card for name, card in catalogue.items() if chosen is None or name in chosen]
     cards, closed = _behind_gates(agent, turn, wanted)
-    tools = tuple(card.name for card in cards)
+    tools = tuple([card.name for card in cards])
     cuts = [*_strange(agent, turn), *closed]
     cuts += [Cut(name, "core tool that does not exist for this call") for name in named if name not in tools]
     initial, matching = (tuple(name for name in each if name in tools) for each in (dict.fromkeys(named), agent.core))
@@ -71,12 +71,12 @@ def with_search(
     left = [] if every else [name for name in there if name not in out]
     left = left if search in there or search not in agent.catalogue else []  # a turn may be without the search tool
     offers = before or (bool(left) and (anew or before is None))
-    initial = tools.initial
-    if offers and search in there and search not in initial:
-        initial = (search, *initial)
     if offers:
+        if search not in there or search in tools.initial:
+            return plan
+        initial = (search, *tools.initial)
         return replace(plan, tools=replace(tools, initial=initial, base=initial))
-    there, initial = (tuple(name for name in each if name != search) for each in (there, initial))
+    there, initial = (tuple(name for name in each if name != search) for each in (there, tools.initial))
     tools = replace(tools, available=there, initial=initial, base=initial, offers_search=False)
     return replace(plan, tools=tools, cuts=(*plan.cuts, *_unsearched(search, left, plan.tools)))
 
