@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import TemplateError, compile_template
+from cuecard.template import template as module
 from cuecard.template.backends import python_backend
 from cuecard.template.markup.tags import tags
-from cuecard.template import template as module
 
 CORE = """\
 <prompt>

@@ -18,8 +18,8 @@ from docs.reference.names import public_names
 
 ENGINE = Path(cuecard.__file__).parents[1]
 
-PLAIN = {"AnyJson": "Json", "Count": "int", "FilledText": "str", "JsonObject": "Mapping[str, Json]", "JsonValue": "Json"}
-PLAIN |= {"Seconds": "float"}
+PLAIN = {"Count": "int", "Seconds": "float", "FilledText": "str"}
+PLAIN |= {"AnyJson": "Json", "JsonValue": "Json", "JsonObject": "Mapping[str, Json]"}
 """Types with checks of their own as readers know them."""
 
 
