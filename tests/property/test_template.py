@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import TemplateError, compile_template
-from cuecard.template import template as module
 from cuecard.template.backends import python_backend
 from cuecard.template.markup.tags import tags
+from cuecard.template.syntax import parser
 
 CORE = """\
 <prompt>
@@ -101,7 +101,7 @@ def test_promise_2_compiled_once_lazily(monkeypatch: pytest.MonkeyPatch) -> None
         return call
 
     monkeypatch.setattr(python_backend, "execute", counted(python_backend.execute, loaded))
-    monkeypatch.setattr(module, "parse", counted(module.parse, parsed))
+    monkeypatch.setattr("cuecard.template.template.parse", counted(parser.parse, parsed))
     one = compile_template("{{a}}{{> p}}", name="one", partials={"p": "{{a}}"})
     before = list(loaded)
     for _ in range(3):

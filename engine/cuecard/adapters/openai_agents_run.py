@@ -150,7 +150,8 @@ class Run:
 
     def _said(self) -> Turn:
         made = self.turn() if callable(self.turn) else self.turn
-        return admit(Turn, Turn() if made is None else made, "turn")
+        turn: Turn = admit(Turn, Turn() if made is None else made, "turn")
+        return turn
 
     def _there(self, agent: AgentBase) -> tuple[str, ...] | None:
         """The tools of all agents that the run may be handed to; None where only their servers know."""

@@ -314,7 +314,7 @@ def activate(
     first = last is None
     if last is None:
         sent = tuple([discovery for discovery in discovered if discovery.tool in tools.sent]) if tools.sent else ()
-        done = frozenset([each.tool for each in (*sent, *tools.withheld)])
+        done = frozenset([*[each.tool for each in sent], *[each.tool for each in tools.withheld]])
         last = Activation(sent, tools.withheld, done)
     new = [discovery for discovery in discovered if discovery.tool not in last.done]
     if not new:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from typing import Any
@@ -13,6 +14,7 @@ from cuecard.engine import Engine
 from cuecard.hooks import Changed, Hooks
 from cuecard.model import Call, SearchResult, Step, Turn
 from cuecard.pipeline.discovery import Found
+from cuecard.pipeline.fit import Room
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import Ended
 from cuecard.telemetry.recorder import Recorder
@@ -40,13 +42,18 @@ class TracedHooks(Hooks):
 
     @override
     def step(
-        self, call: Call, found: Found, last: Placed | None = None, changed: Changed | None = None
+        self,
+        call: Call,
+        found: Found,
+        last: Placed | None = None,
+        changed: Changed | None = None,
+        room: Callable[[], Room] | None = None,
     ) -> tuple[Step, Placed]:
         """The step."""
         placed: list[Placed] = []
 
         def make() -> Step:
-            step, where = super(TracedHooks, self).step(call, found, last, changed)
+            step, where = super(TracedHooks, self).step(call, found, last, changed, room)
             placed.append(where)
             return step
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cuecard import Engine, Entity, FileText, Gates, Memory, Message, Summary, ToolCall, ToolCard, ToolResult, Turn
-from cuecard.model.json_values import MAX_DEPTH, MAX_VALUES, exact_body, exact_json
+from cuecard.model.json_values import MAX_DEPTH, MAX_VALUES, exact_body, exact_json, exact_object
 from unit.boundary import hostile
 from unit.boundary.hostile import NOW, Fraction, Level, Number, Plain, Text, Word
 from unit.boundary.scene import AGENT
@@ -130,6 +130,17 @@ def test_the_walk_ends_at_its_bounds() -> None:
     assert exact_json(hostile.deep(MAX_DEPTH - 1))[1] == []
     assert [each.code for each in exact_json(hostile.deep(MAX_DEPTH))[1]] == ["value-too-deep"]
     assert len(exact_json([object()] * 5000)[1]) == 1000
+
+
+def test_a_flat_object_is_copied_and_ends_at_the_same_bound() -> None:
+    flat = {"a": ["b", None], "c": True}
+    made, wrong = exact_object(flat)
+    large = {"a": [None] * (MAX_VALUES - 1), "b": None}
+
+    assert (made, wrong) == (flat, [])
+    assert made is not flat
+    assert made["a"] is not flat["a"]
+    assert [each.code for read in (exact_object, exact_body) for each in read(large)[1]] == ["value-too-large"] * 2
 
 
 def test_a_body_keeps_what_is_no_json() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -147,3 +149,15 @@ def test_a_date_that_rolls_over_arrives_once_in_a_block() -> None:
     assert [len(step.appended) for step in steps] == [0, 1, 1]
     assert "2026-11-21" in steps[1].appended[0].text
     assert steps[2].appended == steps[1].appended
+
+
+@pytest.mark.parametrize("delivery", ["rewrite", "append"])
+def test_an_engine_lets_go_of_a_call_that_its_host_has_dropped(delivery: Delivery) -> None:
+    made = engine(delivery)
+    call = made.prepare_call(turn())
+    made.prepare_step(call, SEARCHED)
+    there = weakref.ref(call)
+    del call
+    gc.collect()
+
+    assert there() is None

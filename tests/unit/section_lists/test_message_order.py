@@ -24,7 +24,9 @@ messages: {order: [system, history, reminder, metadata, current]}
 
 
 def test_a_section_appears_where_the_order_names_it_and_always_says_what_holds_now(tmp_path: Path) -> None:
-    """The one that follows the system prompt is cached: it stays as it was, and its change is announced."""
+    """The one that follows the system prompt is cached: it stays as it was, and its change is announced. The one with
+    a place of its own is for one turn: a block behind the user's words, which is gone with the turn.
+    """
     chat = opened(tmp_path, AGENT, t_yaml=TOOLS).conversation()
     chat.user(Turn({"tone": "short"}, message=Message("user", "Hi")))
     chat.step([search("get_page")])
@@ -33,11 +35,13 @@ def test_a_section_appears_where_the_order_names_it_and_always_says_what_holds_n
     step = chat.step()
 
     assert [message.content for message in step.messages[1:]] == [
-        "Example: short.", "Hi", "Hello", "Reminder: long.", "Go on",
+        "Example: short.", "Hi", "Hello", "Go on",
     ]  # fmt: skip
-    news = step.appended[-1].text
-    assert "Example: long." in news
-    assert "Reminder" not in news
+    *_, news, reminder = step.appended
+    assert "Example: long." in news.text
+    assert reminder.text == "Reminder: long.\n"
+    assert (reminder.lifetime, reminder.turn) == ("turn", 1)
+    assert "Reminder: short." not in "".join(block.text for block in step.appended)
 
 
 def test_a_section_that_is_gone_from_its_place_is_not_announced(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ Start = Callable[..., Reports]
 )
 def test_any_file_of_the_agent_is_followed(folder: Folder, start: Start, file: str, text: str, shows: str) -> None:
     folder.write("other/search.yaml", instructions("tool_search", "after another search"))
+    folder.write("other/pages.yaml", instructions("get_page"))
     reports = start()
     folder.write(file, text)
     report = reports.until_prompt(shows)
