@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING
 
 from cuecard.agent import usable_skills_of
 from cuecard.agent.facts import AgentFacts
+from cuecard.catalogue.ahead import look_ahead
+from cuecard.catalogue.explanation import Explanation
 from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.catalogue.remote import search_remotely
+from cuecard.catalogue.search import SearchIndex
+from cuecard.config.models_file import ModelProfiles
 from cuecard.errors import Problem
 from cuecard.hooks import Hooks
 from cuecard.model import Call, History, Memory, RenderedResult, SearchResult, ToolResult, Turn
 from cuecard.model.boundary import Count, Given, Seconds, checked
 from cuecard.model.skills import SkillText
+from cuecard.outside.models import profiles_with
 from cuecard.outside.rankers.search import Search
+from cuecard.outside.skill_answers import read_skill
 from cuecard.outside.tokens import TokenCounter
 from cuecard.pipeline.discovery import Found, record_of
 from cuecard.pipeline.history.selection import apply_summary, summary_due
@@ -27,9 +33,6 @@ from cuecard.pipeline.results import render_result
 from cuecard.sources.entities import remember
 
 if TYPE_CHECKING:
-    from cuecard.catalogue.explanation import Explanation
-    from cuecard.catalogue.search import SearchIndex
-    from cuecard.config.models_file import ModelProfiles
     from cuecard.outside.summarizer import Reply
 
 
@@ -64,8 +67,6 @@ class Answers(AgentFacts):
     @property
     def models(self) -> ModelProfiles:
         """The known models: the shipped profiles, overridden by those of the agent's own file."""
-        from cuecard.outside.models import profiles_with  # noqa: PLC0415 - reads a file that few need
-
         return profiles_with(self.agent.models)
 
     @checked(also=_search_rules)
@@ -136,8 +137,6 @@ class Answers(AgentFacts):
         Raises:
             InputError: with everything that is wrong in an argument.
         """
-        from cuecard.catalogue.ahead import look_ahead  # noqa: PLC0415 - few agents search ahead
-
         turn = cleaned_history(turn)
         spec, search = self.agent.spec.tools.ahead, self.agent.spec.tools.search
         if spec is None or turn.ahead is not None:
@@ -148,8 +147,6 @@ class Answers(AgentFacts):
         spec, search = self.agent.spec.tools.ahead, self.agent.spec.tools.search
         if spec is None or turn.ahead is not None:
             return turn
-        from cuecard.catalogue.ahead import look_ahead  # noqa: PLC0415 - likewise
-
         return look_ahead(self._index, turn, spec, search)
 
     @checked(also=_rules)
@@ -189,8 +186,6 @@ class Answers(AgentFacts):
             InputError: when the turn names a profile or a variant that does not exist, or an argument is of the wrong
                 type; never for an unknown slug.
         """
-        from cuecard.outside.skill_answers import read_skill  # noqa: PLC0415 - few agents have skills
-
         usable = usable_skills_of(self.agent, turn or Turn())
         return read_skill(usable, slug, limit=limit, words=self.agent.spec.words)
 

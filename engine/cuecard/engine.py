@@ -10,7 +10,7 @@ from weakref import finalize
 
 from pydantic import SkipValidation
 
-from cuecard.agent import Agent
+from cuecard.agent import Agent, build_agent
 from cuecard.answers import Answers
 from cuecard.catalogue.catalogue import admit_cards
 from cuecard.conversation import NO_INPUTS, Conversation
@@ -110,8 +110,6 @@ class Engine(Answers):
             SpecError: with every problem of every file of the agent; when the ranker that it names is not installed, or
                 is code and not allowed.
         """
-        from cuecard.agent import build_agent  # noqa: PLC0415 - who has a kept agent builds none
-
         check_key(key)
         place = find_agent(path)
         agent = build_agent(read_agent(place), load=helper_loader(allow_code=allow_code), counter=bundled_counter)

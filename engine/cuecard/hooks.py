@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from cuecard.agent import Agent
 from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.catalogue.remote import search_remotely
+from cuecard.catalogue.search import SearchIndex, found_message
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.values.placeholders import fill
+from cuecard.config.words_spec import WordsSpec
 from cuecard.model import (
     Call,
     Clock,
@@ -31,6 +33,7 @@ from cuecard.model import (
     Turn,
     Withheld,
 )
+from cuecard.outside.models import profiles_with
 from cuecard.pipeline.ahead import discover_ahead
 from cuecard.pipeline.baseline import begins_anew, searched_before
 from cuecard.pipeline.call import CallParts, make_call, select_history
@@ -67,10 +70,6 @@ from cuecard.pipeline.tools import (
 )
 from cuecard.pipeline.window import with_window
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:
-    from cuecard.catalogue.search import SearchIndex
-    from cuecard.config.words_spec import WordsSpec
 
 _NEXT = "the next result"
 """The id of a result that does not exist yet."""
@@ -227,8 +226,6 @@ class Hooks:
         """The profile of the turn's model; profiles are only read when a turn names its model."""
         if not turn.model:
             return ModelProfile("")
-        from cuecard.outside.models import profiles_with  # noqa: PLC0415 - reads a file that no other turn needs
-
         return profiles_with(self.agent.models).find(turn.model, endpoint=turn.endpoint)
 
 
@@ -356,8 +353,6 @@ def _announced(
         place: where the instructions of tools are.
         words: the words of the message.
     """
-    from cuecard.catalogue.search import found_message  # noqa: PLC0415 - prompts are made without a search
-
     withheld = tuple(each.tool for each in unfit)
     hits = tuple(hit for hit in result.hits if hit.tool not in withheld)
     said = [found_message(len(hits), place, words)] if hits else [] if unfit else [nothing]

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from cuecard.agent import UPDATE
 from cuecard.config.values.placeholders import fill
+from cuecard.config.words_spec import WordsSpec
 from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Withheld
 from cuecard.pipeline.baseline import appends, baseline_reason, is_new_state, replaced_reason
 from cuecard.pipeline.block import make_block
@@ -37,9 +37,6 @@ from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.segments import PROBE, Asked
 from cuecard.pipeline.tools import discover_more, restored_tools
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.words_spec import WordsSpec
 
 
 @dataclass(frozen=True, slots=True)

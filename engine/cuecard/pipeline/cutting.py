@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from cuecard.config.result_spec import LengthUnit
 from cuecard.model import CountTokens
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.result_spec import LengthUnit
 
 _PER_TOKEN = 4
 """An estimate of the characters per token, from which the search for a cut begins."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from pydantic import AwareDatetime
 
 from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY, Agent
+from cuecard.config.agent_file import InputSpec
 from cuecard.config.input_types import is_of_type
 from cuecard.errors import Problem, did_you_mean, visible
 from cuecard.model import Clock, Cut, Diagnostic, Entity, FileText, History, Json, Memory, ToolResult, Turn
@@ -25,9 +25,6 @@ from cuecard.sources.clock import date_text
 from cuecard.sources.memory import memory_text
 from cuecard.template import clean, refuse_controls
 from cuecard.template.guards.controls import has_controls, without_controls
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.agent_file import InputSpec
 
 _SHOWN = 60
 

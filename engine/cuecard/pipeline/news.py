@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values.placeholders import fill
+from cuecard.config.words_spec import WordsSpec
 from cuecard.model import Call
 from cuecard.pipeline.layout import Leads
 from cuecard.pipeline.limits import balanced
@@ -15,9 +15,6 @@ from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.segments import render_sections, said
 from cuecard.records import dataclass
 from cuecard.template.guards.guard import escape_text
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.words_spec import WordsSpec
 
 
 @dataclass(frozen=True, slots=True)

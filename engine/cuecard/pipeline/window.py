@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
+from cuecard.config.history_spec import HistorySpec
 from cuecard.model import Call
 from cuecard.model.messages import Message, Part
 from cuecard.pipeline.history.record import Selected
 from cuecard.pipeline.history.text import prefixed
 from cuecard.pipeline.request import CallRequest
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.history_spec import HistorySpec
 
 _MOVED = "the history window moved: earlier messages are gone, so the system prompt is rebuilt"
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
+from cuecard.config.history_spec import BlockHistory, LastHistory, TokenHistory, WindowHistory
 from cuecard.pipeline.history.units import Unit
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.history_spec import BlockHistory, LastHistory, TokenHistory, WindowHistory
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from cuecard.config.history_spec import BlockHistory, HistorySpec, SummarySpec, TokenHistory, WindowHistory
 from cuecard.config.values.placeholders import fill
 from cuecard.model import CountTokens
 from cuecard.model.messages import Message, Summary
@@ -15,9 +15,6 @@ from cuecard.pipeline.history.units import LeftOut, Unit, units
 from cuecard.records import dataclass
 from cuecard.template import element_names
 from cuecard.template.guards.guard import escape_text
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.history_spec import BlockHistory, HistorySpec, SummarySpec, TokenHistory, WindowHistory
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from cuecard.config.history_spec import HistorySpec
 from cuecard.model import CountTokens, Cut
 from cuecard.model.messages import Message, Summary
 from cuecard.pipeline.history.decision import Decision, decide, summary_message
@@ -21,9 +21,6 @@ from cuecard.pipeline.history.record import Selected, cuts, dropped
 from cuecard.pipeline.history.summary import SummaryRequest, ask
 from cuecard.pipeline.history.text import cost
 from cuecard.pipeline.history.units import LeftOut
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.history_spec import HistorySpec
 
 
 def select(messages: Sequence[Message], summary: str | Summary, spec: HistorySpec, count: CountTokens) -> Selected:

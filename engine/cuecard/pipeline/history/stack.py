@@ -8,15 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
 
+from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
 from cuecard.model import Cut, Json
 from cuecard.model.messages import Message
 from cuecard.pipeline.history.record import Selected
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
 
 
 @dataclass(frozen=True, slots=True)

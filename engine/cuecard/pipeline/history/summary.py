@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from cuecard.config.history_spec import SummarySpec
 from cuecard.config.values.placeholders import fill
 from cuecard.model.messages import Message
 from cuecard.pipeline.history.text import call_text, text_of
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.history_spec import SummarySpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from cuecard.config.history_spec import HistoryBase
 from cuecard.config.values.placeholders import fill
 from cuecard.model import CountTokens, Json
 from cuecard.model.messages import Message, Part, ToolCall
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.history_spec import HistoryBase
 
 
 def one_line(text: str) -> str:

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
 
+from cuecard.config.history_spec import HistoryBase
 from cuecard.model.messages import Message
 from cuecard.records import dataclass
-
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.history_spec import HistoryBase
 
 
 @dataclass(frozen=True, slots=True)
