@@ -38,10 +38,10 @@ EIGHT = [
 ]
 BLOCKS = ["current-channel", "conversation-context", "conversation-summary"]
 NOTE = (
-    "Note: these are earlier messages, shortened. Where the results of tools in this turn say something else (a date, "
-    "a name, a figure), the results are right and the summary is old."
+    "Note: this is a summary of earlier messages. When tool results from the current turn contain data (dates, names, "
+    "figures), always use the current tool results — they take precedence over this summary."
 )
-"""Our words for the note with which Polyant closes a summary."""
+"""The note with which Polyant closes a summary, word for word."""
 
 EVERYTHING = Turn(
     now=NOW,
