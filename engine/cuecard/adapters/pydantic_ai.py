@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -41,6 +42,7 @@ from cuecard.adapters.pydantic_messages import (
 from cuecard.adapters.pydantic_models import checks_thinking, keeps_roles, reveals_tools, settings_for, with_model
 from cuecard.adapters.pydantic_passing import place_passing, with_cache_points, without_ended_thinking
 from cuecard.adapters.pydantic_tools import Showing, ToolList, search_toolset, shown_tools
+from cuecard.adapters.step_inputs import inputs_now
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values.placeholders import fill
 from cuecard.conversation import Conversation
@@ -84,7 +86,8 @@ class Cuecard(AbstractCapability[Any]):
 
     Attributes:
         engine: the prompt engine.
-        turn: what the host knows about a run.
+        turn: what the host knows about a run. A function is asked again for each request, for inputs that the agent
+            file declares with `tier: step`.
         conversation: the conversation that runs belong to: under `append` the system prompt of its first run then
             stays, and what changed is said in a block. If the message history no longer holds the blocks sent so
             far, it was compacted: the run gets a new baseline, which tells what was discovered. Without one, each run
@@ -96,6 +99,7 @@ class Cuecard(AbstractCapability[Any]):
         retries: how often a tool that failed may be called again in a run; None for no limit.
         chat: the conversation of this run; `for_run` sets it.
         step: the step that the model is answering; every request sets it.
+        again: the function that made the run's turn; `for_run` sets it.
         lists: the tools that each conversation has been sent.
     """
 
@@ -108,6 +112,7 @@ class Cuecard(AbstractCapability[Any]):
     retries: Count | None = None
     chat: Conversation | None = field(default=None, repr=False)
     step: Step | None = field(default=None, repr=False)
+    again: Callable[[RunContext[Any]], Turn] | None = field(default=None, repr=False)
     lists: MutableMapping[Conversation, ToolList] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
@@ -118,7 +123,8 @@ class Cuecard(AbstractCapability[Any]):
         """The capability of one run; its prompt is rendered with its first request, when its tools are known."""
         turn = self.turn if isinstance(self.turn, Turn) else self.turn(ctx)
         chat = self.conversation(ctx) if callable(self.conversation) else self.conversation
-        return replace(self, turn=turn, chat=chat or self.engine.conversation(), step=None)
+        again = None if isinstance(self.turn, Turn) else self.turn
+        return replace(self, turn=turn, chat=chat or self.engine.conversation(), step=None, again=again)
 
     @override
     def get_model_settings(self) -> Callable[[RunContext[Any]], ModelSettings]:
@@ -148,7 +154,8 @@ class Cuecard(AbstractCapability[Any]):
         known, started = self.engine.models, self.step is not None
         chat, call = self._running() if started else self._begun(ctx, request_context)
         parameters, model = request_context.model_request_parameters, request_context.model
-        step = self.step = chat.step(tool_results(ctx.messages))
+        now = inputs_now(self.engine.agent, partial(self.again, ctx)) if started and self.again else {}
+        step = self.step = chat.step(tool_results(ctx.messages), inputs=now)
         if self.on_step:
             self.on_step(step)
         before = self.lists.get(chat, ToolList())

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 from pydantic_ai import Agent
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from cuecard import Delivery, Engine, Turn
@@ -35,3 +35,33 @@ def test_the_context_of_a_webhook_is_in_its_own_run_alone(delivery: Delivery) ->
 
     assert [text.count(SECRET) for text in wire] == [1, 0]
     assert SECRET not in repr(first.all_messages()) or delivery == "rewrite"
+
+
+@pytest.mark.parametrize("delivery", get_args(Delivery))
+def test_a_turn_that_is_a_function_is_asked_for_each_request(delivery: Delivery, tmp_path: Path) -> None:
+    """The retry instruction of a request follows its last result, and is gone with the run."""
+    (tmp_path / "agent.yaml").write_text(
+        "agent: a\ninputs: {retry: {tier: step, default: ''}}\ntools: {core: all}\n"
+        "sections:\n  - {id: rules, text: Be kind.}\n  - {id: retry, when: retry, text: '{{{retry}}}'}\n",
+        encoding="utf-8",
+    )
+    wire: list[str] = []
+    said = ["", "TRY ONCE MORE", "", ""]
+
+    def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        wire.append(str(info.instructions) + repr([part for each in messages for part in each.parts]))
+        again = len(wire) in {1, 2}
+        return ModelResponse(parts=[ToolCallPart("look", {}) if again else TextPart("ok")])
+
+    def look() -> str:
+        """Look."""
+        return "nothing"
+
+    engine = Engine.open(tmp_path, delivery=delivery)
+    card = Cuecard(engine=engine, turn=lambda _: Turn({"retry": said[len(wire)]}), conversation=engine.conversation())
+    agent = Agent(FunctionModel(model), tools=[look], capabilities=[card])
+    first = asyncio.run(agent.run("go"))
+    asyncio.run(agent.run("on", message_history=first.all_messages()))
+
+    assert ["TRY ONCE MORE" in text for text in wire] == [False, True, delivery != "rewrite", False]
+    assert "TRY ONCE MORE" not in repr(first.all_messages()) or delivery == "rewrite"
