@@ -90,7 +90,9 @@ class _Change:
         kept = tuple(block for block in call.prompt.passing if block not in moved)
         new = of_turn(self._blocks(), call.turn, call.prompt.withdrawn, count)
         ended = dict.fromkeys((*call.prompt.ended, *ended_texts(moved, call.turn)))
-        return replace(call.prompt, passing=(*kept, *new), ended=tuple(ended))
+        # What moves with each request comes last: in front of it, nothing may change.
+        passing = sorted((*kept, *new), key=lambda block: block.lifetime == "step")
+        return replace(call.prompt, passing=tuple(passing), ended=tuple(ended))
 
     def in_system(self) -> CallPrompt:
         """The prompt of the call with the changed texts in its system prompt."""

@@ -236,3 +236,12 @@ def test_a_lifetime_that_contradicts_its_section_is_an_error(tmp_path: Path, old
         return
     with pytest.raises(SpecError, match=told):
         Engine.open(tmp_path)
+
+
+def test_what_moves_with_each_request_comes_behind_what_changed(engine: Engine) -> None:
+    chat = engine.conversation()
+    chat.user(Turn({"now": "Nine sharp"}))
+    step = chat.step([ToolResult("look", {}, "c")], inputs={"retry": "Again"})
+
+    assert [block.lifetime for block in step.appended] == ["turn", "step"]
+    assert "Nine sharp" in step.appended[-1].text
