@@ -207,8 +207,8 @@ class Engine(Answers):
         turn = cleaned_history(turn)
         check_texts(previous, "previous")
         search = {engine.search_tool for engine in (self, earlier) if engine}
-        reads = lambda result: bool(self.agent.pending) or result.tool in search  # noqa: E731 - handed on at once
-        history = with_exact_bodies(history, "history", reads)
+        pending = bool(self.agent.pending)
+        history = with_exact_bodies(history, "history", lambda result: pending or result.tool in search)
         records = tuple(
             record_of(result, result.tool if result.tool in search else "", self.agent.pending) for result in history
         )

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the configuration models load pydantic
-    from cuecard.config.agent_file import ToolsSpec
+from cuecard.config.agent_file import ToolsSpec
 
 
 def is_pattern(name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -209,3 +209,16 @@ class _Walk:
         self.wrong.append(Wrong(code, tuple(steps), told, hint))
         if len(self.wrong) == _MOST_WRONG:
             raise _EnoughError
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """The texts in a JSON value, keys included; without recursion, since it may be deeply nested."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, Mapping):
+            waiting += (*item.keys(), *item.values())
+        elif isinstance(item, (list, tuple)):
+            waiting += item

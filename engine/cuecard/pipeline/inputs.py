@@ -17,7 +17,7 @@ from cuecard.config.input_types import is_of_type
 from cuecard.errors import Problem, did_you_mean, visible
 from cuecard.model import Clock, Cut, Diagnostic, Entity, FileText, History, Json, Memory, ToolResult, Turn
 from cuecard.model.boundary import AnyJson, Given, admit, refuse
-from cuecard.model.json_values import exact_body
+from cuecard.model.json_values import exact_body, texts_in
 from cuecard.model.messages import Message, Summary, ToolCall
 from cuecard.pipeline.request import CallRequest
 from cuecard.records import dataclass
@@ -212,23 +212,10 @@ def _is_dirty(message: Message) -> bool:
 def _texts_of(message: Message) -> Iterator[str]:
     yield from (message.speaker, message.id, message.tool_call_id or "")
     yield message.timestamp if isinstance(message.timestamp, str) else ""
-    yield from (message.content,) if isinstance(message.content, str) else _texts(message.content)
+    yield from (message.content,) if isinstance(message.content, str) else texts_in(message.content)
     for call in message.tool_calls:
         yield from (call.id, call.name)
-        yield from _texts(call.arguments)
-
-
-def _texts(value: Json) -> Iterator[str]:
-    """The texts in JSON, keys included; without recursion, since arguments may be deeply nested."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, Mapping):
-            waiting += (*item.keys(), *item.values())
-        elif isinstance(item, (list, tuple)):
-            waiting += item
+        yield from texts_in(call.arguments)
 
 
 def _cleaned_message(message: Message) -> Message:

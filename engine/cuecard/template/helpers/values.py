@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from cuecard.model import Json
+from cuecard.model.json_values import texts_in
 from cuecard.template.guards.guard import Trusted
 from cuecard.template.guards.marks import Shown
 from cuecard.template.runtime.values import WrongValueError, text_of
@@ -56,19 +57,7 @@ def within(length: int) -> None:
 
 def as_of(result: str, *values: Json) -> str:
     """A text made from values: trusted if all texts in them are, otherwise data."""
-    kinds = {type(each) for value in values for each in _texts(value)}
+    kinds = {type(each) for value in values for each in texts_in(value)}
     if not kinds or not kinds <= {Trusted, Shown}:
         return result
     return Shown(result) if Shown in kinds else Trusted(result)
-
-
-def _texts(value: Json) -> Iterator[str]:
-    stack = [value]
-    while stack:
-        each = stack.pop()
-        if isinstance(each, str):
-            yield each
-        elif isinstance(each, Mapping):
-            stack += [*each.keys(), *each.values()]
-        elif isinstance(each, (list, tuple)):
-            stack += each
