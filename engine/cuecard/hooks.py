@@ -47,12 +47,12 @@ from cuecard.pipeline.continuation import (
 )
 from cuecard.pipeline.delivery import check_lifetimes, delivery_of, told_of_model
 from cuecard.pipeline.discovery import Found
-from cuecard.pipeline.ending import check_running, ended_call
 from cuecard.pipeline.fit import NOTHING_DECIDED, Decided, Offer, Room, as_told, call_offers, call_room, first_fit
 from cuecard.pipeline.history.record import Selected
 from cuecard.pipeline.inputs import Values, clean_inputs, time_of
 from cuecard.pipeline.late_cues import tell_late_cues
 from cuecard.pipeline.origin import check_call, check_previous
+from cuecard.pipeline.passing import check_running, ended_call
 from cuecard.pipeline.placement import Placed, active_tools, place, room_within
 from cuecard.pipeline.request import CallRequest, Ended, StepRequest
 from cuecard.pipeline.results import render_result

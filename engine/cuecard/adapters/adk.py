@@ -38,9 +38,8 @@ from cuecard.adapters.adk_contents import (
     without_ended_thinking,
 )
 from cuecard.adapters.adk_request import SearchTool, put_in_front, show_active
-from cuecard.adapters.one_turn import ends_with_turn
+from cuecard.adapters.one_turn import ends_with_turn, inputs_now
 from cuecard.adapters.ongoing import made_by, search
-from cuecard.adapters.step_inputs import inputs_now
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, did_you_mean

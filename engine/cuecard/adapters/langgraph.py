@@ -57,8 +57,8 @@ from cuecard.adapters.langchain_tools import (
     rough,
     search_tool,
 )
+from cuecard.adapters.one_turn import inputs_now
 from cuecard.adapters.placing import is_offered
-from cuecard.adapters.step_inputs import inputs_now
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine

@@ -14,7 +14,8 @@ from cuecard.adapters.placing import Body, Message, reminder
 from cuecard.adapters.turns import Read, turn_places
 from cuecard.agent.agent import Agent
 from cuecard.errors import InputError, Problem
-from cuecard.model import Call, Step, Turn
+from cuecard.model import Call, Json, Step, Turn
+from cuecard.model.boundary import admit
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.passing import one_turn_names
 
@@ -142,3 +143,20 @@ def refuse_kept_history(agent: Agent, turn: Turn, delivery: str) -> None:
     hint = 'pass `Turn(host="system-only")`, which puts it into the system prompt; or send the history yourself'
     if names:
         raise InputError(Problem("kept-history", told.format(name), hint, "turn") for name in names)
+
+
+def inputs_now(agent: Agent, said: Callable[[], Turn]) -> Mapping[str, Json]:
+    """The values of those inputs in the turn that the host makes now; everything else was taken from the first one.
+
+    Args:
+        agent: the agent.
+        said: makes the turn; asked only where there are such inputs. One that it leaves out has its default again;
+            one without a default, or whose default is null, stays as it is.
+
+    Raises:
+        InputError: when it makes something else than a turn.
+    """
+    changing = {name: spec for name, spec in agent.spec.inputs.items() if spec.tier == "step"}
+    given = admit(Turn, said(), "turn").inputs if changing else {}
+    values = {name: given.get(name, spec.default) for name, spec in changing.items()}
+    return {name: value for name, value in values.items() if value is not None}

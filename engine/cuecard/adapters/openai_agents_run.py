@@ -12,14 +12,13 @@ from agents import Agent, FunctionTool, RunConfig
 from agents.agent import AgentBase
 from agents.run_config import ModelInputData
 
-from cuecard.adapters.one_turn import refuse_kept_history
+from cuecard.adapters.one_turn import inputs_now, refuse_kept_history
 from cuecard.adapters.ongoing import check_own, search
 from cuecard.adapters.openai_agents_agents import reachable
 from cuecard.adapters.openai_agents_items import Item, place_blocks, tool_results, without_ended_thinking
 from cuecard.adapters.openai_agents_models import checks_thinking, with_model
 from cuecard.adapters.openai_agents_results import with_results
 from cuecard.adapters.plain_values import plain_value
-from cuecard.adapters.step_inputs import inputs_now
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem

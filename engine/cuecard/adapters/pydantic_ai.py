@@ -27,6 +27,7 @@ with needs("pydantic-ai-slim", ">=2.62", "pydantic-ai"):
     from pydantic_ai.tools import ToolDefinition
     from pydantic_ai.toolsets import FunctionToolset
 
+from cuecard.adapters.one_turn import inputs_now
 from cuecard.adapters.ongoing import check_own
 from cuecard.adapters.placing import is_offered
 from cuecard.adapters.pydantic_messages import (
@@ -42,7 +43,6 @@ from cuecard.adapters.pydantic_messages import (
 from cuecard.adapters.pydantic_models import checks_thinking, keeps_roles, reveals_tools, settings_for, with_model
 from cuecard.adapters.pydantic_passing import place_passing, with_cache_points, without_ended_thinking
 from cuecard.adapters.pydantic_tools import Showing, ToolList, search_toolset, shown_tools
-from cuecard.adapters.step_inputs import inputs_now
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values.placeholders import fill
 from cuecard.conversation import Conversation
