@@ -13,7 +13,8 @@ from cuecard.config.endpoints import endpoint_name
 from cuecard.config.model_name import wire_name
 from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import Problem
-from cuecard.model.boundary import Given, Rules, not_right, refuse, taken, unread, wrong
+from cuecard.model.argument_problems import not_right, refuse, unread, wrong
+from cuecard.model.boundary import Given, Rules, taken
 from cuecard.model.json_values import exact_object
 from cuecard.outside.models import read_models
 

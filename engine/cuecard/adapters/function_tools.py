@@ -13,7 +13,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from cuecard.catalogue.catalogue import TOOL_NAME
 from cuecard.errors import Problem
 from cuecard.model import ToolCard
-from cuecard.model.boundary import taken, wrong
+from cuecard.model.argument_problems import wrong
+from cuecard.model.boundary import taken
 
 AnyFunction: TypeAlias = Callable[..., Any]
 

@@ -21,7 +21,8 @@ from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
 from cuecard.model import Json, Step, ToolResult
-from cuecard.model.boundary import refuse, taken
+from cuecard.model.argument_problems import refuse
+from cuecard.model.boundary import taken
 from cuecard.template.guards.controls import without_controls
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from cuecard.errors import InputError, Problem, visible
 from cuecard.model import Cut, Json, ToolCard
-from cuecard.model.boundary import refuse, taken
+from cuecard.model.argument_problems import refuse
+from cuecard.model.boundary import taken
 from cuecard.model.json_values import MAX_DEPTH
 from cuecard.records import dataclass
 from cuecard.template import clean

@@ -8,19 +8,17 @@ and what comes in are exact built-in types and records, so that what was checked
 from __future__ import annotations
 
 import inspect
-import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from functools import cache, cached_property, partial, wraps
-from itertools import compress, islice
+from itertools import islice
 from operator import attrgetter
 from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
-    NamedTuple,
     TypeAlias,
     TypeVar,
     Union,
@@ -41,66 +39,28 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError, SchemaValidator, core_schema
 
-from cuecard.errors import InputError, Problem, did_you_mean, seen, shortened
-from cuecard.model.json_values import KEY, MAX_VALUES, UNFIT, Path, Wrong, exact_json, exact_object
+from cuecard.errors import InputError, Problem
+from cuecard.model.argument_problems import (
+    CHOICE,
+    MADE,
+    not_right,
+    path_of,
+    problem_of,
+    problems_of,
+    refuse,
+    unread,
+    way_out,
+)
+from cuecard.model.json_values import MAX_VALUES, UNFIT, Wrong, exact_json, exact_object
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Given: TypeAlias = Mapping[str, Any]
 Rules: TypeAlias = Callable[[Given], Iterable[Problem]]
 """What annotations cannot say: the problems of arguments, which are given by name as far as their types are right."""
 
-_MADE: Mapping[str, str] = {
-    "Call": "pass the result of `prepare_call`; `Call.from_json` reads a stored one",
-    "Conversation": "`Engine.conversation` makes one",
-    "Engine": "`Engine.open` makes one",
-    "Limits": "",
-    "Manifest": "",
-    "ModelProfile": 'pass just its name, such as "claude-opus-4-8"',
-    "MeterProvider": "such as `opentelemetry.sdk.metrics.MeterProvider`",
-    "TracerProvider": "such as `opentelemetry.sdk.trace.TracerProvider`",
-    "Step": "pass the result of `prepare_step`; `Step.from_json` reads a stored one",
-    "Watcher": "`cuecard.watch` makes one",
-    "EngineSource": "`cuecard.watch` makes one",
-}
-"""Classes of which cuecard itself fills the fields, so that only the class is checked; and where objects come from."""
-
-_HINTS: Mapping[str, str] = {
-    **_MADE,
-    "ConversationState": "read plain JSON with `ConversationState.from_json`, and what `dump` wrote with `load`",
-    "Message": 'make it with `Message("user", "...")`, or read plain JSON with `messages_from_json`',
-}
-_PLAIN_DICT = "pass a plain dict; an object of an SDK has a method such as `model_dump()`"
-_ZONE = "pass a datetime with tzinfo, such as datetime.now(UTC)"
-
-_SHOULD: Mapping[str, str] = {
-    "string_type": "a text",
-    "string_too_short": "a text that is not empty",
-    "bool_type": "True or False",
-    "int_type": "a whole number",
-    "float_type": "a number",
-    "finite_number": "a number",
-    "greater_than_equal": "{number}, at least {ge:g}",
-    "less_than_equal": "{number}, at most {le:g}",
-    "datetime_type": "a datetime",
-    "tuple_type": "a tuple or list",
-    "dict_type": "a mapping with texts as keys",
-    "callable_type": "a function",
-    "dataclass_type": "{name}",
-    "dataclass_exact_type": "{name}",
-    "is_instance_of": "{name}",
-    "literal_error": "{words}",
-    "none_required": "None",
-}
-"""What a value should be, by the kinds of pydantic's errors."""
-
-_NUMBERS = frozenset({"string_too_short", "finite_number", "greater_than_equal", "less_than_equal"})
-_MISMATCHES = frozenset(_SHOULD) - _NUMBERS
-"""The kinds that leave open whether something else was meant, where a value may be one thing or another."""
-
 _STRICT = ConfigDict(strict=True, revalidate_instances="always", arbitrary_types_allowed=True, allow_inf_nan=False)
 _CORE = core_schema.CoreConfig(strict=True, revalidate_instances="always", allow_inf_nan=False)
 _BUILT_IN = frozenset({str, int, float, bool, datetime, NoneType})
-_CHOICE = "\0choice "
 _OURS = "cuecard."
 _WRONG, _MENDING = object(), object()
 
@@ -179,31 +139,6 @@ def admit(annotation: Any, value: Any, at: str) -> Any:
     made = taken(annotation, value, at, problems)
     refuse(problems)
     return made
-
-
-def refuse(problems: Sequence[Problem]) -> None:
-    """Raise the problems.
-
-    Raises:
-        InputError: with every problem, if there is one.
-    """
-    if problems:
-        raise InputError(problems)
-
-
-def wrong(at: str, should: str, value: object, hint: str = "") -> Problem:
-    """The problem of an argument of the wrong kind; errors name its type, never its text."""
-    return Problem("wrong-argument", f"`{at}` should be {should}, not {seen(value)}", hint, at)
-
-
-def not_right(told: str, hint: str = "", code: str = "wrong-argument") -> PydanticCustomError:
-    """What a validator raises."""
-    return PydanticCustomError("told", "{told}", {"code": code, "told": told, "hint": hint})
-
-
-def unread(error: Exception) -> str:
-    """What is told of an object that raised this while it was read."""
-    return f"cannot be read: it raises {shortened(type(error).__name__)}"
 
 
 def agreeing(rule: Callable[[Any], Iterable[Wrong]]) -> AfterValidator:
@@ -327,7 +262,7 @@ def _by_class(annotation: Any) -> Any:
     by_field = hasattr(kind, "__get_pydantic_core_schema__") or (
         is_dataclass(kind) and kind.__module__.startswith(_OURS)
     )
-    return annotation if by_field and kind.__name__ not in _MADE else Annotated[kind, _ByClass()]
+    return annotation if by_field and kind.__name__ not in MADE else Annotated[kind, _ByClass()]
 
 
 @cache
@@ -354,7 +289,7 @@ class _Check:
         try:
             value = _tuple(value, wanted=self.collection) if self.collection else value  # some can be read only once
         except PydanticCustomError as error:
-            problems.append(_problem([_Error("told", (), value, error.context or {})], at))
+            problems.append(problem_of(error, value, at))
             return _WRONG
         try:
             return self.quick.validate_python(value)
@@ -365,8 +300,7 @@ class _Check:
         try:
             return self.careful.validate_python(value)
         except ValidationError as error:
-            found = [_Error(each["type"], each["loc"], each["input"], each.get("ctx", {})) for each in error.errors()]
-            problems += (_problem(group, at) for group in _meant(found))
+            problems += problems_of(error, at)
             too_large = any(each.code == "value-too-large" for each in problems)  # walked through once is enough
             return self._mended(value) if mend and not too_large else _WRONG
         except Exception as error:  # noqa: BLE001 - whatever it raises, it is the argument that is wrong
@@ -379,7 +313,7 @@ class _Check:
         try:
             return take(value, context=_MENDING)
         except ValidationError as error:
-            failing = {_path(each["loc"])[:1] for each in error.errors()}
+            failing = {path_of(each["loc"])[:1] for each in error.errors()}
         try:
             if is_dataclass(value) and not isinstance(value, type):
                 kept = {each.name: getattr(value, each.name) for each in fields(value) if (each.name,) not in failing}
@@ -411,7 +345,7 @@ def _ours(schema: Any, *, careful: bool) -> Any:
         return [_ours(each, careful=careful) for each in schema] if isinstance(schema, list) else schema
     made: Any = {key: _ours(value, careful=careful) if key in _INNER else value for key, value in schema.items()}
     kind: str = schema["type"]
-    if kind == "dataclass" and schema["cls"].__name__ in _MADE:
+    if kind == "dataclass" and schema["cls"].__name__ in MADE:
         kind, made = "is-instance", core_schema.is_instance_schema(schema["cls"], ref=schema.get("ref"))
     if kind in {"nullable", "union"}:
         return _choice(made) if careful else {**made, "mode": "left_to_right"} if kind == "union" else made
@@ -439,7 +373,7 @@ def _choice(made: Any) -> Any:
     inner = made["schema"] if made["type"] == "nullable" else made
     several = [each[0] if isinstance(each, tuple) else each for each in inner.get("choices", [inner])]
     choices = [*([core_schema.none_schema()] if made["type"] == "nullable" else []), *several]
-    named: list[Any] = [(each, f"{_CHOICE}{number}") for number, each in enumerate(choices)]
+    named: list[Any] = [(each, f"{CHOICE}{number}") for number, each in enumerate(choices)]
     return core_schema.union_schema(named, mode="left_to_right")
 
 
@@ -458,7 +392,7 @@ class _Several:
     def __call__(self, value: Any, check: Callable[[Any], Any]) -> Any:
         held = _tuple(value, wanted=Sequence)
         if type(held) is not tuple:
-            hint = _way_out(value, of_texts=self.of_texts)
+            hint = way_out(value, of_texts=self.of_texts)
             raise PydanticCustomError("tuple_type", "a tuple", {"hint": hint})
         return held if self.kind and self._all_right(held) else check(held)
 
@@ -536,106 +470,3 @@ class _reading:  # noqa: N801 - a context manager
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if isinstance(error, Exception):
             raise not_right(unread(error)) from error
-
-
-class _Error(NamedTuple):
-    """One of pydantic's errors."""
-
-    kind: str
-    loc: Path
-    value: Any
-    context: Mapping[str, Any]
-
-
-def _is_choice(step: str | int) -> bool:
-    return isinstance(step, str) and step.startswith(_CHOICE)
-
-
-def _path(loc: Path) -> Path:
-    """The path in the value itself."""
-    if loc[-1:] == ("[key]",):
-        return (*_path(loc[:-2]), KEY)
-    return tuple(step for step in loc if not _is_choice(step))
-
-
-def _meant(errors: Sequence[_Error]) -> Iterator[tuple[_Error, ...]]:
-    """The errors, in groups of those that say the same of one value: it is none of what it may be."""
-    waiting = list(errors)
-    while waiting:
-        first = waiting[0]
-        place = next((place for place, step in enumerate(first.loc) if _is_choice(step)), None)
-        if place is None:
-            yield (waiting.pop(0),)
-            continue
-        stem = first.loc[:place]
-        apart = [each.loc[:place] == stem and _is_choice(each.loc[place]) for each in waiting]
-        same = list(compress(waiting, apart))
-        waiting = [each for each, taken_out in zip(waiting, apart, strict=True) if not taken_out]
-        cut = [each._replace(loc=(*stem, *each.loc[place + 1 :])) for each in same]
-        telling = [each for each in cut if len(each.loc) > place] or [each for each in cut if _tells(each)]
-        if telling:
-            yield from _meant(telling)
-        else:
-            yield tuple(sorted(cut, key=lambda each: each.kind == "none_required"))
-
-
-def _tells(error: _Error) -> bool:
-    """Whether the value was meant for this choice."""
-    return error.kind not in _MISMATCHES or (error.kind == "literal_error" and isinstance(error.value, str))
-
-
-def _problem(errors: Sequence[_Error], at: str) -> Problem:
-    kind, loc, value, context = errors[0]
-    code, told = context.get("code", "wrong-argument"), context.get("told", "")
-    place = Wrong(code, _path(loc), told).place(at)
-    if told:
-        return Problem(code, f"`{place}` {told}", context["hint"], place)
-    if kind == "timezone_aware":
-        return Problem("naive-time", f"`{place}` has no time zone, so its date is ambiguous", _ZONE, place)
-    should = " or ".join(_should(each) for each in errors)
-    if kind == "literal_error" and isinstance(value, str):
-        told = f"`{place}` should be {should}, not `{shortened(value)}`"
-        return Problem("unknown-word", told, did_you_mean(value[:100], _words(context)), place)
-    return wrong(place, should, value, next(filter(None, map(_hint, errors)), ""))
-
-
-def _should(error: _Error) -> str:
-    context = dict(error.context)
-    if name := _class_of(context):
-        context["name"] = f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
-    *others, last = (f"`{word}`" for word in _words(context) or ("",))
-    context["words"] = f"{', '.join(others)} or {last}" if others else last
-    limit = context.get("ge", context.get("le"))
-    context["number"] = "a whole number" if isinstance(limit, int) else "a number"
-    return _SHOULD[error.kind].format_map(context) if error.kind in _SHOULD else f"valid ({error.kind})"
-
-
-def _class_of(context: Mapping[str, Any]) -> str:
-    name: str = context.get("class_name") or context.get("class") or ""
-    return name
-
-
-def _words(context: Mapping[str, Any]) -> list[str]:
-    return re.findall("'([^']*)'", context.get("expected", ""))
-
-
-def _hint(error: _Error) -> str:
-    """How to get what is expected."""
-    value = error.value
-    if error.kind == "datetime_type":
-        return _ZONE
-    if error.kind == "dict_type" and not isinstance(value, Mapping):
-        return _PLAIN_DICT
-    made: str = error.context.get("hint", "")
-    return _HINTS.get(_class_of(error.context), made)
-
-
-def _way_out(value: Any, *, of_texts: bool) -> str:
-    kind = type(value)
-    if issubclass(kind, str):
-        if not of_texts:
-            return ""
-        return f'write a single item as `("{shortened(str.__str__(value))}",)`'
-    if issubclass(kind, Mapping):
-        return "pass its keys or its values as a tuple"
-    return "convert it to a tuple first" if hasattr(kind, "__iter__") else ""

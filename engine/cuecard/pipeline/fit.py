@@ -393,6 +393,26 @@ def step_cuts(request: StepRequest, withheld: Iterable[Withheld], tokens: int) -
         yield Cut("budget.total", "nothing more can be left out; the prompt is over its budget", over)
 
 
+def is_within(limit: int, tokens: int) -> bool:
+    """Whether a section is within its own budget."""
+    return tokens <= limit
+
+
+def lines_within(limit: int, lines: int, tokens: Callable[[int], int]) -> int:
+    """How many of the first lines of a section fit into its own budget.
+
+    Args:
+        limit: the budget.
+        lines: how many lines there are.
+        tokens: those of the section if it is cut after so many lines.
+    """
+    low, high = 0, lines
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if is_within(limit, tokens(middle)) else (low, middle - 1)
+    return low
+
+
 def cut_short(request: StepRequest, section: Section, least: int) -> Iterator[Cut]:
     """The tools of the system prompt, in order, that stay although their section has no room for their instructions.
 

@@ -16,7 +16,8 @@ from cuecard.config.agent_file import InputSpec
 from cuecard.config.input_types import is_of_type
 from cuecard.errors import Problem, did_you_mean, visible
 from cuecard.model import Clock, Cut, Diagnostic, Entity, FileText, History, Json, Memory, ToolResult, Turn
-from cuecard.model.boundary import AnyJson, Given, admit, refuse
+from cuecard.model.argument_problems import refuse
+from cuecard.model.boundary import AnyJson, Given, admit
 from cuecard.model.json_values import exact_body, texts_in
 from cuecard.model.messages import Message, Summary, ToolCall
 from cuecard.pipeline.request import CallRequest

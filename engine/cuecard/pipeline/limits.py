@@ -1,4 +1,4 @@
-"""Fits a section into its own budget."""
+"""Cuts a section at whole lines."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from cuecard.agent import Section
 from cuecard.model import CountTokens, Cut
+from cuecard.pipeline.fit import is_within, lines_within
 from cuecard.template.markup.tags import skipped, tags
 
 
@@ -20,7 +21,7 @@ def within_budget(
     """
     budget = section.spec.budget
     tokens = count(body) if budget is not None else 0
-    if budget is None or tokens <= budget:
+    if budget is None or is_within(budget, tokens):
         return body, ()
     ends, end = _ends(body), "\n" if body.endswith("\n") else ""
 
@@ -29,11 +30,7 @@ def within_budget(
         closing = _closing(text, names)
         return f"{text}\n{closing}{end}" if closing else text
 
-    low, high = 0, len(ends) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if count(cut(middle)) <= budget else (low, middle - 1)
-    kept = cut(low)
+    kept = cut(lines_within(budget, len(ends) - 1, lambda number: count(cut(number))))
     return kept, (Cut(section.id, f"budget: {budget} tokens", tokens - count(kept)),)
 
 

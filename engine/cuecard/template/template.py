@@ -14,7 +14,8 @@ from cuecard.errors import (
     TemplateRenderError,
 )
 from cuecard.model import Json
-from cuecard.model.boundary import checked, refuse, wrong
+from cuecard.model.argument_problems import refuse, wrong
+from cuecard.model.boundary import checked
 from cuecard.template.analysis import InputUse, inputs_of
 from cuecard.template.backends.backend import Backend
 from cuecard.template.backends.python_backend import python
