@@ -13,6 +13,7 @@ from pydantic import SkipValidation
 from cuecard.agent import Agent, build_agent
 from cuecard.answers import Answers
 from cuecard.catalogue.catalogue import admit_cards
+from cuecard.config.model_profile import ModelProfile
 from cuecard.conversation import NO_INPUTS, Conversation
 from cuecard.errors import Problem
 from cuecard.hooks import Hooks
@@ -257,5 +258,16 @@ class Engine(Answers):
     @cached_property
     def _hooks(self) -> Hooks:
         return Hooks(
-            self.agent, self.delivery, self.count, self.clock, lambda: self._index, self.salt, self._look_ahead
+            self.agent,
+            self.delivery,
+            self.count,
+            self.clock,
+            lambda: self._index,
+            self._profile,
+            self.salt,
+            self._look_ahead,
         )
+
+    def _profile(self, turn: Turn) -> ModelProfile:
+        """The profile of the turn's model; profiles are only read when a turn names its model."""
+        return self.models.find(turn.model, endpoint=turn.endpoint) if turn.model else ModelProfile("")

@@ -33,7 +33,6 @@ from cuecard.model import (
     Turn,
     Withheld,
 )
-from cuecard.outside.models import profiles_with
 from cuecard.pipeline.ahead import discover_ahead
 from cuecard.pipeline.baseline import begins_anew, searched_before
 from cuecard.pipeline.call import CallParts, make_call, select_history
@@ -83,7 +82,8 @@ Changed: TypeAlias = tuple[Mapping[str, Json], Sequence[ToolResult | ResultRecor
 class Hooks:
     """Makes the prompts of one agent, and answers its searches.
 
-    `index` gives what is searched; the other attributes are those of `Engine`.
+    `index` gives what is searched, and `profile` what is known of the model of a turn; the others are attributes of
+    `Engine`.
     """
 
     agent: Agent
@@ -91,6 +91,7 @@ class Hooks:
     count: Tokenizer
     clock: Clock
     index: Callable[[], SearchIndex] = field(repr=False, compare=False)
+    profile: Callable[[Turn], ModelProfile] = field(repr=False, compare=False)
     salt: str = field(default="", repr=False)
     ahead: Callable[[Turn], Turn] = field(default=lambda turn: turn, repr=False, compare=False)
 
@@ -118,7 +119,7 @@ class Hooks:
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         check_previous(previous, self.agent)
-        turn, model = self.ahead(turn), self._profile(turn)
+        turn, model = self.ahead(turn), self.profile(turn)
         if told := told_of_model(turn, previous, model):
             turn = replace(turn, diagnostics=(*turn.diagnostics, *told))
         now = time_of(turn, self.clock)
@@ -221,12 +222,6 @@ class Hooks:
     def result(self, result: ToolResult) -> RenderedResult:
         """The text to send as the result of a tool."""
         return render_result(self.agent, result, self.count)
-
-    def _profile(self, turn: Turn) -> ModelProfile:
-        """The profile of the turn's model; profiles are only read when a turn names its model."""
-        if not turn.model:
-            return ModelProfile("")
-        return profiles_with(self.agent.models).find(turn.model, endpoint=turn.endpoint)
 
 
 @dataclass(frozen=True, slots=True)

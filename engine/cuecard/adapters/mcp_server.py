@@ -36,8 +36,8 @@ from mcp.types import (
     Tool,
 )
 
+from cuecard.config.cues import CUES, META_KEY
 from cuecard.config.skills.packages import MAIN, SkillPackage
-from cuecard.config.tool_listing import CUES, META_KEY
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.model import Json, ToolResult, Turn

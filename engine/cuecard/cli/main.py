@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 import cuecard
 from cuecard.cli.author_commands import diff, format_files, import_files, init, run_tests
-from cuecard.cli.failures import tell, wants_json
+from cuecard.cli.failures import wants_json
 from cuecard.cli.groups import Group
 from cuecard.cli.groups import run as run_command
 from cuecard.cli.mcp_commands import SKILLS, mcp
@@ -25,6 +25,7 @@ from cuecard.cli.options import (
     Set,
     TurnFile,
 )
+from cuecard.cli.outputs import tell
 from cuecard.cli.reference_commands import explain, probe, schema
 from cuecard.cli.run_command import run
 from cuecard.cli.serve_command import serve

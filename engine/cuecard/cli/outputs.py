@@ -1,10 +1,24 @@
-"""Files and folders that options name for a command's output: reports, pictures, records."""
+"""What commands write: errors, and the files and folders that options name for reports, pictures, records."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
-from cuecard.errors import InputError, Problem
+from cuecard.cli.json_text import json_text, report
+from cuecard.errors import CuecardError, InputError, Problem, SettingsError
+
+
+def tell(error: CuecardError, *, as_json: bool) -> int:
+    """Print the problems, as pictures on stderr or as one JSON object on stdout.
+
+    Returns the exit code: 2 for wrong usage, 1 for problems found.
+    """
+    if as_json:
+        sys.stdout.write(json_text(report(error.problems), None) + "\n")
+    else:
+        sys.stderr.write(f"{error}\n")
+    return 2 if isinstance(error, (InputError, SettingsError)) else 1
 
 
 def write_output(path: Path, text: str, option: str, *, more: bool = False) -> None:

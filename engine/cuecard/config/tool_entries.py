@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Sequence
 
+from cuecard.config.cues import CUES
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import Document, read_yaml
 from cuecard.config.tool_file import ToolFile
-from cuecard.config.tool_listing import CUES
 from cuecard.errors import SpecError
 from cuecard.model import ToolCard
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from cuecard.config.catalogue_file import read_catalogue
+from cuecard.config.cues import CUES, META_KEY
 from cuecard.config.transcript_file import read_json
 from cuecard.errors import InputError, Problem, SpecError
 from cuecard.model import Json, ToolCard, ToolInstructions
@@ -15,12 +16,6 @@ from cuecard.template import clean, without_controls
 
 MAX_DESCRIPTION: Final = 8_192
 """The maximum length of a description in characters; the engine truncates it there, too."""
-META_KEY: Final = "cuecard/instructions"
-"""The key of `_meta` under which a server gives a tool's instructions: `before`, `after`, `next`, `gotcha`, `phrases`;
-each is optional.
-"""
-CUES: Final = ("before", "after", "next", "gotcha")
-"""The four texts of a tool's instructions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from cuecard.config.cues import CUES
 from cuecard.config.documents.texts import SourceText
 from cuecard.config.documents.yaml_text import problem_at
-from cuecard.config.tool_listing import CUES
 from cuecard.errors import Problem, Span
 from cuecard.model import ToolCard
 
@@ -19,7 +19,8 @@ def check_unfinished(cards: Iterable[ToolCard], files: Sequence[SourceText]) -> 
     known = {name: file for file in files for name in (file.name, file.path)}
     for card in cards:
         told = card.instructions
-        texts = {"description": card.description, **{cue: getattr(told, cue) for cue in CUES if told}}
+        texts: dict[str, str] = {"description": card.description}
+        texts |= {cue: getattr(told, cue) for cue in CUES if told}
         waiting = [key for key, text in texts.items() if text.lstrip().startswith(TODO)]
         place, _, line = card.source.rpartition(":")
         if waiting and place in known:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from cuecard.cli.json_text import json_text
+from cuecard.cli.json_text import json_text, report
 from cuecard.errors import Problem, most_telling, pictures, visible
 from cuecard.records import dataclass
 
@@ -38,15 +38,6 @@ def print_report(checked: Sequence[Checked], form: Format) -> None:
         errors = sum(problem.severity == "error" for problem in each.problems)
         counts = f"{_plural(errors, 'error')}, {_plural(len(each.problems) - errors, 'warning')}"
         print(f"{visible(each.facts)}: {counts}")
-
-
-def report(problems: Sequence[Problem]) -> dict[str, Any]:
-    """Problems for machines, in the same format for every command: `ok`, the first `problems`, and how many `more`
-    there are.
-    """
-    told, more = most_telling(problems)
-    ok = all(problem.severity != "error" for problem in problems)
-    return {"ok": ok, "problems": [problem.to_json() for problem in told], "more": more}
 
 
 def annotation(problem: Problem) -> str:

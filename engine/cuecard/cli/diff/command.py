@@ -14,7 +14,7 @@ from cuecard.cli.diff.markdown import Rate, markdown
 from cuecard.cli.diff.review import review
 from cuecard.cli.diff.sides import Reading
 from cuecard.cli.diff.view import print_json, print_text
-from cuecard.cli.failures import tell
+from cuecard.cli.outputs import tell
 from cuecard.errors import CuecardError, InputError, Problem
 
 Form: TypeAlias = Literal["text", "json", "markdown"]

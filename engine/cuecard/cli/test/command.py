@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cuecard.cli.check.formats import Format, annotation, report
-from cuecard.cli.json_text import json_text
+from cuecard.cli.check.formats import Format, annotation
+from cuecard.cli.json_text import json_text, report
 from cuecard.cli.outputs import write_output
 from cuecard.cli.step import open_engine
 from cuecard.errors import Problem, pictures, visible
