@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
-from functools import cache, cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from weakref import finalize
+from types import MappingProxyType
 
 from pydantic import SkipValidation
 
-from cuecard.agent import Agent, build_agent
-from cuecard.answers import Answers
+from cuecard.agent import Agent, build_agent, usable_skills_of
+from cuecard.catalogue.ahead import look_ahead
 from cuecard.catalogue.catalogue import admit_cards
+from cuecard.catalogue.explanation import Explanation
+from cuecard.catalogue.ranker import AsyncRanker
+from cuecard.catalogue.remote import search_remotely
+from cuecard.catalogue.search import SearchIndex
+from cuecard.config.agent_file import InputSpec
 from cuecard.config.model_profile import ModelProfile
+from cuecard.config.models_file import ModelProfiles
+from cuecard.config.words_spec import WordsSpec
 from cuecard.conversation import NO_INPUTS, Conversation
 from cuecard.errors import Problem
 from cuecard.hooks import Hooks
@@ -21,42 +28,53 @@ from cuecard.model import (
     Call,
     Clock,
     ConversationState,
+    Cut,
     DeliveryWish,
     History,
-    ResultRecord,
+    Memory,
+    ReloadPolicy,
+    RenderedResult,
+    SearchResult,
     Step,
     ToolCard,
+    ToolResult,
     Turn,
 )
-from cuecard.model.boundary import Count, FilledText, Given, JsonObject, check_fields, checked
+from cuecard.model.boundary import Count, FilledText, JsonObject, Seconds, check_fields, checked
 from cuecard.model.sealed import check_key, seal, unseal
+from cuecard.model.skills import SkillText
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_agent
 from cuecard.outside.folder import folder_of, read_agent
 from cuecard.outside.helpers import helper_loader
+from cuecard.outside.models import profiles_with
 from cuecard.outside.rankers.code import AnyRanker
 from cuecard.outside.rankers.opening import SearchWish
 from cuecard.outside.rankers.search import Search
+from cuecard.outside.skill_answers import read_skill
 from cuecard.outside.tokens import TokenCounter, bundled_counter
-from cuecard.pipeline.discovery import last_call_id, record_of
-from cuecard.pipeline.fit import Room
-from cuecard.pipeline.inputs import cleaned_history, memory_problems, problems_of, with_exact_bodies
+from cuecard.pipeline.discovery import Found, last_call_id
+from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer
+from cuecard.pipeline.inputs import (
+    answer_rules,
+    call_rules,
+    cleaned_history,
+    read_results,
+    remembered,
+    search_rules,
+    state_rules,
+    summary_rules,
+    with_exact_body,
+)
 from cuecard.pipeline.origin import check_previous, check_texts
+from cuecard.pipeline.placement import CallRooms
 from cuecard.pipeline.request import Ended
+from cuecard.pipeline.results import render_result
 from cuecard.records import dataclass
 
 
-def _call_rules(given: Given) -> list[Problem]:
-    return problems_of(given["self"].agent, given)
-
-
-def _state_rules(given: Given) -> Iterator[Problem]:
-    if state := given.get("state"):
-        yield from memory_problems(state.memory, "state.memory")
-
-
 @dataclass(frozen=True)
-class Engine(Answers):
+class Engine:
     """An immutable snapshot of one agent: safe to share between threads and tasks. It keeps nothing between calls.
 
     With a `salt`, every fingerprint in a step is salted (`cuecard.pipeline.fingerprints`); a call contains plain
@@ -131,7 +149,7 @@ class Engine(Answers):
         admitted, agent = admit_cards(cards), self.agent
         return replace(self, agent=agent.with_catalogue(agent.catalogue.merged(admitted.cards), admitted.cuts))
 
-    @checked(also=_state_rules)
+    @checked(also=state_rules)
     def conversation(self, state: ConversationState | None = None, *, earlier: Engine | None = None) -> Conversation:
         """A new conversation, or one that continues from a stored state; the state is never changed.
 
@@ -171,10 +189,9 @@ class Engine(Answers):
             InputError: when the text was cut off or changed, is too long, too deep or of a later format, was signed
                 with another key, or not at all where the engine has one; or when it is another agent's.
         """
-        name = "conversation"
-        return self.conversation(ConversationState.from_json(unseal(text, self.key, name), name))
+        return self.conversation(ConversationState.from_json(unseal(text, self.key, "conversation"), "conversation"))
 
-    @checked(also=_call_rules)
+    @checked(also=call_rules)
     def prepare_call(
         self,
         turn: Turn | None = None,
@@ -208,17 +225,13 @@ class Engine(Answers):
         turn = cleaned_history(turn)
         check_texts(previous, "previous")
         search = {engine.search_tool for engine in (self, earlier) if engine}
-        pending = bool(self.agent.pending)
-        history = with_exact_bodies(history, "history", lambda result: pending or result.tool in search)
-        records = tuple(
-            record_of(result, result.tool if result.tool in search else "", self.agent.pending) for result in history
-        )
+        records = read_results(history, search, self.agent.pending)
         ended = Ended.of(previous, earlier.agent, records) if earlier and previous else None
         found = self._hooks.found(records, previous)
         since = last_call_id(history)
         return self._hooks.call(turn, found, previous, kept if compacted and previous else None, ended, since)
 
-    @checked(also=_call_rules)
+    @checked(also=call_rules)
     def prepare_step(self, call: Call, history: History = (), *, inputs: JsonObject = NO_INPUTS) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.
 
@@ -233,27 +246,238 @@ class Engine(Answers):
                 other files or tools, or edited since; when its turn has ended.
             TemplateRenderError: when the template cannot be rendered with these inputs.
         """
-        room = self._rooms.get(id(call)) or self._checked(call)
-        found = self._hooks.found(self._records(history), call)
+        room = self._rooms.of(call)
+        every = bool(self.agent.spec.tools.cues.on_result)
+        records = read_results(history, {self.search_tool}, self.agent.pending, every=every)
+        found = self._hooks.found(records, call)
         return self._hooks.step(call, found, changed=(inputs, history) if inputs else None, room=room)[0]
 
-    def _records(self, history: History) -> tuple[ResultRecord, ...]:
-        search, pending = self.search_tool, self.agent.pending
-        history = with_exact_bodies(history, "history", lambda result: bool(pending) or result.tool == search)
-        every = bool(self.agent.spec.tools.cues.on_result)
-        return tuple(record_of(result, search, pending) for result in history if every or result.tool == search)
+    @checked(also=search_rules)
+    def search_tools(
+        self, query: str, limit: int | None = None, *, call: Call | None = None, history: History = ()
+    ) -> SearchResult:
+        """The tools that match a capability, best first; none when nothing matches well enough.
 
-    def _checked(self, call: Call) -> Callable[[], Room]:
-        """The room in a call whose texts fit their fingerprints: it cannot change, and has many steps."""
-        check_texts(call, "call")
-        self._rooms[id(call)] = room = cache(partial(self._hooks.room, replace(call)))  # of a copy: the call may go
-        finalize(call, self._rooms.pop, id(call), None).atexit = False
-        return room
+        Args:
+            query: what the tools should do, in a few words.
+            limit: the maximum number of tools; by default the agent file's.
+            call: the call that searches. With it, the result announces only tools that will be active in its next step:
+                those that the turn has and whose instructions fit; the message names the others.
+            history: tool results so far, as for `prepare_step`.
+
+        Raises:
+            InputError: when `limit` is out of range, an argument has the wrong type, or the call is from another agent,
+                other files or other tools.
+        """
+        return self._hooks.search(query, limit, call, self._found(call, history))
+
+    @checked
+    def explain_search(self, query: str, limit: int | None = None) -> Explanation:
+        """The same search with its reasons: words, fields and phrases of each hit, and where the list was cut.
+
+        Raises:
+            InputError: when `limit` is out of range, or an argument is of the wrong type.
+        """
+        search, place = self.agent.spec.tools.search, self.agent.protocol_place
+        return self._index.explain(query, self.tools, limit, spec=search, place=place, words=self.words)
+
+    @checked(also=search_rules)
+    async def asearch_tools(
+        self,
+        query: str,
+        limit: int | None = None,
+        *,
+        ranker: AsyncRanker,
+        call: Call | None = None,
+        history: History = (),
+    ) -> SearchResult:
+        """The same with an asynchronous ranker, such as a search service; names that no tool has are dropped.
+
+        If the ranker fails, BM25 answers, as with a synchronous ranker; cancellation passes through.
+
+        Raises:
+            InputError: as `search_tools`.
+        """
+        return await self._hooks.asearch(query, limit, call, self._found(call, history), ranker)
+
+    @checked(also=answer_rules)
+    def look_ahead(self, turn: Turn) -> Turn:
+        """The turn with the tools that the user's own words find, if the agent file has `tools.ahead`.
+
+        `prepare_call` and `Conversation.user` do this themselves for a turn whose `ahead` is None.
+
+        Raises:
+            InputError: with everything that is wrong in the turn.
+        """
+        return self._look_ahead(cleaned_history(turn))
+
+    @checked(also=answer_rules)
+    async def alook_ahead(self, turn: Turn, *, ranker: AsyncRanker) -> Turn:
+        """The same with an asynchronous ranker; the hooks themselves never wait, so call this before `prepare_call`.
+
+        If the ranker fails, BM25 answers; cancellation passes through.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
+        """
+        turn = cleaned_history(turn)
+        return await search_remotely(self._index, ranker, lambda index: self._look_ahead(turn, index))
+
+    @checked(also=answer_rules)
+    def remember(self, memory: Memory, results: History) -> Memory:
+        """The working memory after these tool results, by the rules in `memory` of the agent file.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
+        """
+        return remembered(self.agent, memory, results)
+
+    @checked
+    def render_result(self, result: ToolResult) -> RenderedResult:
+        """The text to send to the model as the result of a tool call, by `results` in the agent file.
+
+        Without a template, a text is sent as it is and any other result as JSON. The same result always gives the same
+        bytes, because nothing but the result and the agent's files matters.
+
+        Raises:
+            InputError: with everything that is wrong in the result; never because a template does not fit it, which the
+                `diagnostics` of the returned value report.
+        """
+        return render_result(self.agent, with_exact_body(result), self.count)
+
+    @checked(also=answer_rules)
+    def read_skill(self, slug: str, turn: Turn | None = None, *, limit: Count = 24_000) -> SkillText:
+        """The answer of a `read_skill` tool: the instructions of a skill that this turn may use, or why there are none.
+
+        Args:
+            slug: the slug or display name, in any case.
+            turn: what the host knows about the call; without it, every enabled skill may be read.
+            limit: the maximum size of the answer in bytes.
+
+        Raises:
+            InputError: when the turn names a profile or a variant that does not exist, or an argument is of the wrong
+                type; never for an unknown slug.
+        """
+        return read_skill(usable_skills_of(self.agent, turn or Turn()), slug, limit=limit, words=self.words)
+
+    @checked(also=summary_rules)
+    def summarize(self, turn: Turn, summarizer: Summarizer, *, timeout: Seconds = 30.0) -> Turn:
+        """The turn with a summary of its conversation, updated if the history policy asks for it.
+
+        Call this before `prepare_call` if the policy says `summarize: before`, or after the reply if it says `after`,
+        and store `turn.summary` with the conversation. If the summarizer fails, returns nothing or takes longer than
+        `timeout` seconds, the turn keeps its summary and a diagnostic in its manifest says what happened.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
+        """
+        from cuecard.outside.summarizer import summarized  # noqa: PLC0415 - loads asyncio, which only summaries need
+
+        return summarized(cleaned_history(turn), self.agent.spec.history, self.count, summarizer, timeout)
+
+    @checked(also=answer_rules)
+    async def asummarize(self, turn: Turn, summarizer: AsyncSummarizer, *, timeout: Seconds = 30.0) -> Turn:  # noqa: ASYNC109 - as `summarize`: too late is a diagnostic, not an error
+        """The same with an asynchronous summarizer, which runs as a task of its own; cancellation passes through.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
+        """
+        from cuecard.outside.summarizer import asummarized  # noqa: PLC0415 - likewise
+
+        return await asummarized(cleaned_history(turn), self.agent.spec.history, self.count, summarizer, timeout)
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return self.agent.spec.agent
+
+    @property
+    def sha256(self) -> str:
+        """The fingerprint of all of the agent's files, in hex; `configuration.sha256` of calls."""
+        return self.agent.sha256
+
+    @property
+    def tools(self) -> Mapping[str, ToolCard]:
+        """The catalogue: every tool the agent could use, by name."""
+        return self.agent.catalogue
+
+    @property
+    def tool_cuts(self) -> tuple[Cut, ...]:
+        """What `with_tools` left out or truncated in a tool server's declarations, with reasons."""
+        return self.agent.tool_cuts
+
+    @property
+    def core_tools(self) -> tuple[str, ...]:
+        """The names of the tools that are active from the first step on."""
+        return self.agent.core
+
+    @property
+    def search_tool(self) -> str:
+        """The name of the search tool: its results, and no others, discover tools."""
+        return self.agent.search_tool
+
+    @property
+    def instructions(self) -> Mapping[str, str]:
+        """The instructions of each tool that has any, as a prompt shows them, by tool name."""
+        return MappingProxyType({name: protocol.text for name, protocol in self.agent.protocols.items()})
+
+    @property
+    def inputs(self) -> Mapping[str, InputSpec]:
+        """The inputs that a turn supplies, by name: `type`, `default`, `required`, `trust` and `description`."""
+        return MappingProxyType(self.agent.spec.inputs)
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """The valid values of `Turn.profile`."""
+        return tuple(self.agent.spec.profiles)
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The valid values of `Turn.variant`."""
+        return tuple(self.agent.spec.variants)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The ids of the sections of a call without profile and variant, in order."""
+        return tuple(section.id for section in self.agent.sections)
+
+    @property
+    def words(self) -> WordsSpec:
+        """The texts that the engine itself sends to the model: `words` in the agent file."""
+        return self.agent.spec.words
+
+    @property
+    def encoding(self) -> str:
+        """The name of the encoding used to count tokens."""
+        return self.agent.spec.tokens.encoding
+
+    @property
+    def reload(self) -> ReloadPolicy:
+        """When changes of watched files reach a conversation."""
+        return self.agent.spec.reload
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """The warnings from checking the files."""
+        return self.agent.warnings
+
+    @property
+    def models(self) -> ModelProfiles:
+        """The known models: the shipped profiles, overridden by those of the agent's own file."""
+        return profiles_with(self.agent.models)
+
+    def _found(self, call: Call | None, history: History) -> Found | None:
+        return None if call is None else self._hooks.found(read_results(history, {self.search_tool}), call)
+
+    def _look_ahead(self, turn: Turn, index: SearchIndex | None = None) -> Turn:
+        spec, search = self.agent.spec.tools.ahead, self.agent.spec.tools.search
+        if spec is None or turn.ahead is not None:
+            return turn
+        return look_ahead(index or self._index, turn, spec, search)
 
     @cached_property
-    def _rooms(self) -> dict[int, Callable[[], Room]]:
-        """The room in each call that has had a step, as long as the call exists."""
-        return {}
+    def _rooms(self) -> CallRooms:
+        return CallRooms(self._hooks.room)
 
     @cached_property
     def _hooks(self) -> Hooks:
@@ -271,3 +495,7 @@ class Engine(Answers):
     def _profile(self, turn: Turn) -> ModelProfile:
         """The profile of the turn's model; profiles are only read when a turn names its model."""
         return self.models.find(turn.model, endpoint=turn.endpoint) if turn.model else ModelProfile("")
+
+    @cached_property
+    def _index(self) -> SearchIndex:
+        return self._search.index([self.agent.catalogue[name] for name in self.agent.searched])

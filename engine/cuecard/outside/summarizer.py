@@ -6,8 +6,11 @@ import asyncio
 import threading
 from concurrent.futures import Future
 from contextvars import copy_context
+from dataclasses import replace
 
-from cuecard.model import Diagnostic
+from cuecard.config.history_spec import HistorySpec
+from cuecard.model import CountTokens, Diagnostic, Turn
+from cuecard.pipeline.history.selection import apply_summary, summary_due
 from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer, SummaryRequest
 from cuecard.records import dataclass
 
@@ -18,6 +21,32 @@ class Reply:
 
     text: str | None
     diagnostic: Diagnostic | None = None
+
+
+def summarized(
+    turn: Turn, policy: HistorySpec | None, count: CountTokens, summarizer: Summarizer, timeout: float
+) -> Turn:
+    """The turn with a summary of its conversation, updated if its history policy asks for it."""
+    due = summary_due(turn.messages, turn.summary, policy, count) if policy else None
+    return _with(turn, policy, count, summarize(due, summarizer, timeout)) if policy and due else turn
+
+
+async def asummarized(
+    turn: Turn,
+    policy: HistorySpec | None,
+    count: CountTokens,
+    summarizer: AsyncSummarizer,
+    timeout: float,  # noqa: ASYNC109 - as `asummarize`
+) -> Turn:
+    """The same with an awaited summarizer."""
+    due = summary_due(turn.messages, turn.summary, policy, count) if policy else None
+    return _with(turn, policy, count, await asummarize(due, summarizer, timeout)) if policy and due else turn
+
+
+def _with(turn: Turn, policy: HistorySpec, count: CountTokens, reply: Reply) -> Turn:
+    selected = apply_summary(turn.messages, turn.summary, policy, count, reply.text)
+    found = (reply.diagnostic,) if reply.diagnostic else ()
+    return replace(turn, summary=selected.store, diagnostics=(*turn.diagnostics, *found))
 
 
 def summarize(request: SummaryRequest, summarizer: Summarizer, timeout: float) -> Reply:

@@ -5,7 +5,8 @@ Types were checked before, by annotation (`model/boundary.py`); here is what no 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from datetime import datetime
 
@@ -15,14 +16,28 @@ from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY, Agent
 from cuecard.config.agent_file import InputSpec
 from cuecard.config.input_types import is_of_type
 from cuecard.errors import Problem, did_you_mean, visible
-from cuecard.model import Clock, Cut, Diagnostic, Entity, FileText, History, Json, Memory, ToolResult, Turn
+from cuecard.model import (
+    Clock,
+    Cut,
+    Diagnostic,
+    Entity,
+    FileText,
+    History,
+    Json,
+    Memory,
+    ResultRecord,
+    ToolResult,
+    Turn,
+)
 from cuecard.model.argument_problems import refuse
 from cuecard.model.boundary import AnyJson, Given, admit
 from cuecard.model.json_values import exact_body, texts_in
 from cuecard.model.messages import Message, Summary, ToolCall
+from cuecard.pipeline.discovery import record_of
 from cuecard.pipeline.request import CallRequest
 from cuecard.records import dataclass
 from cuecard.sources.clock import date_text
+from cuecard.sources.entities import remember
 from cuecard.sources.memory import memory_text
 from cuecard.template import clean, refuse_controls
 from cuecard.template.guards.controls import has_controls, without_controls
@@ -51,6 +66,38 @@ def problems_of(agent: Agent, given: Given, *, with_inputs: bool = True) -> list
     if inputs := given.get("inputs"):
         found += _step_input_problems(inputs, agent.spec.inputs)
     return found
+
+
+def call_rules(given: Given) -> list[Problem]:
+    """What is wrong in the arguments of an engine's calls and steps."""
+    return problems_of(given["self"].agent, given)
+
+
+def answer_rules(given: Given) -> list[Problem]:
+    """What is wrong in the arguments of what an engine answers without making a prompt."""
+    return problems_of(given["self"].agent, given, with_inputs=False)
+
+
+def search_rules(given: Given) -> Iterator[Problem]:
+    """What is wrong in the arguments of an engine's searches."""
+    yield from answer_rules(given)
+    if given.get("call", given) is None and given.get("history"):
+        told = "`history` has no meaning without its call"
+        yield Problem("wrong-argument", told, "pass `call` as well", "history")
+
+
+def summary_rules(given: Given) -> Iterator[Problem]:
+    """What is wrong in the arguments of an engine's summaries."""
+    yield from answer_rules(given)
+    if inspect.iscoroutinefunction(given.get("summarizer")):
+        told = "`summarizer` should be a plain function, not an asynchronous one"
+        yield Problem("wrong-argument", told, "await `Engine.asummarize` instead", "summarizer")
+
+
+def state_rules(given: Given) -> Iterator[Problem]:
+    """What is wrong in the stored state of a conversation."""
+    if state := given.get("state"):
+        yield from memory_problems(state.memory, "state.memory")
 
 
 def time_of(turn: Turn, clock: Clock) -> datetime:
@@ -96,6 +143,36 @@ def with_exact_bodies(results: History, name: str, reads: Callable[[ToolResult],
             problems.append(Problem(wrong.code, f"`{at}` {wrong.told}", wrong.hint, at))
     refuse(problems)
     return made
+
+
+def read_results(
+    history: History, searches: Collection[str], pending: str = "", *, every: bool = True
+) -> tuple[ResultRecord, ...]:
+    """What is kept of results.
+
+    Args:
+        history: the results.
+        searches: the search tools, whose results contain names.
+        pending: the key with which another result asks for confirmation; empty if not used.
+        every: whether results of other tools are kept, too.
+
+    Raises:
+        InputError: for each body that cannot be read, or holds too many values.
+    """
+    exact = with_exact_bodies(history, "history", lambda result: bool(pending) or result.tool in searches)
+    kept = (result for result in exact if every or result.tool in searches)
+    return tuple([record_of(result, result.tool if result.tool in searches else "", pending) for result in kept])
+
+
+def remembered(agent: Agent, memory: Memory, results: History) -> Memory:
+    """The memory after these results.
+
+    Raises:
+        InputError: for each body that cannot be read, or holds too many values.
+    """
+    spec = agent.spec
+    exact = with_exact_bodies(results, "results", lambda result: not result.is_error)
+    return remember(memory, exact, spec.memory, spec.words.memory, spec.tools.cues.pending)
 
 
 def memory_problems(memory: Memory, name: str) -> Iterator[Problem]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import groupby
 from typing import TypeAlias
+from weakref import finalize
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values.placeholders import fill
@@ -18,6 +19,7 @@ from cuecard.pipeline.cues import Due, due
 from cuecard.pipeline.fingerprints import salted
 from cuecard.pipeline.fit import Activation, Room, activate, step_room
 from cuecard.pipeline.limits import within_budget
+from cuecard.pipeline.origin import check_texts
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.segments import (
     PROBE,
@@ -140,6 +142,29 @@ def lacks_room(request: StepRequest) -> bool:
 def room_within(request: StepRequest) -> Room:
     """The room for tools that are decided within a call, and what its sections show of them."""
     return _room_in_prompt(request) if request.call.delivery.rebuilds else _room_in_messages(request)
+
+
+class CallRooms:
+    """The room in each call that has had a step, as long as the call exists: it cannot change, and has many steps.
+
+    `ask` gives the room in a call.
+    """
+
+    def __init__(self, ask: Callable[[Call], Room]) -> None:
+        self._ask, self._rooms = ask, dict[int, Callable[[], Room]]()
+
+    def of(self, call: Call) -> Callable[[], Room]:
+        """The room in a call whose texts fit their fingerprints.
+
+        Raises:
+            InputError: when the call was edited.
+        """
+        known = self._rooms.get(id(call))
+        if known is None:
+            check_texts(call, "call")
+            known = self._rooms[id(call)] = cache(partial(self._ask, replace(call)))  # of a copy: the call may go
+            finalize(call, self._rooms.pop, id(call), None).atexit = False
+        return known
 
 
 def _room_in_prompt(request: StepRequest) -> Room:
