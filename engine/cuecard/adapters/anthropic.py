@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cuecard.adapters.anthropic_deferral import Deferral, deferred
-from cuecard.adapters.bodies import Message, ToolBody, body_rules, profile_of
+from cuecard.adapters.bodies import ToolBody, body_rules, profile_of
 from cuecard.adapters.content_places import THINKING, Ends, place, text_block
-from cuecard.adapters.placing import Body, order_tools, system_pieces
+from cuecard.adapters.placing import Body, Message, order_tools, system_pieces
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Step
 from cuecard.model.boundary import FilledText, checked

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
-from cuecard.adapters.bodies import Message, ToolBody, body_rules, profile_of
+from cuecard.adapters.bodies import ToolBody, body_rules, profile_of
 from cuecard.adapters.content_places import Blocks, Ends, place
 from cuecard.adapters.lifetimes import check_lifetimes
 from cuecard.adapters.one_turn import Ended
-from cuecard.adapters.placing import Body, order_tools, reminder, system_pieces
+from cuecard.adapters.placing import Body, Message, order_tools, reminder, system_pieces
 from cuecard.config.model_name import bare_name
 from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import InputError, Problem

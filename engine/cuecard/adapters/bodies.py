@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import PlainValidator
 
+from cuecard.adapters.placing import Message
 from cuecard.config.endpoints import endpoint_name
 from cuecard.config.model_name import wire_name
 from cuecard.config.model_profile import ModelProfile
@@ -20,9 +21,6 @@ from cuecard.outside.models import read_models
 
 Form: TypeAlias = Literal["anthropic", "bedrock", "chat", "responses", "gemini"]
 """The format of messages."""
-
-Message: TypeAlias = Mapping[str, Any]
-"""A message in a provider's format: a plain dict."""
 
 
 def _plain_tool(tool: Any) -> Any:
@@ -137,7 +135,7 @@ def _named(model: str, base_url: str) -> ModelProfile:
 
 
 def _anthropic(message: Mapping[str, Any]) -> Iterator[Told]:
-    yield from _text(message, "role")
+    yield from _text_at(message, "role")
     content = message.get("content")
     if isinstance(content, str):
         return
@@ -149,7 +147,7 @@ def _anthropic(message: Mapping[str, Any]) -> Iterator[Told]:
         if not isinstance(block, Mapping):
             yield Told(at, "a mapping", block)
         elif block.get("type") == "tool_result":
-            yield from _text(block, "tool_use_id", at)
+            yield from _text_at(block, "tool_use_id", at)
             yield from _blocks(block.get("content"), f"{at}.content")
 
 
@@ -165,7 +163,7 @@ def _blocks(content: Any, at: str) -> Iterator[Told]:
 
 
 def _bedrock(message: Mapping[str, Any]) -> Iterator[Told]:
-    yield from _text(message, "role")
+    yield from _text_at(message, "role")
     content = message.get("content")
     if not isinstance(content, (list, tuple)):
         yield Told(".content", "a list of blocks", content)
@@ -177,15 +175,15 @@ def _bedrock(message: Mapping[str, Any]) -> Iterator[Told]:
         elif block.get("toolResult") is not None:
             result = block["toolResult"]
             if isinstance(result, Mapping):
-                yield from _text(result, "toolUseId", f"{at}.toolResult")
+                yield from _text_at(result, "toolUseId", f"{at}.toolResult")
             else:
                 yield Told(f"{at}.toolResult", "a mapping", result)
 
 
 def _chat(message: Mapping[str, Any]) -> Iterator[Told]:
-    yield from _text(message, "role")
+    yield from _text_at(message, "role")
     if message.get("role") == "tool":
-        yield from _text(message, "tool_call_id")
+        yield from _text_at(message, "tool_call_id")
 
 
 def _called_chat(message: Mapping[str, Any]) -> Iterator[Told]:
@@ -202,12 +200,12 @@ def _called_chat(message: Mapping[str, Any]) -> Iterator[Told]:
 def _responses(item: Mapping[str, Any]) -> Iterator[Told]:
     for key in ("role", "type", "call_id"):
         if item.get(key) is not None:
-            yield from _text(item, key)
+            yield from _text_at(item, key)
 
 
 def _gemini(content: Mapping[str, Any]) -> Iterator[Told]:
     if "role" in content:
-        yield from _text(content, "role")
+        yield from _text_at(content, "role")
     parts = content.get("parts", ())
     if not isinstance(parts, (list, tuple)):
         yield Told(".parts", "a list of parts", parts)
@@ -221,7 +219,7 @@ def _gemini(content: Mapping[str, Any]) -> Iterator[Told]:
             if response is not None and not isinstance(response, Mapping):
                 yield Told(f".parts[{place}].{key}", "a mapping", response)
             elif response and response.get("id") is not None:
-                yield from _text(response, "id", f".parts[{place}].{key}")
+                yield from _text_at(response, "id", f".parts[{place}].{key}")
 
 
 def _tool(tool: Mapping[str, Any]) -> Iterator[Told]:
@@ -230,10 +228,10 @@ def _tool(tool: Mapping[str, Any]) -> Iterator[Told]:
             yield Told(f".{key}", "a mapping", tool[key])
     for key in ("name", "type"):
         if tool.get(key) is not None:
-            yield from _text(tool, key)
+            yield from _text_at(tool, key)
 
 
-def _text(value: Mapping[str, Any], key: str, at: str = "") -> tuple[Told, ...]:
+def _text_at(value: Mapping[str, Any], key: str, at: str = "") -> tuple[Told, ...]:
     return () if isinstance(value.get(key), str) else (Told(f"{at}.{key}", "a text", value.get(key)),)
 
 

@@ -47,12 +47,12 @@ def _known(create: Callable[..., Any]) -> Iterable[str] | None:
 
 def _problem(create: Callable[..., Any], key: str) -> Problem:
     package = _PACKAGES.get(getattr(create, "__module__", "").partition(".")[0], "")
-    told = f"`{getattr(create, '__name__', 'the client')}` of {_installed(package)} does not take `{key}`"
+    told = f"`{getattr(create, '__name__', 'the client')}` of {_installed_client(package)} does not take `{key}`"
     needed = f"install {package} {TRIED[package]} or later" if package else "install a newer one"
     return Problem("not-installed", told, f"{needed}, or leave `{key}` out of the body", f"body.{key}")
 
 
-def _installed(package: str) -> str:
+def _installed_client(package: str) -> str:
     try:
         return f"{package} {version(package)}" if package else "this client"
     except PackageNotFoundError:

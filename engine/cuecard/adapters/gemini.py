@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from functools import partial
 
 from cuecard.adapters.blocks import place_after
-from cuecard.adapters.bodies import Message, ToolBody, body_rules
+from cuecard.adapters.bodies import ToolBody, body_rules
 from cuecard.adapters.homes import Reader
-from cuecard.adapters.placing import Body, order_tools, reminder
+from cuecard.adapters.placing import Body, Message, order_tools, reminder
 from cuecard.model import Step
 from cuecard.model.boundary import checked
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing_extensions import override
 
 from cuecard.adapters.blocks import place_after
-from cuecard.adapters.bodies import Message, ToolBody, body_rules, profile_of
+from cuecard.adapters.bodies import ToolBody, body_rules, profile_of
 from cuecard.adapters.homes import Reader
-from cuecard.adapters.placing import Body, order_tools, reminder, system_pieces
+from cuecard.adapters.placing import Body, Message, order_tools, reminder, system_pieces
 from cuecard.adapters.turns import Read
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Authority, Step

@@ -36,18 +36,18 @@ def system_pieces(step: Step, profile: ModelProfile, tools: Sequence[Message], l
     """
     stable = stable_part(step.segments)
     cuts = [step.segments[:stable], step.segments[stable:]]
-    if not all(_text(cut).strip() for cut in cuts):  # a block of spaces alone is refused
+    if not all(_joined(cut).strip() for cut in cuts):  # a block of spaces alone is refused
         cuts = [step.segments]
     pieces: list[tuple[str, bool]] = []
     before = _rough_tokens(tools)
     for cut in cuts:
         before += sum(segment.tokens for segment in cut) * profile.token_factor
         marked = before >= profile.min_cache_tokens and sum(mark for _, mark in pieces) < limit
-        pieces.append((_text(cut), marked))
+        pieces.append((_joined(cut), marked))
     return [piece for piece in pieces if piece[0].strip()]
 
 
-def _text(segments: Iterable[Segment]) -> str:
+def _joined(segments: Iterable[Segment]) -> str:
     return "".join(segment.text for segment in segments)
 
 

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 from cuecard.agent.draft import Draft
 from cuecard.agent.sections.layout import Layout
 from cuecard.template.backends.rules import BLOCKS
-from cuecard.template.syntax.nodes import Block, Content, Partial, Path, Program, Statement
+from cuecard.template.syntax import nodes
+from cuecard.template.syntax.nodes import Block, Content, Partial, Program, Statement
 
 Shape: TypeAlias = Hashable
 
@@ -81,7 +82,9 @@ class _Printed:
             return _plain(node)
         # It is unknown what a host's helper does with the text of its block.
         head = node.call.head
-        known = isinstance(node, Partial) or node.decorator or (isinstance(head, Path) and head.original in BLOCKS)
+        known = (
+            isinstance(node, Partial) or node.decorator or (isinstance(head, nodes.Path) and head.original in BLOCKS)
+        )
         exact = exact or not known or (isinstance(node, Block) and node.raw)
         branches = [self.program(node.program, exact=exact)]
         if isinstance(node, Block):

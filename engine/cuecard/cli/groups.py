@@ -48,7 +48,7 @@ def run(group: Group, words: Sequence[str], program: str) -> int:
         return 0
     entry = group.commands.get(first)
     if entry is None:
-        raise InputError(_unknown(first, group, program))
+        raise InputError(_unknown_command(first, group, program))
     name = f"{program} {first}"
     return run(entry, others, name) if isinstance(entry, Group) else call(entry, others, name)
 
@@ -64,7 +64,7 @@ def _parser(group: Group, program: str) -> Parser:
     return parser
 
 
-def _unknown(word: str, group: Group, program: str) -> Problem:
+def _unknown_command(word: str, group: Group, program: str) -> Problem:
     if word.startswith("-"):
         return usage_problem(f"no such option: {word.partition('=')[0]}", program)
     near = closest(word, group.commands)

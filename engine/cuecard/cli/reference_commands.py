@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -49,6 +50,21 @@ def schema(
     markdown: Annotated[bool, Option(help="Print the page that documents every key.")] = False,
 ) -> None:
     """Print the JSON Schemas of the YAML files, for editors."""
-    from cuecard.cli.schema import schema as command
+    from cuecard.cli.outputs import output_folder, write_output
+    from cuecard.config.json_schema import schemas
+    from cuecard.config.settings_page import settings_page
+    from cuecard.errors import visible
 
-    command(write, markdown=markdown)
+    if markdown:
+        from cuecard.outside.environment import described_variables
+
+        print(settings_page(described_variables()), end="")
+        return
+    texts = schemas()
+    if write is None:
+        print(json.dumps({name: json.loads(text) for name, text in texts.items()}, indent=2))
+        return
+    output_folder(write, "--write")
+    for name, text in texts.items():
+        write_output(write / name, text, "--write")
+        print(visible(str(write / name)))

@@ -96,7 +96,7 @@ def call(command: Command, words: Sequence[str], program: str) -> int:
         raise InputError(usage_problem(f"`--` is no value for `{name}`", program) for name in dashes)
     values, others = options.parse_known_args(own)
     if unknown := [word for word in others if word.startswith("-") and word != "-"]:
-        raise InputError(_unknown(word, declared, program) for word in unknown)
+        raise InputError(_unknown_option(word, declared, program) for word in unknown)
     _, left = arguments.parse_known_args(["--", *others, *rest], values)
     if spare := [word for word in left if word != "--"]:
         raise InputError(usage_problem(f"unexpected argument `{word}`", program) for word in spare)
@@ -247,7 +247,7 @@ def _reader(kind: Any, mark: Argument | Option) -> Callable[[str], Any]:
     return number if kind in {int, float} else kind
 
 
-def _unknown(word: str, declared: Iterable[Declared], program: str) -> Problem:
+def _unknown_option(word: str, declared: Iterable[Declared], program: str) -> Problem:
     """The problem of an unknown option."""
     name = word.partition("=")[0]
     near = closest(name, [_option_name(each, mark) for each, _, mark in declared if isinstance(mark, Option)])

@@ -24,7 +24,7 @@ def with_system(call: Call, segments: tuple[Segment, ...], system: str) -> tuple
     """The messages of a call with the system prompt of a step, made from these segments."""
     if segments is call.prompt.segments and call.prompt.messages:
         return call.prompt.messages
-    return _with_front(call.prompt.messages, _system(call), _front(system))
+    return _with_front(call.prompt.messages, _system_text(call), _front(system))
 
 
 def spoken_sections(call: Call, sections: Collection[str]) -> tuple[Message, ...]:
@@ -35,11 +35,11 @@ def spoken_sections(call: Call, sections: Collection[str]) -> tuple[Message, ...
 def as_before(call: Call, previous: Call, sections: Collection[str]) -> tuple[Message, ...]:
     """The messages of a call, but with the system prompt and the section messages of the previous call."""
     others = tuple(message for message in call.prompt.messages if not _is_section(message, sections))
-    front = (*_front(_system(previous)), *spoken_sections(previous, sections))
-    return _with_front(others, _system(call), front)
+    front = (*_front(_system_text(previous)), *spoken_sections(previous, sections))
+    return _with_front(others, _system_text(call), front)
 
 
-def _system(call: Call) -> str:
+def _system_text(call: Call) -> str:
     return "".join(segment.text for segment in call.prompt.segments)
 
 

@@ -62,7 +62,7 @@ def split_prompt(agent: Agent, call: Call, step: Step) -> SplitPrompt:
     length = sum(segment.stable for segment in step.segments) if boundary else stable_part(step.segments)
     stable, dynamic = step.segments[:length], step.segments[length:]
     marker = boundary.marker if boundary and dynamic else ""
-    texts = _text(stable), _text(dynamic).removeprefix(marker)
+    texts = _joined(stable), _joined(dynamic).removeprefix(marker)
     return SplitPrompt(
         COMPILER,
         call.configuration.agent,
@@ -82,5 +82,5 @@ def split_prompt(agent: Agent, call: Call, step: Step) -> SplitPrompt:
     )
 
 
-def _text(segments: tuple[Segment, ...]) -> str:
+def _joined(segments: tuple[Segment, ...]) -> str:
     return "".join(segment.text for segment in segments)

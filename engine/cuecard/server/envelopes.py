@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from cuecard.conversation import Conversation
 from cuecard.errors import InputError, Problem
-from cuecard.model import Clock, ConversationState
+from cuecard.model import Clock, ConversationState, Json
 from cuecard.model.sealed import seal, unseal
-from cuecard.model.values import Json
 from cuecard.outside.clock import utc_now
 
 NAME = "conversation"

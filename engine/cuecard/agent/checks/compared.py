@@ -22,16 +22,16 @@ def check_compared(compiled: Sequence[Compiled], partials: Trees, spec: AgentFil
         text = each.text
         body = [node for node in text.program.body if text.start <= node.start < text.end]
         own = {use.span for use in text.inputs if use.name in closed and use.template not in partials}
-        yield from map(text.place, _found(text.source, body, own, closed))
+        yield from map(text.place, _comparisons(text.source, body, own, closed))
         for use in text.inputs:
             if use.name in closed and use.template in partials:
                 called.setdefault(use.template, set()).add(use.span)
     for name, spans in called.items():
         source, program = partials[name]
-        yield from _found(source, program.body, spans, closed)
+        yield from _comparisons(source, program.body, spans, closed)
 
 
-def _found(
+def _comparisons(
     source: Source, body: Sequence[Statement], uses: Collection[Span], closed: Mapping[str, InputSpec]
 ) -> Iterator[Problem]:
     """The comparisons in statements; `uses`: the places where inputs with declared values are read."""

@@ -34,7 +34,7 @@ def check_habits(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile)
         own = set().union(*(spans for name, spans in uses.items() if name not in partials))
         if own and id(text.program) not in quoted:
             quoted[id(text.program)] = in_attributes(text.program, text.source.text)
-        yield from map(text.place, _found(text.source, body, own, quoted.get(id(text.program), frozenset()), known))
+        yield from map(text.place, _habits(text.source, body, own, quoted.get(id(text.program), frozenset()), known))
         for name, spans in uses.items():
             if name in partials:
                 called.setdefault(name, set()).update(spans)
@@ -48,16 +48,16 @@ def check_result_habits(texts: Sequence[ResultText]) -> Iterator[Problem]:
         source = Source(template.name, template.text)
         spans = {use.span for use in template.inputs if use.name in {"content", "tool"} and not use.template}
         quoted = in_attributes(template.program, template.text)
-        yield from map(each.place, _found(source, template.program.body, spans, quoted, READS))
+        yield from map(each.place, _habits(source, template.program.body, spans, quoted, READS))
 
 
 def _in_partials(partials: Trees, called: Mapping[str, Collection[Span]], known: Collection[str]) -> Iterator[Problem]:
     for name, spans in called.items():
         source, program = partials[name]
-        yield from _found(source, program.body, spans, in_attributes(program, source.text), known)
+        yield from _habits(source, program.body, spans, in_attributes(program, source.text), known)
 
 
-def _found(
+def _habits(
     source: Source,
     body: Sequence[Statement],
     texts: Collection[Span],

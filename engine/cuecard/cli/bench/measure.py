@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from statistics import fmean, median
 from time import perf_counter
 
@@ -12,6 +12,7 @@ from cuecard.catalogue.search import SearchIndex
 from cuecard.config.query_file import JudgedQuery
 from cuecard.config.search_spec import SearchSpec
 from cuecard.model import Json, ToolCard
+from cuecard.records import dataclass
 
 DEPTHS = (1, 3, 5, 8, 10)
 

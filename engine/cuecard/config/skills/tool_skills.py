@@ -10,7 +10,7 @@ from itertools import groupby
 from cuecard.config.skills.packages import MAIN, SkillPackage, make_package
 from cuecard.model import ToolCard
 
-_ODD = re.compile(r"[^a-z0-9]+")
+_NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 _DESCRIPTION = 1000
 
 
@@ -33,7 +33,7 @@ def tool_skills(agent: str, cards: Sequence[ToolCard], instructions: Mapping[str
 
 
 def _name(agent: str, category: str, taken: set[str]) -> str:
-    plain = _ODD.sub("-", f"{agent}-{category or 'tools'}".lower()).strip("-")[:58].strip("-") or "tools"
+    plain = _NOT_PLAIN.sub("-", f"{agent}-{category or 'tools'}".lower()).strip("-")[:58].strip("-") or "tools"
     name, number = plain, 2
     while name in taken:
         name, number = f"{plain}-{number}", number + 1

@@ -63,11 +63,11 @@ def stack(
     placed = spec.sections
     parts: dict[StackPart, tuple[Message, ...]] = {
         **{name: tuple(message for message in spoken if message.id == name) for name in placed},
-        "system": (*_system(system), *(message for message in spoken if message.id not in placed)),
+        "system": (*_system_message(system), *(message for message in spoken if message.id not in placed)),
         "metadata": (facts,) if facts else (),
         "history": (*((selected.as_message,) if selected.as_message else ()), *history),
         "current": () if new is None or (new.blank and new.role != "tool") else (new,),
-        "ephemeral": _system(turn.ephemeral),
+        "ephemeral": _system_message(turn.ephemeral),
     }
     order = spec.order if "ephemeral" in spec.order else (*spec.order, "ephemeral")
     return Stack(tuple(message for name in order for message in parts[name]), (*again, *cuts))
@@ -102,7 +102,7 @@ def _without(history: tuple[Message, ...], new: Message | None) -> tuple[tuple[M
     return others, (Cut("history message", "it is the current message"),) if len(others) < len(history) else ()
 
 
-def _system(text: str) -> tuple[Message, ...]:
+def _system_message(text: str) -> tuple[Message, ...]:
     return (Message("system", text, persist=False),) if text.strip() else ()
 
 

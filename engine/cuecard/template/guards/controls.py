@@ -15,7 +15,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 _SHOWN = 200
 """The number of characters of a path that an error shows."""
 
-_Path = tuple[str | int, ...]
+_Steps = tuple[str | int, ...]
 
 
 def refuse_controls(value: Json, name: str) -> list[Problem]:
@@ -30,7 +30,7 @@ def refuse_controls(value: Json, name: str) -> list[Problem]:
         name: the name of the value in problems, such as `turn.inputs`.
     """
     return [
-        _problem(text, found, f"{name}{_shown(path)}")
+        _problem(text, found, f"{name}{_at(path)}")
         for path, text in _texts(value)
         if (found := _CONTROL.search(text)) is not None
     ]
@@ -46,8 +46,8 @@ def without_controls(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
-def _texts(value: Json) -> Iterator[tuple[_Path, str]]:
-    stack: list[tuple[Json, _Path]] = [(value, ())]
+def _texts(value: Json) -> Iterator[tuple[_Steps, str]]:
+    stack: list[tuple[Json, _Steps]] = [(value, ())]
     seen: set[int] = set()
     while stack:
         item, path = stack.pop()
@@ -69,5 +69,5 @@ def _problem(text: str, found: re.Match[str], name: str) -> Problem:
     return Problem("control-character", message, hint, visible(name)[:_SHOWN])
 
 
-def _shown(path: _Path) -> str:
+def _at(path: _Steps) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)

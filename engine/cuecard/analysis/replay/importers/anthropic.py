@@ -46,7 +46,7 @@ def _answer(response: Form) -> list[Form]:
     return [{"role": "assistant", "content": response["content"]}] if response.get("content") else []
 
 
-def _usage(response: Form) -> tuple[Json, Json, Json] | None:
+def _anthropic_usage(response: Form) -> tuple[Json, Json, Json] | None:
     usage = response.get("usage")
     if not isinstance(usage, dict):
         return None
@@ -54,9 +54,9 @@ def _usage(response: Form) -> tuple[Json, Json, Json] | None:
     return count_of(usage.get("input_tokens")) + read + written, read, usage.get("output_tokens")
 
 
-def _tool(tool: Form) -> tuple[Json, Json, Json]:
+def _anthropic_tool(tool: Form) -> tuple[Json, Json, Json]:
     return tool.get("name"), tool.get("description"), tool.get("input_schema")
 
 
-ANTHROPIC = Reader("anthropic", "messages", _events, _answer, _usage, _tool)
+ANTHROPIC = Reader("anthropic", "messages", _events, _answer, _anthropic_usage, _anthropic_tool)
 """Anthropic's Messages API."""
