@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cuecard.agent.agent import Agent
+    from cuecard.analysis.explain.answered import with_answer
+    from cuecard.analysis.explain.compare import compare_manifests
+    from cuecard.analysis.explain.comparison import Break, Cause, CauseKind, Change, ChangeKind, Comparison, Placement
+    from cuecard.analysis.explain.provider import ProviderReason
     from cuecard.catalogue.calibration import Calibration
     from cuecard.catalogue.explanation import End, Explanation, Match, Ranked, Reasons, WordSeen
     from cuecard.catalogue.ranker import AsyncRanker, Ranker
@@ -108,6 +112,10 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "agent.agent": "Agent",
+    "analysis.explain.answered": "with_answer",
+    "analysis.explain.compare": "compare_manifests",
+    "analysis.explain.comparison": "Break Cause CauseKind Change ChangeKind Comparison Placement",
+    "analysis.explain.provider": "ProviderReason",
     "catalogue.calibration": "Calibration",
     "catalogue.explanation": "End Explanation Match Ranked Reasons WordSeen",
     "catalogue.ranker": "AsyncRanker Ranker",
@@ -158,6 +166,7 @@ __all__ = [
     "AsyncSummarizer",
     "Authority",
     "Backend",
+    "Break",
     "CacheOutcome",
     "CacheRecord",
     "CacheVerdict",
@@ -167,7 +176,12 @@ __all__ = [
     "CallPrompt",
     "CallRecord",
     "CallTools",
+    "Cause",
+    "CauseKind",
+    "Change",
+    "ChangeKind",
     "Clock",
+    "Comparison",
     "Configuration",
     "Conversation",
     "ConversationState",
@@ -215,7 +229,9 @@ __all__ = [
     "Pace",
     "Part",
     "Pins",
+    "Placement",
     "Problem",
+    "ProviderReason",
     "Ranked",
     "Ranker",
     "RankerMaker",
@@ -266,10 +282,12 @@ __all__ = [
     "WordSeen",
     "WordsSpec",
     "__version__",
+    "compare_manifests",
     "compile_template",
     "messages_from_json",
     "trusted",
     "watch",
+    "with_answer",
 ]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cms_agent import CMS, CORE
 from cms_agent import TOOLS as FOUND_TOOLS
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
-from cuecard.analysis.explain import compare
+from cuecard.analysis.explain import compare_manifests
 from cuecard.model import Delivery
 
 
@@ -51,7 +51,7 @@ def test_there_is_no_break_if_and_only_if_the_later_prompt_begins_with_the_earli
     salt: str,
 ) -> None:
     one, other = (prepare(engine(delivery, salt), turn, searches, goes_on=on) for turn, searches, on in (before, after))
-    comparison = compare(one.manifest, other.manifest)
+    comparison = compare_manifests(one.manifest, other.manifest)
     broken = comparison.first_break
 
     same_start = (one.system, one.appended) == (other.system, other.appended[: len(one.appended)])
@@ -66,7 +66,7 @@ def test_every_section_of_both_prompts_is_reported_once_and_tokens_add_up(
     before: tuple[Turn, list[list[str]], bool], after: tuple[Turn, list[list[str]], bool], delivery: Delivery
 ) -> None:
     one, other = (prepare(engine(delivery, ""), turn, searches, goes_on=on) for turn, searches, on in (before, after))
-    changes = compare(one.manifest, other.manifest).changes
+    changes = compare_manifests(one.manifest, other.manifest).changes
     texts = [[*(s.text for s in step.segments), *(b.text for b in step.appended)] for step in (one, other)]
 
     assert sorted(c.at_before for c in changes if c.at_before is not None) == [*range(len(texts[0]))]
@@ -86,7 +86,7 @@ def test_a_salt_changes_nothing_that_is_reported(
 ) -> None:
     def told(salt: str) -> list[tuple[object, ...]]:
         steps = (prepare(engine(delivery, salt), turn, searches, goes_on=on) for turn, searches, on in (before, after))
-        comparison = compare(*(step.manifest for step in steps))
+        comparison = compare_manifests(*(step.manifest for step in steps))
         broken = comparison.first_break and replace(comparison.first_break, id="")
         return [(broken,), *((replace(change, id=""),) for change in comparison.changes)]
 

@@ -54,7 +54,7 @@ class Deferral:
         found = homes(_reader(step).read(turns), self.added, step.turns)
         placed: list[Body] = []
         waiting: list[Body] = []
-        for place, turn in enumerate(turns):
+        for number, turn in enumerate(turns):
             if waiting and turn["role"] == "system":
                 placed.append({**turn, "content": [*waiting, *turn["content"]]})
                 waiting = []
@@ -63,7 +63,7 @@ class Deferral:
                 placed.append({"role": "system", "content": waiting})
                 waiting = []
             placed.append(turn)
-            waiting = [*waiting, *(_addition(block.text) for block in found.get(place, ()))]
+            waiting = [*waiting, *(_addition(block.text) for block in found.get(number, ()))]
         return [*placed, {"role": "system", "content": waiting}] if waiting else placed
 
     def _with_references(self, block: Body) -> Body:

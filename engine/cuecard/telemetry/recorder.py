@@ -9,7 +9,7 @@ from typing import TypeVar
 from opentelemetry.metrics import MeterProvider, get_meter
 from opentelemetry.trace import Span, StatusCode, TracerProvider, get_tracer
 
-from cuecard.analysis.explain import compare
+from cuecard.analysis.explain import compare_manifests
 from cuecard.model import Call, Manifest, SearchResult, Step
 from cuecard.reload.status import Status
 from cuecard.telemetry import facts
@@ -81,7 +81,7 @@ class Recorder:
         if dropped := facts.dropped(before, after, tools):
             self._dropped.add(dropped, named)
             span.set_attribute("cuecard.instructions.dropped", dropped)
-        broken = compare(before, after).first_break if before and before.salt == after.salt else None
+        broken = compare_manifests(before, after).first_break if before and before.salt == after.salt else None
         if broken:
             told = facts.of_break(broken)
             span.add_event("cuecard.cache_break", told)

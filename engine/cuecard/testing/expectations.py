@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from cuecard.analysis.explain import compare
+from cuecard.analysis.explain import compare_manifests
 from cuecard.config.documents.document import Document, Path
 from cuecard.config.expectation import Expectation
 from cuecard.engine import Engine
@@ -156,7 +156,7 @@ def _cache(shown: Shown, place: Place, *, wanted: bool) -> Iterator[Problem]:
         hint = "put several `turns` into one file; the second one can expect this"
         yield place.problem("expect-shares-cache", "there is no previous turn", hint)
         return
-    broken = compare(shown.before.manifest, shown.step.manifest).first_break
+    broken = compare_manifests(shown.before.manifest, shown.step.manifest).first_break
     if wanted and broken:
         causes = "; ".join(str(cause) for cause in broken.causes)
         message = f"the prompt differs from the previous one at `{broken.id}`"

@@ -22,7 +22,7 @@ from cuecard import CuecardError, Engine, SpecError
 from cuecard.adapters import bedrock
 from cuecard.adapters.anthropic import request
 from cuecard.adapters.one_turn import refuse_kept_history
-from cuecard.analysis.explain import compare
+from cuecard.analysis.explain import compare_manifests
 from cuecard.cli.check.codes import CODES
 from cuecard.cli.check.command import check
 from cuecard.cli.main import main
@@ -62,7 +62,7 @@ NAMES = {
         for each in (
             bundled_counter,
             check,
-            compare,
+            compare_manifests,
             read_revision,
             rewrite,
             messages_from_json,

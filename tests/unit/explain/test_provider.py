@@ -9,7 +9,8 @@ import pytest
 
 from cms_agent import cms
 from cuecard import Manifest, ToolResult, Turn
-from cuecard.analysis.explain import ProviderReason, compare, provider_reason
+from cuecard.analysis.explain import ProviderReason, provider_reason
+from cuecard.analysis.explain import compare_manifests as compare
 from cuecard.model import Delivery
 
 FOUND = [ToolResult("tool_search", {"tools": ["cms_createPage"]}, "call-1")]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, Turn
-from cuecard.analysis.explain import compare
+from cuecard.analysis.explain import compare_manifests
 from cuecard.model.messages import Message
 from unit.section_lists.agents import TOOLS, cut, opened, prompt, search, step
 
@@ -199,7 +199,7 @@ def test_another_text_of_a_section_with_a_role_ends_what_two_prompts_share(tmp_p
         "agent: a\ninputs: {x: {default: one}}\n"
         "sections: [{id: a, text: Hello}, {id: b, role: user, text: '{{{x}}}'}, {id: c, role: user, text: c}]\n",
     )
-    ended = compare(step(engine).manifest, step(engine, Turn({"x": "two"})).manifest).first_break
+    ended = compare_manifests(step(engine).manifest, step(engine, Turn({"x": "two"})).manifest).first_break
 
     assert ended is not None
     assert (ended.id, ended.placement, str(ended.cause)) == ("b", "message", "input x")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Call, Engine, ToolResult, Turn
-from cuecard.analysis.explain import compare
+from cuecard.analysis.explain import compare_manifests
 from cuecard.cli.step import call_from
 from cuecard.config.history_spec import HistorySpec
 from cuecard.model.gates import Gates
@@ -333,7 +333,7 @@ def test_a_skill_that_the_environment_does_not_allow_can_neither_be_seen_nor_rea
 
 def test_the_clock_is_asked_again_in_every_turn(engine: Engine) -> None:
     now, later = NOW, NOW + timedelta(minutes=1)
-    difference = compare(
+    difference = compare_manifests(
         engine.prepare_step(engine.prepare_call(Turn(now=now))).manifest,
         engine.prepare_step(engine.prepare_call(Turn(now=later))).manifest,
     )

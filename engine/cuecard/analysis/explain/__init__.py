@@ -1,8 +1,8 @@
 """Why a prompt differs from the previous one: what changed, section by section, and where the common start ends."""
 
 from cuecard.analysis.explain.answered import with_answer
-from cuecard.analysis.explain.compare import compare
-from cuecard.analysis.explain.comparison import Break, Cause, CauseKind, Change, Comparison, Kind
+from cuecard.analysis.explain.compare import compare_manifests
+from cuecard.analysis.explain.comparison import Break, Cause, CauseKind, Change, ChangeKind, Comparison
 from cuecard.analysis.explain.provider import ProviderReason, provider_reason
 
 __all__ = [
@@ -10,10 +10,10 @@ __all__ = [
     "Cause",
     "CauseKind",
     "Change",
+    "ChangeKind",
     "Comparison",
-    "Kind",
     "ProviderReason",
-    "compare",
+    "compare_manifests",
     "provider_reason",
     "with_answer",
 ]

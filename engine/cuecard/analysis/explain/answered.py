@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from cuecard.analysis.explain.compare import compare
+from cuecard.analysis.explain.compare import compare_manifests
 from cuecard.model import CacheRecord, Manifest
 
 
@@ -21,7 +21,7 @@ def with_answer(before: Manifest, after: Manifest, answer: Mapping[str, Any]) ->
     Raises:
         InputError: when the fingerprints were made with different salts.
     """
-    comparison = compare(before, after, answer=answer)
+    comparison = compare_manifests(before, after, answer=answer)
     told, seen = comparison.told, comparison.verdict
     if told is None or seen is None:
         return after

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import Any, TypeAlias
 
 from cuecard.analysis.explain.causes import Pair, find_causes
-from cuecard.analysis.explain.comparison import Break, Cause, Change, Comparison, Kind, Placement
+from cuecard.analysis.explain.comparison import Break, Cause, Change, ChangeKind, Comparison, Placement
 from cuecard.analysis.explain.provider import Layer, model_differs, provider_reason, verdict
 from cuecard.errors import InputError, Problem
 from cuecard.model import Manifest, SectionRecord
@@ -21,7 +21,7 @@ _At: TypeAlias = tuple[int, SectionRecord]
 """A section and its position in the manifest."""
 
 
-def compare(before: Manifest, after: Manifest, *, answer: Mapping[str, Any] | None = None) -> Comparison:
+def compare_manifests(before: Manifest, after: Manifest, *, answer: Mapping[str, Any] | None = None) -> Comparison:
     """The differences between two prompts, and the reasons: the same agent at two steps, for two turns, or in two
     revisions.
 
@@ -86,7 +86,7 @@ def _placed(manifest: Manifest, placement: Placement) -> dict[_Key, _At]:
 def _change(pair: Pair, old: _At | None, new: _At | None, *, moved: bool = True) -> Change:
     (at_before, before), (at_after, after) = old or (None, None), new or (None, None)
     record = [record for record in (before, after) if record is not None][-1]
-    kind: Kind = "removed" if after is None else "added" if before is None else "changed"
+    kind: ChangeKind = "removed" if after is None else "added" if before is None else "changed"
     if before and after and before.sha256 == after.sha256:
         kind = "moved" if moved else "same"
     causes = find_causes(pair, before, after) if kind in {"added", "removed", "changed"} else ()

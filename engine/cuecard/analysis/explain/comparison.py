@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from cuecard.analysis.explain.provider import ProviderReason
 from cuecard.model import CacheVerdict, Tier
 
-Kind: TypeAlias = Literal["added", "removed", "changed", "moved", "same"]
+ChangeKind: TypeAlias = Literal["added", "removed", "changed", "moved", "same"]
 """What happened to a section."""
 
 CauseKind: TypeAlias = Literal["input", "memory", "clock", "file edit", "discovery", "order", "delivery", "compaction"]
@@ -56,7 +56,7 @@ class Change:
     """
 
     id: str
-    kind: Kind
+    kind: ChangeKind
     causes: tuple[Cause, ...]
     tokens_before: int
     tokens_after: int

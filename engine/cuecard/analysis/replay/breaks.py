@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cuecard.analysis.cost import first_break
-from cuecard.analysis.explain import compare
+from cuecard.analysis.explain import compare_manifests
 from cuecard.analysis.replay.play import Sent
 from cuecard.model import Manifest
 
@@ -52,7 +52,7 @@ def _cause(label: str, before: Manifest, after: Manifest) -> str:
         return f"discovery {named}" if named else "order"
     if group == "messages":
         return "history"
-    changes = compare(before, after).changes
+    changes = compare_manifests(before, after).changes
     causes = [str(change.cause) for change in changes if change.cause and _names(change.id, name)]
     return causes[0] if causes else "order"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from cuecard.analysis.explain import compare
+from cuecard.analysis.explain import compare_manifests
 from cuecard.analysis.price import find_profile, price
 from cuecard.cli.diff.markdown import Rate, markdown
 from cuecard.cli.diff.review import review
@@ -81,7 +81,7 @@ def _refuse_idle(reading: Reading, before: str, after: str, options: Options) ->
 def _compare(before: str, after: str, reading: Reading, options: Options) -> int:
     profile = find_profile(options.model) if options.model else None
     one, other = reading.side(before), reading.side(after)
-    comparison = compare(one.manifest, other.manifest)
+    comparison = compare_manifests(one.manifest, other.manifest)
     cost = price(one.manifest, other.manifest, profile) if profile else None
     (print_json if options.form == "json" else print_text)(one, other, comparison, cost)
     return 1 if options.exit_code and comparison.differs else 0

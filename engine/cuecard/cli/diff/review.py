@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from cuecard.analysis.explain import Comparison, compare
+from cuecard.analysis.explain import Comparison, compare_manifests
 from cuecard.cli.diff.sides import Reading, Side
 from cuecard.errors import CuecardError, InputError
 from cuecard.testing.turns import find_turns, steps_of
@@ -37,7 +37,7 @@ class Reviewed:
     @property
     def comparison(self) -> Comparison | None:
         """The differences; None if one of the prompts is missing."""
-        return compare(self.before.manifest, self.after.manifest) if self.before and self.after else None
+        return compare_manifests(self.before.manifest, self.after.manifest) if self.before and self.after else None
 
     @property
     def differs(self) -> bool:
