@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cuecard.analysis.explain.answered import with_answer
     from cuecard.analysis.explain.compare import compare_manifests
     from cuecard.analysis.explain.comparison import Break, Cause, CauseKind, Change, ChangeKind, Comparison, Placement
-    from cuecard.analysis.explain.provider import ProviderReason
+    from cuecard.analysis.explain.provider import Layer, ProviderReason
     from cuecard.catalogue.calibration import Calibration
     from cuecard.catalogue.explanation import End, Explanation, Match, Ranked, Reasons, WordSeen
     from cuecard.catalogue.ranker import AsyncRanker, Ranker
@@ -115,7 +115,7 @@ _NAMES = {
     "analysis.explain.answered": "with_answer",
     "analysis.explain.compare": "compare_manifests",
     "analysis.explain.comparison": "Break Cause CauseKind Change ChangeKind Comparison Placement",
-    "analysis.explain.provider": "ProviderReason",
+    "analysis.explain.provider": "Layer ProviderReason",
     "catalogue.calibration": "Calibration",
     "catalogue.explanation": "End Explanation Match Ranked Reasons WordSeen",
     "catalogue.ranker": "AsyncRanker Ranker",
@@ -215,6 +215,7 @@ __all__ = [
     "InputType",
     "InputUse",
     "Json",
+    "Layer",
     "Lifetime",
     "Limits",
     "Manifest",

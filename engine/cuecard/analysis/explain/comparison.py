@@ -18,6 +18,7 @@ appended before.
 """
 
 Placement: TypeAlias = Literal["system", "message", "appended"]
+"""Where a section is: in the system prompt, in a message of its own, or appended to the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
