@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from cuecard.agent.agent import Agent
     from cuecard.analysis.explain.answered import with_answer
     from cuecard.analysis.explain.compare import compare_manifests
-    from cuecard.analysis.explain.comparison import Break, Cause, CauseKind, Change, ChangeKind, Comparison, Placement
+    from cuecard.analysis.explain.comparison import (
+        Break,
+        Cause,
+        CauseKind,
+        Change,
+        ChangeKind,
+        Comparison,
+        SectionPlace,
+    )
     from cuecard.analysis.explain.provider import Layer, ProviderReason
     from cuecard.catalogue.calibration import Calibration
     from cuecard.catalogue.explanation import End, Explanation, Match, Ranked, Reasons, WordSeen
@@ -114,7 +122,7 @@ _NAMES = {
     "agent.agent": "Agent",
     "analysis.explain.answered": "with_answer",
     "analysis.explain.compare": "compare_manifests",
-    "analysis.explain.comparison": "Break Cause CauseKind Change ChangeKind Comparison Placement",
+    "analysis.explain.comparison": "Break Cause CauseKind Change ChangeKind Comparison SectionPlace",
     "analysis.explain.provider": "Layer ProviderReason",
     "catalogue.calibration": "Calibration",
     "catalogue.explanation": "End Explanation Match Ranked Reasons WordSeen",
@@ -230,7 +238,6 @@ __all__ = [
     "Pace",
     "Part",
     "Pins",
-    "Placement",
     "Problem",
     "ProviderReason",
     "Ranked",
@@ -244,6 +251,7 @@ __all__ = [
     "ResultRecord",
     "Role",
     "SearchResult",
+    "SectionPlace",
     "SectionRecord",
     "Segment",
     "Served",

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import Any, TypeAlias
 
 from cuecard.analysis.explain.causes import Pair, find_causes
-from cuecard.analysis.explain.comparison import Break, Cause, Change, ChangeKind, Comparison, Placement
+from cuecard.analysis.explain.comparison import Break, Cause, Change, ChangeKind, Comparison, SectionPlace
 from cuecard.analysis.explain.provider import Layer, model_differs, provider_reason, verdict
 from cuecard.errors import InputError, Problem
 from cuecard.model import Manifest, SectionRecord
@@ -57,7 +57,7 @@ def _layers(pair: Pair, first: Break | None) -> frozenset[Layer]:
     return frozenset({"system" if first.placement == "system" else "messages"}) if first else frozenset()
 
 
-def _changes(pair: Pair, placement: Placement) -> Iterator[Change]:
+def _changes(pair: Pair, placement: SectionPlace) -> Iterator[Change]:
     old, new = (_placed(manifest, placement) for manifest in (pair.before, pair.after))
     matcher = SequenceMatcher(None, tuple(old), tuple(new), autojunk=False)
     for tag, start, end, start_after, end_after in matcher.get_opcodes():
@@ -69,7 +69,7 @@ def _changes(pair: Pair, placement: Placement) -> Iterator[Change]:
             yield _change(pair, old.get(key), new[key])
 
 
-def _placed(manifest: Manifest, placement: Placement) -> dict[_Key, _At]:
+def _placed(manifest: Manifest, placement: SectionPlace) -> dict[_Key, _At]:
     """Sections by id, except blocks, whose ids are derived from their texts: they are identified by what triggered
     them.
     """
@@ -109,7 +109,7 @@ def _first_break(pair: Pair, changes: Sequence[Change]) -> Break | None:
     return None
 
 
-def _texts(manifest: Manifest, placement: Placement) -> list[_At]:
+def _texts(manifest: Manifest, placement: SectionPlace) -> list[_At]:
     """The non-empty sections in one place, each with its position in the manifest."""
     return [(at, r) for at, r in enumerate(manifest.sections) if r.placement == placement and r.sha256 != NOTHING]
 

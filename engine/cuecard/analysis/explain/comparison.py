@@ -17,7 +17,7 @@ another order, another delivery, or a shortened history: another summary, or a s
 appended before.
 """
 
-Placement: TypeAlias = Literal["system", "message", "appended"]
+SectionPlace: TypeAlias = Literal["system", "message", "appended"]
 """Where a section is: in the system prompt, in a message of its own, or appended to the conversation."""
 
 
@@ -61,7 +61,7 @@ class Change:
     causes: tuple[Cause, ...]
     tokens_before: int
     tokens_after: int
-    placement: Placement
+    placement: SectionPlace
     tier: Tier
     source: str
     at_before: int | None
@@ -82,7 +82,7 @@ class Break:
     """
 
     id: str
-    placement: Placement
+    placement: SectionPlace
     causes: tuple[Cause, ...]
     tokens: int
 
