@@ -18,10 +18,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+_LINUX = os.uname().sysname == "Linux" if hasattr(os, "uname") else False
 _DEATH_SIGNAL, _SUBREAPER = 1, 36
 """What `prctl` is asked for on Linux: a signal when the parent dies; to be the parent of orphans among descendants."""
 
 _PAUSE = 0.01
+_LONG = 60.0
+"""Seconds after which it looks whether anything is left, if nothing has told it to."""
 _LAST = 2.0
 """Seconds in which what is killed must be gone: only a process that the kernel holds, or that forks faster, is not."""
 
@@ -39,13 +42,12 @@ def main(life: int, told: int) -> None:
         signal.signal(number, signal.SIG_IGN)  # only the pipe decides
     os.close(told)
     nothing = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(nothing, number)  # the pipes of the program are its own: they end with it
-    _outlast(life, leader)
-    _end(leader, wanted["grace"])
-    _, status = os.waitpid(leader, os.WNOHANG)
-    code = os.waitstatus_to_exitcode(status)
-    sys.exit(code if code >= 0 else 128 - code)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)  # the pipes of the program are its own: they end with it
+    program = _Program(leader)
+    _outlast(life, program)
+    _end(program, wanted["grace"])
+    sys.exit(program.code())
 
 
 def _wish(life: int) -> Mapping[str, Any]:
@@ -78,39 +80,85 @@ def _become(wanted: Mapping[str, Any], told: int) -> int:
     return 127
 
 
-def _outlast(life: int, leader: int) -> None:
-    """Wait until the pipe ends, or nothing is left to end. Orphans are reaped meanwhile, but not the program itself: so
-    nobody else gets its number.
-    """
+class _Program:
+    """The program, as the child that it is. It is not reaped before the end, so that nobody else gets its number."""
+
+    def __init__(self, leader: int) -> None:
+        self.leader = leader
+        self._status: int | None = None
+
+    def runs(self) -> bool:
+        """Whether it has not exited yet."""
+        if self._status is None and hasattr(os, "waitid"):
+            return os.waitid(os.P_PID, self.leader, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        self._reap()  # macOS cannot look without reaping before Python 3.13
+        return self._status is None
+
+    def code(self) -> int:
+        """Its exit code, as a shell gives it; 137 for one that nobody could kill."""
+        self._reap()
+        code = -signal.SIGKILL if self._status is None else os.waitstatus_to_exitcode(self._status)
+        return code if code >= 0 else 128 - code
+
+    def left(self) -> bool:
+        """Whether anything still runs. Without /proc, only the program's own group can be asked."""
+        if _LINUX:
+            return any(_descendants())
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.leader, 0)
+            return True
+        return self.runs()
+
+    def tell(self, number: int) -> None:
+        """Send a signal to its group, and on Linux to every descendant that has left that."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.leader, number)
+        if _LINUX:
+            for pid in _descendants():
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
+
+    def kill(self) -> bool:
+        """Kill everything that is left, and tell whether it is gone."""
+        self.tell(signal.SIGKILL)
+        return not self.left()
+
+    def reap_orphans(self) -> None:
+        """Reap those that have ended, as long as the program runs."""
+        if _LINUX:
+            with suppress(ChildProcessError):
+                while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                    if ended.si_pid == self.leader:
+                        return
+                    os.waitpid(ended.si_pid, os.WNOHANG)
+
+    def _reap(self) -> None:
+        if self._status is None:
+            pid, status = os.waitpid(self.leader, os.WNOHANG)
+            self._status = status if pid else None
+
+
+def _outlast(life: int, program: _Program) -> None:
+    """Wait until the pipe ends, or nothing is left to end."""
     ringing, bell = os.pipe()
     os.set_blocking(bell, False)
     signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    while True:
-        ready, _, _ = select.select([life, ringing], [], [])
+    while program.runs() or program.left():
+        ready, _, _ = select.select([life, ringing], [], [], _LONG)
         if life in ready and not os.read(life, 65536):
             return
         if ringing in ready:
             os.read(ringing, 4096)
-            _reap(leader)
-            if not _runs(leader) and not _left(leader):
-                return
+            program.reap_orphans()
 
 
-def _reap(leader: int) -> None:
-    with suppress(ChildProcessError):
-        while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            if ended.si_pid == leader:
-                return
-            os.waitpid(ended.si_pid, os.WNOHANG)
-
-
-def _end(leader: int, grace: float) -> None:
+def _end(program: _Program, grace: float) -> None:
     """Wait for the program, whose input has ended; then tell everything that is left to terminate; then kill it."""
-    _within(grace, lambda: not _runs(leader))
-    _tell(leader, signal.SIGTERM)
-    if not _within(grace, lambda: not _left(leader)):
-        _within(_LAST, lambda: _tell(leader, signal.SIGKILL) or not _left(leader))
+    _within(grace, lambda: not program.runs())
+    program.tell(signal.SIGTERM)
+    if not _within(grace, lambda: not program.left()):
+        _within(_LAST, program.kill)
 
 
 def _within(seconds: float, done: Callable[[], bool]) -> bool:
@@ -118,33 +166,6 @@ def _within(seconds: float, done: Callable[[], bool]) -> bool:
     while not (ended := done()) and time.monotonic() < deadline:
         time.sleep(_PAUSE)
     return ended
-
-
-def _runs(leader: int) -> bool:
-    with suppress(ChildProcessError):
-        return os.waitid(os.P_PID, leader, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
-    return False
-
-
-def _left(leader: int) -> bool:
-    """Whether anything still runs. Without /proc, only the program's own group can be asked."""
-    if sys.platform == "linux":
-        return any(_descendants())
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, 0)
-        return _runs(leader)
-    return False
-
-
-def _tell(leader: int, number: int) -> bool:
-    """Send a signal to the program's group, and on Linux to every descendant that has left it; always False."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, number)
-    if sys.platform == "linux":
-        for pid in _descendants():
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
-    return False
 
 
 def _descendants() -> Iterator[int]:
@@ -166,7 +187,7 @@ def _descendants() -> Iterator[int]:
 
 def _prctl(option: int, value: int) -> None:
     """Linux alone has this; elsewhere, and where it is not allowed, the pipe has to do."""
-    if sys.platform != "linux":
+    if not _LINUX:
         return
     with suppress(ImportError, AttributeError, OSError):
         import ctypes  # noqa: PLC0415 - not there in every build

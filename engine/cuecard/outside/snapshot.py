@@ -49,7 +49,6 @@ def _run(start: ServerCommand) -> tuple[int, bytes, bytes]:
         )
         return done.returncode, done.stdout, done.stderr
     watched = Guard(start.command, env)
-    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     try:
         process = subprocess.Popen(
             watched.command,
@@ -57,7 +56,8 @@ def _run(start: ServerCommand) -> tuple[int, bytes, bytes]:
             stdin=subprocess.DEVNULL,
             start_new_session=True,
             pass_fds=watched.passed,
-            **pipes,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
     except BaseException:
         watched.end()

@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import os
+import runpy
 import signal
 import sys
 import time
 from pathlib import Path
-
-from hostile_server import serve
 
 
 def stay() -> None:
@@ -34,7 +33,7 @@ def main(file: Path) -> None:
     written = file.with_suffix(".new")
     written.write_text(f"{os.getpid()} {child} {told.read_text(encoding='utf-8')}", encoding="utf-8")
     written.rename(file)
-    serve()
+    runpy.run_path(str(Path(__file__).with_name("hostile_server.py")), run_name="__main__")
     stay()
 
 

@@ -21,13 +21,14 @@ from cuecard.outside.snapshot import read_snapshot
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows ends the tree with taskkill")
 FOLDER = Path(__file__).parent
 PATIENCE = 60.0
+LINUX = Path("/proc/self/stat").exists()
 AGENT = "agent: shop\nsections: [{id: role, text: You help.}]\n"
 Started = subprocess.Popen[bytes]
 
 
 def runs(pid: int) -> bool:
     """Whether a process runs; one that is only waited for does not."""
-    if sys.platform == "linux":
+    if LINUX:
         try:
             return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
         except FileNotFoundError:
@@ -76,33 +77,20 @@ def chat(family: Path, *more: str) -> Started:
     )
 
 
-def end_of_input(process: Started) -> None:
-    assert process.stdin
-    process.stdin.close()
-
-
-WAYS: dict[str, Callable[[Started], None]] = {
-    "end of input": end_of_input,
-    **{
-        name: lambda process, name=name: process.send_signal(getattr(signal, name))
-        for name in (
-            "SIGTERM",
-            "SIGHUP",
-            "SIGINT",
-            "SIGKILL",
-        )
-    },
-}
+WAYS = ("end of input", "SIGTERM", "SIGHUP", "SIGINT", "SIGKILL")
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_server_and_everything_it_started_end_with_the_command(family: Path, way: str) -> None:
     process = chat(family)
     pids = members(family)
-    WAYS[way](process)
-    process.wait(PATIENCE)
-    if process.stdin:
+    assert process.stdin
+    if way == "end of input":
         process.stdin.close()
+    else:
+        process.send_signal(getattr(signal, way))
+    process.wait(PATIENCE)
+    process.stdin.close()
 
     until(lambda: not any(map(runs, pids)), f"after {way}, of {pids} still run {[*filter(runs, pids)]}")
 
@@ -139,7 +127,7 @@ def test_what_a_server_leaves_behind_when_it_exits_ends_as_well(family: Path) ->
 
 def test_a_guard_that_is_killed_takes_the_server_along(family: Path) -> None:
     """Somebody kills the process in between; nobody is left to wait for the server then."""
-    if sys.platform != "linux":
+    if not LINUX:
         pytest.skip("only Linux can tell")
     process = chat(family)
     pids = members(family)

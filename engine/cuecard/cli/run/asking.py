@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 
 def asker(messages: Sequence[str]) -> Callable[[], str | None]:
@@ -21,7 +23,12 @@ def asker(messages: Sequence[str]) -> Callable[[], str | None]:
 
 
 def _until_interrupted(ask: Callable[[], str | None]) -> str | None:
-    """What this function returns. Ctrl-C ends the input, not the event loop that the servers need."""
+    """What this function returns. Ctrl-C ends the input, not the event loop that the servers need; and one that came
+    just before, which waits for the loop, does so as well.
+    """
+    task = _running_task()
+    if task and task.cancelling():
+        return None
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return ask()
@@ -30,6 +37,13 @@ def _until_interrupted(ask: Callable[[], str | None]) -> str | None:
         return None
     finally:
         signal.signal(signal.SIGINT, handler)
+
+
+def _running_task() -> asyncio.Task[Any] | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:  # no loop
+        return None
 
 
 def _piped() -> str | None:
