@@ -9,6 +9,7 @@ import select
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -185,7 +186,8 @@ class _Talk:
             if isinstance(found, JSONRPCRequest) and found.method != _NEVER_ENDS:
                 self._due.add(found.id)
             if isinstance(found, JSONRPCNotification) and found.method == "notifications/cancelled":
-                self._due.discard((found.params or {}).get("requestId", ""))
+                number = (found.params or {}).get("requestId")
+                self._due -= {number} if isinstance(number, (int, str)) else set()
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                 await incoming.send(SessionMessage(found))
 
@@ -201,7 +203,7 @@ async def _pieces(source: int) -> AsyncIterator[bytes]:
     sends, receives = anyio.create_memory_object_stream[bytes](0)
 
     def read() -> None:
-        with suppress(RuntimeError, OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        with suppress(RuntimeError, CancelledError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             while True:
                 data = _read(source)
                 asyncio.run_coroutine_threadsafe(sends.send(data), loop).result()

@@ -74,7 +74,7 @@ class Guard:
     @property
     def command(self) -> list[str]:
         """What to start: the guard."""
-        return [sys.executable, "-I", "-S", guard.__file__, str(self._theirs), str(self._tells)]
+        return [sys.executable, "-I", "-S", str(Path(guard.__file__).absolute()), str(self._theirs), str(self._tells)]
 
     @property
     def passed(self) -> tuple[int, int]:
