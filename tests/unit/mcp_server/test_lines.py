@@ -149,13 +149,18 @@ def test_blank_lines_cost_nothing(server: Server) -> None:
     assert server.read()["id"] == "behind"
 
 
-def test_a_notification_with_anything_in_it_changes_nothing(server: Server) -> None:
+def test_a_notification_with_anything_in_it_changes_nothing(tmp_path: Path) -> None:
+    server = Server(tmp_path)
     for params in ({"requestId": [1]}, {"requestId": {}}, {"requestId": 7}, {"progressToken": None}, {}):
         for method in ("notifications/cancelled", "notifications/progress", "notifications/no-such"):
             server.ask(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
     server.ask(b'{"jsonrpc": "2.0", "id": 9, "result": {}}', request("behind"))
+    answer = server.read()
+    out, err = server.process.communicate(timeout=60)
 
-    assert server.read()["id"] == "behind"
+    assert answer["id"] == "behind"
+    assert (server.process.returncode, out) == (0, b"")
+    assert {line[:7] for line in err.splitlines()} <= {b"dropped"}  # the package mcp says so of each
 
 
 def test_what_came_before_the_end_of_the_input_is_answered(tmp_path: Path) -> None:
