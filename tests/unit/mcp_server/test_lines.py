@@ -151,7 +151,8 @@ def test_blank_lines_cost_nothing(server: Server) -> None:
 
 def test_a_notification_with_anything_in_it_changes_nothing(tmp_path: Path) -> None:
     server = Server(tmp_path)
-    for params in ({"requestId": [1]}, {"requestId": {}}, {"requestId": 7}, {"progressToken": None}, {}):
+    odd: list[dict[str, Any]] = [{"requestId": [1]}, {"requestId": {}}, {"requestId": 7}, {"progressToken": None}, {}]
+    for params in odd:
         for method in ("notifications/cancelled", "notifications/progress", "notifications/no-such"):
             server.ask(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
     server.ask(b'{"jsonrpc": "2.0", "id": 9, "result": {}}', request("behind"))
