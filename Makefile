@@ -19,7 +19,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix docs bench cost picture curve explore mutate fuzz soak hostile api golden schemas lock browser promptfoo compare imports clean
+.PHONY: help setup run test check fix docs bench cost picture curve explore mutate fuzz soak hostile api golden schemas lock audit browser promptfoo compare imports clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -131,6 +131,15 @@ lock: $(UV) ## lock the requirement files anew
 		requirements/compare.in pyproject.toml -o requirements/compare.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/docs.in -o requirements/docs.lock
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--constraint requirements/dev.lock requirements/action.in pyproject.toml -o requirements/action.lock
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		requirements/audit.in -o requirements/audit.lock
+
+audit: $(UV) ## look for known vulnerabilities in every lock; without the database, skipped by name
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) .tools/audit
+	$(UV) pip sync --quiet --python .tools/audit/bin/python --require-hashes requirements/audit.lock
+	.tools/audit/bin/python .ci/audit.py
 
 browser: ## install Chromium from Debian's packages, for the tests of pages (needs root)
 	@command -v chromium > /dev/null || { apt-get -qq update && apt-get -qq install --yes --no-install-recommends chromium; }

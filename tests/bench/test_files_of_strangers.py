@@ -8,6 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from bench.reading import check_memory, check_time
+from cuecard.adapters.mcp_client.transport import Gate
+from cuecard.adapters.mcp_lines import Lines
 from cuecard.agent import build_agent
 from cuecard.analysis.replay.importers.choose import FORMS, read_conversation
 from cuecard.catalogue.catalogue import admit_cards
@@ -17,8 +19,6 @@ from cuecard.config.skills.skill_file import read_skill_file
 from cuecard.config.transcript_file import read_transcript
 from cuecard.errors import CuecardError
 from cuecard.model.messages import messages_from_json
-from cuecard.outside.mcp_gate import Gate
-from cuecard.outside.mcp_lines import Lines
 
 pytestmark = pytest.mark.bench
 

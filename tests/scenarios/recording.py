@@ -16,6 +16,8 @@ from pydantic_ai.profiles import ModelProfile
 
 from cms.seed import open_site
 from cms_agent import cms
+from cuecard.adapters.mcp_client.client import ToolServer
+from cuecard.adapters.mcp_lines import LastWords
 from cuecard.adapters.scripted import Script
 from cuecard.analysis.replay.importers import read_conversation
 from cuecard.cli.run.chat import assistant_on
@@ -23,8 +25,6 @@ from cuecard.cli.run.turn import Talk, take_turn
 from cuecard.config.scenario_file import Scenario
 from cuecard.config.transcript_file import RecordedTool, RecordedTurn, TranscriptFile
 from cuecard.outside.assistant import read_assistant
-from cuecard.outside.mcp import ToolServer
-from cuecard.outside.mcp_lines import LastWords
 from server import build_server
 
 ASSISTANT = read_assistant(Path(__file__).parents[2] / "examples" / "cms" / "assistant.yaml")

@@ -21,6 +21,8 @@ from cms.database import Database
 from cms.seed import open_site
 from cms.snapshot import Snapshot, changes, snapshot
 from cms_agent import cms
+from cuecard.adapters.mcp_client.client import ToolServer
+from cuecard.adapters.mcp_lines import LastWords
 from cuecard.adapters.pydantic_messages import tool_results
 from cuecard.adapters.scripted import PROFILE, Script, shown_names
 from cuecard.cli.run.chat import assistant_on
@@ -29,8 +31,6 @@ from cuecard.cli.run.turn import Talk, take_turn
 from cuecard.config.scenario_file import Scenario
 from cuecard.model import Delivery
 from cuecard.outside.assistant import read_assistant
-from cuecard.outside.mcp import ToolServer
-from cuecard.outside.mcp_lines import LastWords
 from server import build_server
 
 ASSISTANT = read_assistant(Path(__file__).parents[2] / "examples" / "cms" / "assistant.yaml")

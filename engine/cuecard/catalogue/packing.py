@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from cuecard.catalogue.word_index import WordIndex
+
+_MOST = 1e9
+"""No word counts as often in any tool."""
 
 
 def pack(index: WordIndex) -> bytes:
@@ -30,20 +32,22 @@ def unpack(data: bytes, names: Sequence[str]) -> WordIndex:
     """
     try:
         index = _index(json.loads(data))
-        finite = math.isfinite(sum(math.fsum(found.values()) for found in index.postings.values()))
+        _check(index, tuple(names))
     except (LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"not an index: {error}") from None
-    count = len(names)
-    if index.names != tuple(names) or len(index.norms) != count or len(index.phrases) != count:
-        raise ValueError("an index of other tools")
-    if not all(type(norm) is float and 0 < norm < math.inf for norm in index.norms):
-        raise ValueError("an index with invalid norms")
-    numbers = {n for found in index.postings.values() for n in found}.union(index.following, *index.following.values())
-    if not numbers <= set(range(count)):
-        raise ValueError("an index of tools that do not exist")
-    if not finite:
-        raise ValueError("an index with invalid counts")
     return index
+
+
+def _check(index: WordIndex, names: tuple[str, ...]) -> None:
+    """Whether a search with it names these tools alone, and cannot fail."""
+    if index.names != names or not len(index.norms) == len(index.phrases) == len(names):
+        raise ValueError("an index of other tools")
+    weights = [*index.norms, *(times for posting in index.postings.values() for times in posting.values())]
+    if not {*map(type, weights)} <= {int, float} or not all(0 < weight < _MOST for weight in weights):
+        raise ValueError("an index with invalid norms or counts")
+    numbers = [*index.following, *(n for those in (*index.postings.values(), *index.following.values()) for n in those)]
+    if not {*map(type, numbers)} <= {int} or not {*numbers} <= {*range(len(names))}:
+        raise ValueError("an index of tools that do not exist")
 
 
 def _index(made: Any) -> WordIndex:

@@ -48,9 +48,9 @@ def serve_over_mcp(agent: Path, *, allow_code: bool) -> None:
 
 
 async def _serve(watcher: Watcher[Engine], agent: Path) -> None:
-    from mcp.server.stdio import stdio_server
+    from cuecard.adapters.mcp_stdio import standard_streams
 
-    async with stdio_server() as streams:
+    async with standard_streams() as streams:
         await serve_client(watcher, agent, *streams)
 
 

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from cuecard.errors import InputError, Problem
-from cuecard.outside.mcp_process import ServerCommand
+from cuecard.outside.server_process import ServerCommand
 
 
 def server_command(text: str, timeout: float, option: str = "--mcp") -> ServerCommand:

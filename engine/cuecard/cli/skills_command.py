@@ -45,9 +45,9 @@ def import_skills(
 
 
 async def _served(mcp: str | None, url: str | None, seconds: float) -> tuple[SkillPackage, ...]:
-    from cuecard.outside.mcp import open_server
-    from cuecard.outside.mcp_http import open_http_server
-    from cuecard.outside.mcp_skills import served_skills
+    from cuecard.adapters.mcp_client.client import open_server
+    from cuecard.adapters.mcp_client.http import open_http_server
+    from cuecard.adapters.mcp_client.skills import served_skills
 
     opened = (
         open_server(server_command(mcp or "", seconds), modern=True)

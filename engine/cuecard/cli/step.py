@@ -20,15 +20,22 @@ from cuecard.outside.helpers import helper_loader
 from cuecard.outside.kept_counts import kept_counter
 from cuecard.outside.rankers.opening import SearchWish
 from cuecard.outside.settings import read_settings
+from cuecard.outside.tokens import bundled_counter
 
 
-def open_engine(agent: Path, delivery: DeliveryWish | None = None, *, allow_code: bool = False) -> Engine:
-    """The agent's engine; options override the environment, which overrides the agent file."""
+def open_engine(
+    agent: Path, delivery: DeliveryWish | None = None, *, allow_code: bool = False, figures: bool = False
+) -> Engine:
+    """The agent's engine; options override the environment, which overrides the agent file.
+
+    Where a prompt is made, its tokens are counted, since budgets decide what it contains. Only where `figures` are all
+    that is shown of it, stored counts do.
+    """
     settings, path = read_settings(), find_content(agent)
-    cache = cache_at(settings.cache_folder)
     made = build_agent(read_agent(path), load=helper_loader(allow_code=allow_code))
     search = SearchWish(None, allow_code, settings.cache_folder).open(made.ranker, folder_of(path), made.spec.roots)
-    count = kept_counter(made.spec.tokens.encoding, cache)
+    encoding = made.spec.tokens.encoding
+    count = kept_counter(encoding, cache_at(settings.cache_folder)) if figures else bundled_counter(encoding)
     return Engine(made, delivery or settings.delivery or made.spec.delivery, count, utc_now, settings.salt, "", search)
 
 

@@ -25,7 +25,7 @@ def tokens(
     allow_code: bool = False,
 ) -> None:
     """Print a table: section, tier, place, tokens, and share of the total."""
-    engine = open_engine(agent, delivery, allow_code=allow_code)
+    engine = open_engine(agent, delivery, allow_code=allow_code, figures=True)
     step = step_from(engine, discovered=discovered, values=values, turn=turn)
     manifest = step.manifest
     if as_json:

@@ -14,9 +14,9 @@ from cuecard.config.file_kinds import refuse_other_kind
 from cuecard.config.scenario_file import Scenario, ScenarioFile, unsaved_names
 from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
 from cuecard.outside.content import find_content
-from cuecard.outside.mcp_process import ServerCommand
 from cuecard.outside.paths import is_there
 from cuecard.outside.reading import read_text
+from cuecard.outside.server_process import ServerCommand
 from cuecard.outside.yaml_files import in_folder, yaml_files
 from cuecard.records import dataclass
 

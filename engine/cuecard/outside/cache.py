@@ -13,6 +13,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from cuecard.outside.private import check_folder, refused, whose
 from cuecard.records import dataclass
 
 MAX_FOLDER = 256 << 20
@@ -30,7 +31,7 @@ class Cache:
     """Bytes by key. It never raises: what cannot be stored or read is simply computed again.
 
     Files are written atomically, so several processes may share the folder. A file is read only if it is a regular file
-    of this user, with the content that was written under this key.
+    with the content that was written under this key, and if nobody but this user can write to it or to the folder.
 
     Attributes:
         folder: where the files are; None stores nothing.
@@ -46,6 +47,7 @@ class Cache:
             return None
         file = self._file(key)
         try:
+            check_folder(self.folder)
             data = _read(file)
         except (OSError, ValueError):
             return None
@@ -62,6 +64,7 @@ class Cache:
             return
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            check_folder(self.folder)
             _replace(self._file(key), _MAGIC + _digest(key, value) + value)
             _tidy(self.folder, self.limit)
 
@@ -100,12 +103,12 @@ def _read(file: Path) -> bytes:
     Raises:
         OSError, ValueError: when there is no such file.
     """
+    if why := whose(file.lstat()):
+        raise refused(file, why)
     opened = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(opened, "rb") as stream:
         about = os.fstat(stream.fileno())
-        foreign = hasattr(os, "getuid") and about.st_uid != os.getuid()
-        shared = os.name == "posix" and about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        if not stat.S_ISREG(about.st_mode) or foreign or shared or about.st_size > MAX_FILE + len(_MAGIC) + _DIGEST:
+        if not stat.S_ISREG(about.st_mode) or whose(about) or about.st_size > MAX_FILE + len(_MAGIC) + _DIGEST:
             raise ValueError("not a file of ours")
         return stream.read()
 

@@ -1,5 +1,5 @@
-"""Token counts that outlive the process, so that a command that shows an unchanged prompt need not unpack a token
-table.
+"""Token counts that outlive the process, so that a command that shows figures of an unchanged prompt need not unpack
+a token table. Never where a prompt is made: whoever has changed them could decide what fits into its budgets.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ class KeptCounts:
     def count(self, text: str) -> int:
         """The number of tokens in the text."""
         known = self._known = self._read() if self._known is None else self._known
-        name = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        data = text.encode("utf-8", "surrogatepass")
+        name = hashlib.sha256(data).hexdigest()
         tokens = known.pop(name, None)
-        if tokens is None:
+        if tokens is None or not bool(data) <= tokens <= len(data):
             tokens, self._new = self._count(text), True
         known[name] = tokens
         return tokens

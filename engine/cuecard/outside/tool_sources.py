@@ -1,4 +1,4 @@
-"""Sources that list real tools: MCP servers, OpenAPI descriptions, and JSON."""
+"""Files that list real tools: OpenAPI descriptions, and JSON."""
 
 from __future__ import annotations
 
@@ -13,27 +13,10 @@ from cuecard.config.transcript_file import read_json
 from cuecard.config.values.names import is_tool_name
 from cuecard.errors import Problem, SpecError, visible
 from cuecard.model import ToolCard
-from cuecard.outside.mcp import ToolServer
 from cuecard.outside.reading import read_text
-from cuecard.template import clean, without_controls
 
 MAX_FILE_BYTES: Final = 32 * 1024 * 1024
 """The maximum size of an OpenAPI description or a JSON file of tools, in bytes."""
-MAX_SAID: Final = 64 * 1024
-"""How many characters of a server's own instructions are kept."""
-
-
-async def server_listing(server: ToolServer) -> Listing:
-    """The listing of an open server.
-
-    Raises:
-        ToolServerError: when it dies, does not answer, or lists endlessly.
-    """
-    cards = await server.tools()
-    said = clean(without_controls(server.client.instructions or ""))[0][:MAX_SAID]
-    info = server.client.server_info
-    found = _usable(info.name if info else "", cards)
-    return Listing(found.name, found.cards, said, dict(server.meta), (*server.dropped, *found.dropped))
 
 
 def file_listing(path: Path, *, openapi: bool) -> Listing:
@@ -44,18 +27,18 @@ def file_listing(path: Path, *, openapi: bool) -> Listing:
     """
     source = read_text(path, limit=MAX_FILE_BYTES)
     if not openapi:
-        return _usable(path.name.partition(".")[0], tuple(read_catalogue(source.text, source.name)))
+        return usable(path.name.partition(".")[0], tuple(read_catalogue(source.text, source.name)))
     looks_like_json = source.text.lstrip()[:1] in {"{", "["}
     value = read_json(source.text, source.name) if looks_like_json else read_yaml(source.text, source.name).value
     if not isinstance(value, dict):
         hint = "an OpenAPI description must be an object"
         raise SpecError(Problem("wrong-openapi", "this is not an OpenAPI description", hint, source.name))
     described = read_openapi(value, source.name)
-    found = _usable(described.title or path.stem, tuple(described.cards))
+    found = usable(described.title or path.stem, tuple(described.cards))
     return Listing(found.name, found.cards, dropped=(*described.problems, *found.dropped))
 
 
-def _usable(name: str, cards: tuple[ToolCard, ...]) -> Listing:
+def usable(name: str, cards: tuple[ToolCard, ...]) -> Listing:
     """The tools whose names files and providers accept, cleaned."""
     hint = "the tool is skipped: names are 1 to 128 ASCII letters, digits, `_`, `-`, `.`, `:` or `/`"
     odd = [

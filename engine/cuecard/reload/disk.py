@@ -1,4 +1,4 @@
-"""Files that many processes read and write concurrently: always complete, and never larger than expected."""
+"""Files that many processes of one user read and write concurrently: always complete, never larger than expected."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 import stat
 import tempfile
 from pathlib import Path
+
+from cuecard.outside.private import check_folder, refused, whose
 
 UNFINISHED = ".unfinished"
 """What the name of a file ends with while it is written."""
@@ -18,9 +20,10 @@ def replace_file(file: Path, content: bytes) -> None:
     """Write the file atomically: a temporary file beside it is flushed to disk, then renamed.
 
     Raises:
-        OSError: when it cannot be written; the old content is still there.
+        OSError: when it cannot be written, or others can write to its folder; the old content is still there.
     """
-    file.parent.mkdir(parents=True, exist_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    check_folder(file.parent)
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=UNFINISHED)
     try:
         with os.fdopen(handle, "wb") as out:
@@ -38,12 +41,17 @@ def read_file(file: Path, limit: int) -> bytes:
     """The content of a regular file of at most `limit` bytes.
 
     Raises:
+        NotOursError: when others can write to it or to its folder.
         OSError: when the file is missing, not a regular file, too large or unreadable.
     """
+    check_folder(file.parent)
     handle = os.open(file, os.O_RDONLY | _QUIETLY)
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+        about = os.fstat(handle)
+        if not stat.S_ISREG(about.st_mode):
             raise OSError(f"{file.name} is not a regular file")
+        if why := whose(about):
+            raise refused(file, why)
         with open(handle, "rb", closefd=False) as opened:
             content = opened.read(limit + 1)
     finally:

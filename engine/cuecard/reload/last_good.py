@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from cuecard.config.documents.texts import AgentSources
+from cuecard.outside.private import check_folder
 from cuecard.reload.cleanup import POINTER, pointed_at
 from cuecard.reload.disk import replace_file
 from cuecard.reload.states import NoState, States
@@ -39,6 +40,10 @@ class LastGood:
         """
         if not os.path.lexists(self.file):
             raise NoState("was never kept")
+        try:
+            check_folder(self.states.folder)
+        except OSError as error:
+            raise NoState(f"is not read: {error}") from None
         digest = pointed_at(self.file)
         if not digest:
             raise NoState(f"cannot be found: {self.file.name} is damaged", damaged=True)

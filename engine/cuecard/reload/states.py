@@ -24,6 +24,7 @@ from pydantic import TypeAdapter
 
 from cuecard.config.documents.texts import AgentSources
 from cuecard.model.boundary import Count, FilledText, checked
+from cuecard.outside.private import NotOursError
 from cuecard.outside.reading import shown
 from cuecard.reload.cleanup import Limits, clean_up
 from cuecard.reload.disk import read_file, replace_file
@@ -114,6 +115,8 @@ class States:
             content = read_file(self._file(digest), self._limits.size)
         except (FileNotFoundError, NotADirectoryError):
             raise NoState("is not in the folder of states") from None
+        except NotOursError as error:
+            raise NoState(f"is not read: {error}") from None
         except OSError as error:
             raise self._damaged(digest, f"cannot be read: {error.strerror or error}") from None
         try:

@@ -50,6 +50,12 @@ def endless_pages(number: Any) -> None:
     answer(number, {"tools": [TOOL], "nextCursor": str(number)})
 
 
+def slow_pages(number: Any) -> None:
+    """Another page, and another, each of them soon enough."""
+    time.sleep(0.5)
+    answer(number, {"tools": [], "nextCursor": str(number)})
+
+
 def flood(number: Any) -> None:
     """Notifications without end, then the answer."""
     for count in range(5_000):
@@ -122,6 +128,7 @@ LISTS: dict[str, Callable[[Any], object]] = {
     "flood in list": flood,
     "endless line": endless_line,
     "endless pages": endless_pages,
+    "slow pages": slow_pages,
     "errors and death": errors,
     "5 MB description": lambda number: answer(
         number, {"tools": [{**TOOL, "description": "z" * MEGABYTES}, {**TOOL, "name": "other"}]}

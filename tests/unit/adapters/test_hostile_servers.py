@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from cuecard.adapters.mcp_client.client import open_server
 from cuecard.errors import Problem, ToolServerError
 from cuecard.model import ToolCard, ToolResult
-from cuecard.outside import mcp_process
-from cuecard.outside.mcp import open_server
-from cuecard.outside.mcp_process import ServerCommand
+from cuecard.outside import server_process
+from cuecard.outside.server_process import ServerCommand
 from unit.adapters.hostile_server import CALLS, LISTS
 
 FOLDER = Path(__file__).parent
 PATIENT, SHORT = 20.0, 1.0
-HANGS = {"hangs in list", "hangs in call", "bytes in call", "batch", "questions without end"}
+HANGS = {"hangs in list", "slow pages", "hangs in call", "bytes in call", "batch", "questions without end"}
 """Those whose answer never comes, or is none that can be told from a line for people: the time limit ends the wait."""
 
 ERRORS = {
@@ -29,6 +29,7 @@ ERRORS = {
     "bytes in list": "server-output",
     "endless line": "server-output",
     "endless pages": "server-pages",
+    "slow pages": "server-timeout",
     "errors and death": "server-died",
     "tools is a text": "server-output",
     "20000 tools": "server-pages",
@@ -85,7 +86,7 @@ READ = {"NUL and ESC": "a[31mb", "surrogates and NUL": "ab"}
 @pytest.fixture(autouse=True)
 def little_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some of them never go by themselves."""
-    monkeypatch.setattr(mcp_process, "GRACE", 0.1)
+    monkeypatch.setattr(server_process, "GRACE", 0.1)
 
 
 def talk(way: str) -> tuple[tuple[ToolCard, ...], list[Problem], ToolResult]:

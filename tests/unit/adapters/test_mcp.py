@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 import pytest
 from mcp.client.client import Client
 
+from cuecard.adapters.mcp_client.client import ToolServer, open_server
+from cuecard.adapters.mcp_lines import LastWords
 from cuecard.errors import ToolServerError
 from cuecard.model import ToolResult
-from cuecard.outside.mcp import ToolServer, open_server
-from cuecard.outside.mcp_lines import LastWords
-from cuecard.outside.mcp_process import ServerCommand
+from cuecard.outside.server_process import ServerCommand
 from unit.adapters.odd_server import NAMES, odd_server
 
 FOLDER = Path(__file__).parent

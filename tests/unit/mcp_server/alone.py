@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from cuecard.outside.mcp_errors import leaves
+from cuecard.adapters.mcp_client.errors import leaves
 
 Result = TypeVar("Result")
 

@@ -20,14 +20,14 @@ from mcp.types import (
 )
 
 from cuecard import Engine
+from cuecard.adapters.mcp_client.client import ToolServer, offered
+from cuecard.adapters.mcp_client.skills import EXTENSION, served_skills
+from cuecard.adapters.mcp_lines import LastWords
 from cuecard.adapters.mcp_server import agent_server
 from cuecard.cli.mcp_command import packages_of
 from cuecard.config.skills.packages import digest
 from cuecard.errors import Problem, ToolServerError
-from cuecard.outside.mcp import ToolServer, offered
-from cuecard.outside.mcp_lines import LastWords
-from cuecard.outside.mcp_process import ServerCommand
-from cuecard.outside.mcp_skills import EXTENSION, served_skills
+from cuecard.outside.server_process import ServerCommand
 from unit.mcp_server.alone import run
 from unit.run.address import at_an_address
 from unit.run.talking import cuecard, write

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.outside import mcp_lines
-from cuecard.outside.mcp_lines import LastWords, Lines, TooLong, UnreadableError, read_message
+from cuecard.adapters import mcp_lines
+from cuecard.adapters.mcp_lines import LastWords, Lines, TooLong, UnreadableError, read_message
 
 
 @given(st.binary(max_size=200), st.lists(st.integers(0, 200)))

@@ -15,7 +15,7 @@ from cuecard.cli.report.page import page as field_page
 from once import once
 from unit.field.test_report import TALK, told
 from unit.replay.small import advice, report
-from unit.replay.test_page import NEEDS_BROWSER, look
+from unit.replay.test_page import NEEDS_BROWSER, look, probed
 
 LONG = "find_every_page_of_the_site_that_was_changed_since_yesterday_and_is_not_published"
 PROBE = """<script>
@@ -73,8 +73,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
 def _show(folder: Path) -> None:
     names = {kind: kind.replace(" ", "-") for kind in REPORTS}
     for kind, name in names.items():
-        page = REPORTS[kind]().replace("</body>", f"{PROBE}</body>")
-        (folder / f"{name}.html").write_text(page, encoding="utf-8")
+        (folder / f"{name}.html").write_text(probed(REPORTS[kind](), PROBE), encoding="utf-8")
     frames = "".join(FRAME % (name, name) for name in names.values())
     (folder / "frames.html").write_text(FRAMES % frames, encoding="utf-8")
     (folder / "shown.html").write_text(look("--dump-dom", folder / "frames.html"), encoding="utf-8")

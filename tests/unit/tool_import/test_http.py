@@ -96,8 +96,9 @@ def test_the_tools_of_an_address_are_imported_with_the_token_of_the_environment(
 def test_what_goes_wrong_there_is_one_clear_error(
     odd: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    seconds = "1" if "silent" in odd else "60"  # the limit of the whole list, however much of it there is
     with served(**odd) as (url, _):
-        ran = cuecard(monkeypatch, "tools", "import", ".", "--mcp-url", f"{url}?key=s3cret", "--timeout", "1")
+        ran = cuecard(monkeypatch, "tools", "import", ".", "--mcp-url", f"{url}?key=s3cret", "--timeout", seconds)
 
     assert ran.code == 1
     assert told in ran.err

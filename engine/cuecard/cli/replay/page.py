@@ -10,7 +10,7 @@ from cuecard.analysis.replay.blocks import GROUPS, tokens_by_group
 from cuecard.analysis.replay.recommend import Recommendation
 from cuecard.analysis.replay.report import DELIVERIES, NO_CACHE, Report, Variant
 from cuecard.cli.replay.charts import Axis, Cut, Mark, Series, line_chart, share_bars, stack_chart
-from cuecard.cli.replay.style import STYLE
+from cuecard.cli.replay.style import STYLE, document
 from cuecard.cli.replay.words import advice_lines, break_groups, headline, percent
 from cuecard.errors import visible
 
@@ -26,11 +26,7 @@ def page(report: Report, advice: Recommendation | None) -> str:
     """The whole page."""
     main = "\n".join(_sections(report, advice))
     title = _text(f"{report.agent}: the price of a prompt")
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{main}\n</main>\n</body>\n</html>\n"
-    )
+    return document(title, STYLE, main)
 
 
 def _sections(report: Report, advice: Recommendation | None) -> Iterator[str]:

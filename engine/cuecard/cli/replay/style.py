@@ -1,4 +1,9 @@
-"""The style of the page: a light and a dark palette, and the system's own fonts."""
+"""What the pages of reports share: a light and a dark palette, the system's own fonts, and what browsers may do."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
 
 STYLE = (
     """\
@@ -102,3 +107,22 @@ details[open] summary { margin-bottom: 12px; }
 @media print { details { display: none; } }
 """
 )
+
+
+def document(title: str, style: str, main: str) -> str:
+    """A whole page, which loads nothing: a browser applies this style and no other, and runs no script.
+
+    Args:
+        title: its title, escaped.
+        style: its style sheet, the only one.
+        main: its content. A `style` attribute in it would be ignored.
+    """
+    style = f"\n{style}"
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>{title}</title>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<style>{style}</style>\n</head>\n<body>\n<main>\n{main}\n</main>\n</body>\n</html>\n"
+    )

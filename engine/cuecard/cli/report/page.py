@@ -7,12 +7,12 @@ from html import escape
 
 from cuecard.analysis.field import FieldReport
 from cuecard.analysis.field.advice import search_advice, tool_advice
-from cuecard.cli.replay.style import STYLE
+from cuecard.cli.replay.style import STYLE, document
 from cuecard.cli.report.tables import SEARCHES, TOOLS, called_in, headline
 from cuecard.errors import visible
 
 _WIDE = """\
-.wide { overflow-x: auto; } .bar { background: var(--append); height: 8px; border-radius: 4px; }
+.wide { overflow-x: auto; } .bar { width: 100px; height: 8px; fill: var(--append); }
 @media (max-width: 640px) {
   .wide thead { position: absolute; clip-path: inset(50%); height: 1px; overflow: hidden; }
   .wide table, .wide tbody { display: block; }
@@ -29,11 +29,7 @@ _WIDE = """\
 def page(found: FieldReport) -> str:
     """The whole page."""
     main = "\n".join(_sections(found))
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Tools in the field</title>\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<style>\n{STYLE}{_WIDE}</style>\n</head>\n<body>\n<main>\n{main}\n</main>\n</body>\n</html>\n"
-    )
+    return document("Tools in the field", STYLE + _WIDE, main)
 
 
 def _sections(found: FieldReport) -> Iterator[str]:
@@ -48,7 +44,7 @@ def _sections(found: FieldReport) -> Iterator[str]:
                 f"<code>{_text(use.name)}</code>",
                 called_in(use),
                 *(f"{number:,}" for number in (use.calls, use.errors, use.tokens)),
-                f"<div class='bar' style='width:{100 * use.tokens / most:.0f}px'></div>",
+                _bar(use.tokens / most),
                 _text("; ".join(tool_advice(use, with_calls=found.with_calls))),
             )
             for use in found.tools
@@ -68,6 +64,10 @@ def _sections(found: FieldReport) -> Iterator[str]:
                 for use in found.searches
             ),
         )
+
+
+def _bar(share: float) -> str:
+    return f"<svg class='bar' aria-hidden='true'><rect width='{100 * share:.0f}' height='8' rx='4'/></svg>"
 
 
 def _table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

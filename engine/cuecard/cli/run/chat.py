@@ -7,13 +7,13 @@ from pathlib import Path
 
 from pydantic_ai.models import Model
 
+from cuecard.adapters.mcp_client.client import ToolServer, open_server
 from cuecard.cli.run.events import Began, Emit, totals
 from cuecard.cli.run.sources import of_server
 from cuecard.cli.run.turn import Running, Talk, take_turn
 from cuecard.config.assistant_file import AssistantFile
 from cuecard.engine import Engine
 from cuecard.outside.assistant import Assistant
-from cuecard.outside.mcp import ToolServer, open_server
 
 Ask = Callable[[], str | None]
 """Returns the user's next message; None at the end."""

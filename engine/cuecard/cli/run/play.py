@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic_ai.models import Model
 
+from cuecard.adapters.mcp_client.client import open_server
 from cuecard.adapters.pydantic_messages import tool_results
 from cuecard.adapters.scripted import check_outcomes, resolve_at, saved_values, scripted_model
 from cuecard.cli.run.changes import changes
@@ -21,7 +22,6 @@ from cuecard.engine import Engine
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json
 from cuecard.outside.assistant import Assistant
-from cuecard.outside.mcp import open_server
 from cuecard.outside.snapshot import read_snapshot
 
 

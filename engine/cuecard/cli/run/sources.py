@@ -8,12 +8,12 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 
 from cuecard.adapters.assistant import CallTool
+from cuecard.adapters.mcp_client.client import ToolServer, open_server
 from cuecard.adapters.module_tools import module_tools
 from cuecard.cli.run.options import Sources
 from cuecard.cli.server_command import server_command
 from cuecard.errors import Problem, most_telling
 from cuecard.model import Json, ToolCard, ToolResult
-from cuecard.outside.mcp import ToolServer, open_server
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ async def opened(wanted: Sources) -> AsyncIterator[ToolSource]:
 
 
 def _at(url: str, seconds: float) -> AbstractAsyncContextManager[ToolServer]:
-    from cuecard.outside.mcp_http import open_http_server
+    from cuecard.adapters.mcp_client.http import open_http_server
 
     return open_http_server(url, seconds)
 

@@ -20,7 +20,7 @@ from cuecard.errors import InputError, Problem, visible
 from cuecard.outside.paths import is_there
 from cuecard.outside.reading import read_text
 from cuecard.outside.rewriting import rewrite, write_new
-from cuecard.outside.tool_sources import MAX_FILE_BYTES, file_listing, server_listing
+from cuecard.outside.tool_sources import MAX_FILE_BYTES, file_listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,14 @@ async def _listed(source: Source) -> Listing:
         hint = 'pip install "cuecard[mcp]"'
         raise InputError(Problem("not-installed", "tool servers need the package mcp", hint, "tools import"))
     if source.url is not None:
-        from cuecard.outside.mcp_http import open_http_server
+        from cuecard.adapters.mcp_client.http import open_http_server
 
         async with open_http_server(source.url, source.timeout) as server:
-            return await server_listing(server)
-    from cuecard.outside.mcp import open_server
+            return await server.listing()
+    from cuecard.adapters.mcp_client.client import open_server
 
     async with open_server(server_command(source.mcp or "", source.timeout)) as server:
-        return await server_listing(server)
+        return await server.listing()
 
 
 def _write(home: Home, listing: Listing, changes: Changes, lists: Mapping[Path, Edit]) -> tuple[Path, ...]:

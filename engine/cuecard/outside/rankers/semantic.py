@@ -25,6 +25,10 @@ CALIBRATION = Calibration(confidence=0.15, cut=0.65)
 """The calibration of the combined scores for any vectors; measured in docs/rankers.md."""
 
 
+_ROUNDED = 1e-3
+"""Vectors have the length 1, or 0 where a text has no words; rounding to four bytes changes it by less."""
+
+
 @dataclass(frozen=True, slots=True)
 class Packaged:
     """Vectors from packages: the extra that installs them, its modules, and how to load them."""
@@ -67,8 +71,11 @@ def _vectors(texts: Sequence[CardTexts], encoder: Encoder, cache: Cache) -> Vect
         return card_vectors(texts, encoder)
     key = fingerprint(["vectors 1", encoder.identity, *(part for each in texts for part in each)])
     kept = cache.get(key)
-    if kept is not None and texts and len(kept) % (4 * len(texts)) == 0:
-        return np.frombuffer(kept, "<f4").reshape(len(texts), -1)
+    if kept and texts and len(kept) % (4 * len(texts)) == 0:
+        read = np.frombuffer(kept, "<f4").reshape(len(texts), -1)
+        lengths = np.einsum("ij,ij->i", read, read)
+        if ((np.abs(lengths - 1) < _ROUNDED) | (lengths == 0)).all():
+            return read
     vectors = card_vectors(texts, encoder)
     cache.put(key, vectors.astype("<f4").tobytes())
     return vectors

@@ -18,6 +18,8 @@ MAX_PAGES: Final = 200
 """The maximum number of pages of tools."""
 MAX_TOOLS: Final = 10_000
 """The maximum number of tools of a server."""
+MAX_SAID: Final = 64 * 1024
+"""How many characters of a server's own instructions are kept."""
 MAX_DEFINITION: Final = 64 * 1024
 """The maximum length of a tool definition as JSON, in characters; a larger one is dropped."""
 MAX_BLOCKS: Final = 1_000

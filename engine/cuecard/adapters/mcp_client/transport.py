@@ -1,11 +1,19 @@
-"""Decides which messages of a tool server reach the client: the usable parts of answers to its requests."""
+"""The connection to a tool server over its pipes: bounded, always closed, and with a gate in it, which lets nothing but
+the usable parts of answers to the client's requests through.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import anyio
+from anyio.abc import ByteReceiveStream, Process
+from anyio.lowlevel import checkpoint
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
 from mcp.types import (
     CONNECTION_CLOSED,
     INTERNAL_ERROR,
@@ -24,10 +32,21 @@ from mcp.types.methods import validate_server_result
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
+from cuecard.adapters.mcp_client.answers import MAX_BLOCKS, MAX_RESULT, MAX_TOOLS
+from cuecard.adapters.mcp_client.errors import UNREADABLE, first_mistake
+from cuecard.adapters.mcp_lines import LastWords, Lines, TooLong, UnreadableError, read_message
 from cuecard.errors import Problem, visible
-from cuecard.outside.mcp_answers import MAX_BLOCKS, MAX_RESULT, MAX_TOOLS
-from cuecard.outside.mcp_errors import UNREADABLE, first_mistake
-from cuecard.outside.mcp_lines import TooLong, UnreadableError, read_message
+from cuecard.outside.server_process import ServerCommand, running
+
+_ENDS = (OSError, anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
+"""The errors with which a pipe reports its end."""
+
+_LAST_WORDS: Final = 0.5
+"""Seconds to read the last output of an ended server; only needed if a child holds its pipes."""
+
+_Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
+_Incoming = MemoryObjectSendStream[SessionMessage | Exception]
+_Outgoing = MemoryObjectReceiveStream[SessionMessage]
 
 _OURS: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT, UNREADABLE})
 """Codes that describe the connection; from a server, they mean something else."""
@@ -41,6 +60,98 @@ _OF_EXTENSIONS = frozenset({"skills/list", "skills/get"})
 """Methods that MCP itself does not define; the caller validates the answers."""
 
 _ID_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Pipes:
+    """A server's pipes, and the messages that go through them."""
+
+    process: Process
+    gate: Gate
+    said: LastWords
+    heard: anyio.Event = field(default_factory=anyio.Event)
+    _turn: anyio.Lock = field(default_factory=anyio.Lock)
+
+    async def read(self, incoming: _Incoming) -> None:
+        """Pass on answers line by line until the server closes its output."""
+        lines = Lines()
+        with suppress(*_ENDS):
+            async with incoming:
+                async for data in _pieces(self.process.stdout):
+                    for line in lines.feed(data):
+                        await self._pass(line, incoming)
+        # A server whose output nobody reads could not exit by itself.
+        with suppress(*_ENDS):
+            async for _ in _pieces(self.process.stdout):
+                pass
+
+    async def write(self, outgoing: _Outgoing, incoming: _Incoming) -> None:
+        """Pass on the client's messages; if the server no longer reads them, the connection is over."""
+        async with outgoing:
+            async for each in outgoing:
+                self.gate.sent(each.message)
+                try:
+                    await self._write(each.message)
+                except _ENDS:
+                    await incoming.aclose()
+                    return
+
+    async def listen(self) -> None:
+        """Keep the last output of the server on its standard error."""
+        with suppress(*_ENDS):
+            async for data in _pieces(self.process.stderr):
+                self.said.add(data)
+        self.heard.set()
+
+    async def _pass(self, line: bytes | TooLong, incoming: _Incoming) -> None:
+        passed = self.gate.received(line)
+        if passed.reply is not None:
+            await self._write(passed.reply)
+        for answer in passed.answers:
+            await incoming.send(SessionMessage(answer))
+
+    async def _write(self, message: JSONRPCMessage) -> None:
+        """Write one line. A server that does not read delays only its own answers, and no buffer grows."""
+        text = message.model_dump_json(by_alias=True, exclude_unset=True)
+        async with self._turn:
+            if self.process.stdin is not None:
+                await self.process.stdin.send(f"{text}\n".encode())
+
+
+async def _pieces(pipe: ByteReceiveStream | None) -> AsyncIterator[bytes]:
+    """The pieces that a pipe yields; other tasks get their turn between pieces, even if there is always a next one."""
+    if pipe is not None:
+        async for piece in pipe:
+            yield piece
+            await checkpoint()
+
+
+@asynccontextmanager
+async def connected(start: ServerCommand, gate: Gate, said: LastWords) -> AsyncIterator[_Streams]:
+    """The streams of the client; the server is stopped when the block ends.
+
+    Raises:
+        ToolServerError: when the command does not start.
+    """
+    async with running(start) as server, anyio.create_task_group() as tasks:
+        incoming, reads = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        writes, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+        pipes = Pipes(server.process, gate, said)
+        tasks.start_soon(pipes.read, incoming)
+        tasks.start_soon(pipes.write, outgoing, incoming)
+        tasks.start_soon(pipes.listen)
+        try:
+            yield reads, writes
+        finally:
+            with anyio.CancelScope(shield=True):
+                reads.close()
+                writes.close()
+                await server.stop()
+                with anyio.move_on_after(_LAST_WORDS):
+                    await pipes.heard.wait()
+            tasks.cancel_scope.cancel()
+            for stream in (incoming, outgoing):
+                stream.close()
 
 
 @dataclass(frozen=True, slots=True)

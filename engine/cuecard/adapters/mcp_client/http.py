@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,12 +19,12 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
+from cuecard.adapters.mcp_client.client import ToolServer, offered, too_late
+from cuecard.adapters.mcp_client.errors import leaves, server_error
+from cuecard.adapters.mcp_client.transport import Gate
+from cuecard.adapters.mcp_lines import MAX_LINE, LastWords
 from cuecard.errors import InputError, Problem, ToolServerError
-from cuecard.outside.mcp import ToolServer, offered
-from cuecard.outside.mcp_errors import leaves, server_error
-from cuecard.outside.mcp_gate import Gate
-from cuecard.outside.mcp_lines import MAX_LINE, LastWords
-from cuecard.outside.mcp_process import ServerCommand
+from cuecard.outside.server_process import ServerCommand
 
 TOKEN: Final = "CUECARD_MCP_TOKEN"  # noqa: S105 - the name of the variable
 """The environment variable with the bearer token of a tool server; an argument would be visible in process lists."""
@@ -65,8 +66,12 @@ async def open_http_server(
             client = Client(
                 transport, mode=mode, read_timeout_seconds=seconds, cache=None, extensions=offered() if modern else None
             )
-            async with client:
-                yield ToolServer(client, start, said, gate.dropped)
+            with anyio.CancelScope(deadline=anyio.current_time() + seconds) as opening:
+                async with client:
+                    opening.deadline = math.inf
+                    yield ToolServer(client, start, said, gate.dropped)
+            if opening.cancelled_caught:
+                raise too_late()
     except MCPError as error:
         raise _told([error, *failures], start, said, gate) from None
     except BaseExceptionGroup as group:

@@ -12,11 +12,11 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import PaginatedRequestParams, Request, Result
 from pydantic import Field, ValidationError
 
+from cuecard.adapters.mcp_client.client import ToolServer, in_time
+from cuecard.adapters.mcp_client.errors import CONNECTION_CLOSED, REQUEST_TIMEOUT, server_error
 from cuecard.config.skills.packages import MAIN, MAX_BYTES, MAX_FILES, SkillPackage, digest, make_package
 from cuecard.errors import Problem, SpecError, ToolServerError, visible
 from cuecard.model import Json
-from cuecard.outside.mcp import ToolServer
-from cuecard.outside.mcp_errors import CONNECTION_CLOSED, REQUEST_TIMEOUT, server_error
 
 EXTENSION: Final = "io.modelcontextprotocol/skills"
 MAX_SKILLS: Final = 1_000
@@ -40,6 +40,11 @@ async def served_skills(server: ToolServer) -> tuple[tuple[SkillPackage, ...], t
     Raises:
         ToolServerError: when the server has no skills, dies, does not answer, or lists endlessly.
     """
+    with in_time(server.start.timeout):
+        return await _served(server)
+
+
+async def _served(server: ToolServer) -> tuple[tuple[SkillPackage, ...], tuple[Problem, ...]]:
     extensions = server.client.server_capabilities.extensions or {}
     if EXTENSION not in extensions:
         hint = f"it does not declare the extension `{EXTENSION}`, which newer versions of MCP define"

@@ -1,10 +1,12 @@
-"""The output of a tool server, line by line, within limits."""
+"""What comes over the pipes of MCP, line by line, within limits; for both ends."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 from pydantic_core import from_json
@@ -23,6 +25,12 @@ _NO_VALUE = b"NaN"
 """Stands for what was cut. It is not valid JSON, so validation finds it."""
 
 _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]|-?[0-9][0-9.eE+-]{999,}', re.DOTALL)
+_ID = re.compile(rb'\s*:\s*(-?[0-9]{1,18}|"(?:[^"\\]|\\.){0,200}")\s*[,}]')
+_HEAD = 64 * 1024
+"""How many bytes of a line that is too long are kept, to find its `id`."""
+_SCANNED = 100_000
+"""How many tokens of an unreadable line are looked at to find its `id`."""
+
 _ESCAPES = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
 )
@@ -32,8 +40,11 @@ class UnreadableError(Exception):
     """A line that looks like a message but cannot be read; says why."""
 
 
+@dataclass(frozen=True, slots=True)
 class TooLong:
-    """Stands for a line longer than `MAX_LINE` bytes."""
+    """Stands for a line longer than `MAX_LINE` bytes, of which it has the beginning."""
+
+    head: bytes = b""
 
 
 @dataclass(slots=True)
@@ -54,14 +65,21 @@ class Lines:
             self._pieces, self._size, self._skips = [], 0, False
         yield from self._add(rest)
 
+    def end(self) -> Iterator[bytes]:
+        """The last line, if the input ended without a line break."""
+        if self._pieces:
+            yield b"".join(self._pieces)
+            self._pieces = []
+
     def _add(self, piece: bytes) -> Iterator[TooLong]:
         if self._skips or not piece:
             return
         self._size += len(piece)
         self._pieces.append(piece)
         if self._size > MAX_LINE:
+            head = b"".join(self._pieces)[:_HEAD]
             self._pieces, self._skips = [], True
-            yield TooLong()
+            yield TooLong(head)
 
 
 @dataclass(slots=True)
@@ -104,6 +122,21 @@ def read_message(line: bytes | TooLong) -> dict[str, Any] | None:
         raise UnreadableError("bytes that are not UTF-8") from None
     except ValueError as error:
         raise UnreadableError(f"output that is not JSON: {error}") from None
+
+
+def id_in(line: bytes) -> int | str | None:
+    """The `id` of a message that cannot be read as a whole; None where that cannot be read either."""
+    depth = 0
+    for token in islice(_TOKENS.finditer(line), _SCANNED):
+        text = token[0]
+        depth += (text in b"[{") - (text in b"]}")
+        if depth == 1 and text == b'"id"' and (found := _ID.match(line, token.end())):
+            try:
+                number: int | str = json.loads(found[1])
+            except ValueError:
+                return None
+            return number
+    return None
 
 
 def _object(value: Any) -> dict[str, Any]:

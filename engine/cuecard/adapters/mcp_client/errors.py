@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import ValidationError
 
+from cuecard.adapters.mcp_lines import LastWords
 from cuecard.errors import Problem, ToolServerError, visible
-from cuecard.outside.mcp_lines import LastWords
-from cuecard.outside.mcp_process import ServerCommand
+from cuecard.outside.server_process import TAIL_LINES, ServerCommand
 
 if TYPE_CHECKING:
     from mcp.shared.exceptions import MCPError
@@ -21,8 +21,6 @@ REQUEST_TIMEOUT: Final = -32001
 UNREADABLE: Final = -32099
 """The code with which the gate reports unusable output of a server; the message describes it."""
 
-TAIL_LINES: Final = 8
-"""The number of lines from the server's standard error that an error shows."""
 _LINE = 500
 _FOR_MCP = "standard output is reserved for MCP; report it to the server's authors"
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import math
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from cuecard.errors import Problem, ToolServerError
-from cuecard.model import Json, ToolCard, ToolResult
-from cuecard.outside.mcp_answers import MAX_PAGES, MAX_TOOLS, failed, read_result, read_tool
-from cuecard.outside.mcp_errors import (
+from cuecard.adapters.mcp_client.answers import MAX_PAGES, MAX_SAID, MAX_TOOLS, failed, read_result, read_tool
+from cuecard.adapters.mcp_client.errors import (
     CONNECTION_CLOSED,
     REQUEST_TIMEOUT,
     UNREADABLE,
@@ -20,13 +19,19 @@ from cuecard.outside.mcp_errors import (
     not_mcp,
     server_error,
 )
-from cuecard.outside.mcp_lines import LastWords
-from cuecard.outside.mcp_process import ServerCommand
+from cuecard.adapters.mcp_lines import LastWords
+from cuecard.config.tool_listing import Listing
+from cuecard.errors import Problem, ToolServerError
+from cuecard.model import Json, ToolCard, ToolResult
+from cuecard.outside.server_process import ServerCommand
+from cuecard.outside.tool_sources import usable
 from cuecard.records import dataclass
+from cuecard.template import clean, without_controls
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
     from mcp.client.extension import ClientExtension
+    from mcp.shared.exceptions import MCPError
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,17 @@ class ToolServer:
         Raises:
             ToolServerError: when the server dies, does not answer, lists tools endlessly, or does not speak MCP.
         """
+        with in_time(self.start.timeout):
+            return await self._tools()
+
+    async def listing(self) -> Listing:
+        """What the server lists and says of itself, for `cuecard tools import`; errors are those of `tools`."""
+        cards, info = await self.tools(), self.client.server_info
+        said = clean(without_controls(self.client.instructions or ""))[0][:MAX_SAID]
+        found = usable(info.name if info else "", cards)
+        return Listing(found.name, found.cards, said, dict(self.meta), (*self.dropped, *found.dropped))
+
+    async def _tools(self) -> tuple[ToolCard, ...]:
         self.dropped.clear()
         cards: dict[str, ToolCard] = {}
         seen: set[str | None] = set()
@@ -115,11 +131,11 @@ async def open_server(start: ServerCommand, *, modern: bool = False) -> AsyncIte
     Raises:
         ToolServerError: when the command does not start, exits early, does not answer in time, or does not speak MCP.
     """
-    from mcp.client.client import Client  # noqa: PLC0415 - `cuecard --help` needs no mcp
+    import anyio  # noqa: PLC0415 - `cuecard --help` needs no mcp
+    from mcp.client.client import Client  # noqa: PLC0415 - the same
     from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - the same
 
-    from cuecard.outside.mcp_gate import Gate  # noqa: PLC0415 - the same
-    from cuecard.outside.mcp_transport import connected  # noqa: PLC0415 - the same
+    from cuecard.adapters.mcp_client.transport import Gate, connected  # noqa: PLC0415 - the same
 
     gate, said = Gate(start.name), LastWords()
     # The plain handshake: asking first for the protocol version would double the wait for a silent server.
@@ -129,8 +145,12 @@ async def open_server(start: ServerCommand, *, modern: bool = False) -> AsyncIte
         transport, mode=mode, read_timeout_seconds=start.timeout, cache=None, extensions=offered() if modern else None
     )
     try:
-        async with client:
-            yield ToolServer(client, start, said, gate.dropped)
+        with anyio.CancelScope(deadline=anyio.current_time() + start.timeout) as opening:
+            async with client:
+                opening.deadline = math.inf
+                yield ToolServer(client, start, said, gate.dropped)
+        if opening.cancelled_caught:
+            raise too_late()
     except MCPError as error:
         raise server_error(error, start, said, gate.strays) from None
     except BaseExceptionGroup as group:
@@ -140,6 +160,29 @@ async def open_server(start: ServerCommand, *, modern: bool = False) -> AsyncIte
         if isinstance(cause, MCPError):
             raise server_error(cause, start, said, gate.strays) from None
         raise (cause if len(found) == 1 else group) from None
+
+
+@contextmanager
+def in_time(seconds: float) -> Iterator[None]:
+    """A limit for a whole operation, however many requests it takes; each of them has the same limit.
+
+    Raises:
+        MCPError: when it is over, as for a single request.
+    """
+    import anyio  # noqa: PLC0415 - as above
+
+    try:
+        with anyio.fail_after(seconds):
+            yield
+    except TimeoutError:
+        raise too_late() from None
+
+
+def too_late() -> MCPError:
+    """What the client raises for a request that was not answered in time."""
+    from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - as above
+
+    return MCPError(REQUEST_TIMEOUT, "timed out")
 
 
 def offered() -> list[ClientExtension]:
