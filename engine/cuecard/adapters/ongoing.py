@@ -6,10 +6,12 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from cuecard.catalogue.search import wrong_limit
+from cuecard.config.values.placeholders import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
-from cuecard.model import Call, SearchResult, ToolResult
+from cuecard.model import Call, Diagnostic, SearchResult, Step, ToolResult, Turn
+from cuecard.pipeline.baseline import LOST
 
 
 def made_by(call: Call, engine: Engine) -> bool:
@@ -32,6 +34,35 @@ def check_own(call: Call | None, engine: Engine) -> None:
     if call and call.configuration.agent != own:
         told = f"the conversation belongs to the agent `{call.configuration.agent}`, not to `{own}`"
         raise InputError(Problem("foreign-call", told, "pass a conversation of this adapter's engine", "conversation"))
+
+
+def found_so_far(call: Call | None, step: Step | None) -> tuple[str, ...]:
+    """The tools that a conversation has found: what a prompt is made anew from where the conversation is lost."""
+    if call is None:
+        return ()
+    found = step.found if step else call.tools.discovered
+    return tuple(dict.fromkeys((*call.tools.earlier, *(each.tool for each in found))))
+
+
+def anew(turn: Turn, found: Collection[str], engine: Engine) -> Turn:
+    """The turn of a conversation that is known no longer, but for the tools that it had found: a new baseline, and the
+    manifest says so.
+    """
+    known = tuple(name for name in found if name in engine.tools)
+    told = Diagnostic(
+        LOST, "the conversation so far is not to be had here: its prompt is made anew, with what it found"
+    )
+    return replace(turn, discovered=(*turn.discovered, *known), diagnostics=(*turn.diagnostics, told))
+
+
+def in_doubt(tool: str, engine: Engine) -> str | None:
+    """The answer to a call of which nobody knows the step: None where the engine does not judge the tool.
+
+    The search tool does nothing but name others, so it answers all the same.
+    """
+    if tool == engine.search_tool or tool not in engine.tools:
+        return None
+    return fill(engine.words.tools.unknown, {"tool": engine.words.quoted(tool)})
 
 
 def search(
