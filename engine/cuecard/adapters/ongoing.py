@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from copy import copy
 from dataclasses import replace
 
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values.placeholders import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.errors import InputError, Problem
+from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.model import Call, Diagnostic, SearchResult, Step, ToolResult, Turn
 from cuecard.pipeline.baseline import LOST
 
@@ -53,6 +54,31 @@ def anew(turn: Turn, found: Collection[str], engine: Engine) -> Turn:
         LOST, "the conversation so far is not to be had here: its prompt is made anew, with what it found"
     )
     return replace(turn, discovered=(*turn.discovered, *known), diagnostics=(*turn.diagnostics, told))
+
+
+def answered_step(chat: Conversation, engine: Engine, turn: Turn, results: Sequence[ToolResult]) -> Step | None:
+    """The step that a model has answered and this process has not prepared, to see what may be called.
+
+    Where other files have made the call, or its turn is over, it is what a prompt would be that is made anew.
+
+    Args:
+        chat: the conversation, which stays as it is.
+        engine: the prompt engine.
+        turn: what the host knows now.
+        results: what the messages hold.
+
+    Returns:
+        The step; None where none can be made.
+    """
+    call, held = chat.call, copy(chat)
+    try:
+        if call and not call.over and made_by(call, engine):
+            return held.step(results)
+        held.compacted()
+        held.user(replace(turn, tools=call.tools.available) if call and turn.tools is None else turn, results)
+        return held.step()
+    except CuecardError:
+        return None
 
 
 def in_doubt(tool: str, engine: Engine) -> str | None:
