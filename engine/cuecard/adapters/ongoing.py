@@ -50,10 +50,10 @@ def anew(turn: Turn, found: Collection[str], engine: Engine) -> Turn:
     manifest says so.
     """
     known = tuple(name for name in found if name in engine.tools)
-    told = Diagnostic(
-        LOST, "the conversation so far is not to be had here: its prompt is made anew, with what it found"
+    lost = Diagnostic(
+        LOST, "the conversation so far is not known here: its prompt is made anew, with what it had found"
     )
-    return replace(turn, discovered=(*turn.discovered, *known), diagnostics=(*turn.diagnostics, told))
+    return replace(turn, discovered=(*turn.discovered, *known), diagnostics=(*turn.diagnostics, lost))
 
 
 def answered_step(chat: Conversation, engine: Engine, turn: Turn, results: Sequence[ToolResult]) -> Step | None:
