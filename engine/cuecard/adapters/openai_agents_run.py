@@ -39,9 +39,9 @@ class Told:
     step: Callable[[Step], None] | None = None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Run:
-    """What one run knows; it travels as the run's context, or in a field `cuecard` of it.
+    """What one run knows; it travels as the run's context, or in a field `cuecard` of it, and prints nothing of it.
 
     Attributes:
         engine: the prompt engine.
