@@ -132,6 +132,11 @@ class Cuecard(BasePlugin):
             raise InputError([Problem("wrong-argument", message, way_out, "agents") for message, way_out in missing])
 
     @override
+    async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """The run is over: nobody asks for its session service again."""
+        self._services.pop(invocation_context.invocation_id, None)
+
+    @override
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> None:
         """Bring the request into the state that the step describes.
 
