@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
@@ -25,10 +25,14 @@ class ScriptedModel(GenericFakeChatModel):
         return self
 
 
-class State(MessagesState):
-    """The messages, and the conversation as the engine remembers it."""
+steps: list[Step] = []
+card = Cuecard(engine=Engine.open("prompts/cms"), on_step=steps.append)
 
-    cuecard: NotRequired[dict[str, str]]
+
+class State(MessagesState):
+    """The messages, and the conversation, of which streams see a digest."""
+
+    cuecard: NotRequired[Annotated[dict[str, str], card.channel]]
 
 
 @tool
@@ -47,8 +51,6 @@ def main() -> None:
         calling("cms_createPage", title="About us"),
         AIMessage("The page is there."),
     ]
-    steps: list[Step] = []
-    card = Cuecard(engine=Engine.open("prompts/cms"), on_step=steps.append)
     model, tools = ScriptedModel(messages=iter(script)), [cms_createPage, card.search_tool]
 
     def call_model(state: State) -> dict[str, Any]:
@@ -56,7 +58,7 @@ def main() -> None:
         answer = model.bind_tools(ready.tools, **ready.settings).invoke(ready.messages)
         return {"messages": [answer], "cuecard": ready.after(answer)}
 
-    graph = StateGraph(State)
+    graph = StateGraph(State, input_schema=MessagesState, output_schema=MessagesState)
     graph.add_node("model", call_model)
     graph.add_node("tools", ToolNode(tools, wrap_tool_call=card.wrap_tool_call))
     graph.add_edge(START, "model")

@@ -131,12 +131,19 @@ function offered(tools: Record<string, any>, step: Step): Record<string, any> {
 function guarded(name: string, tool: any, chat: Conversation): any {
   return {
     ...tool,
+    ...(tool.needsApproval === undefined ? {} : { needsApproval: asks }),
     execute(...given: unknown[]) {
       const refusal = chat.refusal(name);
       if (refusal !== undefined) throw new Error(refusal);
       return tool.execute(...given);
     },
   };
+
+  /** Nobody is asked to approve a call that is refused. */
+  async function asks(...given: unknown[]): Promise<boolean> {
+    if (chat.refusal(name) !== undefined) return false;
+    return typeof tool.needsApproval === "function" ? tool.needsApproval(...given) : tool.needsApproval;
+  }
 }
 
 function searchTool({ search_tool: words }: Agent, chat: Conversation): any {

@@ -88,10 +88,15 @@ export class Conversation {
     return (this.text = told.conversation);
   }
 
-  /** What to answer in place of a call of this tool; undefined where it is active, or none of the agent's tools. */
+  /**
+   * What to answer in place of a call of this tool; undefined where it is active, or none of the agent's tools.
+   *
+   * Before this handle has prepared a step, nobody knows what may be called: then every call is answered.
+   */
   refusal(tool: string): string | undefined {
     const step = this.step;
-    if (!step || step.active_tools.includes(tool)) return undefined;
+    if (!step) return `\`${tool}\` was not called: its instructions are not known here. Read them, and call it again if that is right.`;
+    if (step.active_tools.includes(tool)) return undefined;
     const { withheld, inactive, search, tools } = step.refusals;
     if (Object.hasOwn(withheld, tool)) return withheld[tool];
     return tools.includes(tool) ? inactive.replaceAll("{tool}", tool).replaceAll("{search}", search) : undefined;

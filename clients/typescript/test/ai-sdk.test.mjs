@@ -122,6 +122,49 @@ for (const { name, ai, Model } of versions) {
     assert.match(text(saw[4].messages.at(-1)), /"About" \(page-About\)/);
   });
 
+  test(`${name}: nobody is asked to approve a call that is refused, and an approved one is looked at again`, async () => {
+    const made = [];
+    const asking = (agent, answers) => {
+      const { cms_deletePage, ...others } = hostTools(ai, made);
+      const tools = { ...others, cms_deletePage: { ...cms_deletePage, needsApproval: true } };
+      return new ai.ToolLoopAgent({ model: scripted(Model, answers).model, tools, ...aiSdk(client, { agent: "cms" }) });
+    };
+    const approvals = ({ content }) => content.filter((part) => part.type === "tool-approval-request");
+    const call = calls(["c2", "cms_deletePage", { id: "p" }]);
+    const refused = await asking("cms", [call, says("ok")]).generate({ prompt: "Delete it." });
+    assert.deepEqual([refused.text, approvals(refused.steps[0])], ["ok", []]);
+
+    const waiting = await asking("cms", [calls(["c1", "tool_search", { query: "delete a page", limit: 1 }]), call]).generate({ prompt: "Delete it." });
+    const [asked] = approvals(waiting);
+    assert.equal(asked.toolCall.toolName, "cms_deletePage");
+    assert.deepEqual(made, []);
+
+    const said = [{ role: "user", content: "Delete it." }, ...(waiting.responseMessages ?? waiting.response.messages)];
+    const approved = { role: "tool", content: [{ type: "tool-approval-response", approvalId: asked.approvalId, approved: true }] };
+    const unsearched = [said[0], ...said.slice(3)]; // as if nobody had found it
+    await asking("cms", [says("no")]).generate({ messages: [...unsearched, approved] });
+    assert.deepEqual(made, []);
+    await asking("cms", [says("yes")]).generate({ messages: [...said, approved] });
+    assert.deepEqual(made, [["cms_deletePage", { id: "p" }]]);
+  });
+
+  test(`${name}: a stream to a browser has nothing of the prompt`, async () => {
+    const chunks = [
+      { type: "stream-start", warnings: [] },
+      { type: "text-start", id: "1" },
+      { type: "text-delta", id: "1", delta: "Hello" },
+      { type: "text-end", id: "1" },
+      { type: "finish", finishReason: { unified: "stop", raw: undefined }, usage },
+    ];
+    const model = new Model({ doStream: async () => ({ stream: ai.simulateReadableStream({ chunks }) }) });
+    const agent = new ai.ToolLoopAgent({ model, tools: hostTools(ai, []), ...aiSdk(client, { agent: "cms" }) });
+    const told = [];
+    for await (const chunk of (await agent.stream({ prompt: "Hi." })).toUIMessageStream()) told.push(chunk);
+
+    assert.match(JSON.stringify(told), /Hello/);
+    assert.doesNotMatch(JSON.stringify(told), /identity|content management|conversation/);
+  });
+
   test(`${name}: 30 runs at once do not see each other`, async () => {
     const found = ["cms_createPage", "cms_deletePage"];
     const answers = (prompt, n) =>

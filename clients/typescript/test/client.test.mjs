@@ -10,6 +10,7 @@ const FOUND = { tool: "tool_search", call_id: "c1", result: { tools: ["cms_creat
 
 test("a conversation, stored and gone on with", async () => {
   const chat = new Conversation(client, { agent: "cms" });
+  assert.match(chat.refusal("cms_createPage"), /not called/, "nobody knows what may be called");
   await chat.user({ model: "claude-opus-4-8" });
   assert.equal(chat.call.delivery.authority, "system");
   assert.deepEqual((await chat.search("create a page", 1)).tools, ["cms_createPage"]);
@@ -21,6 +22,7 @@ test("a conversation, stored and gone on with", async () => {
   assert.equal(step.appended[0].after_call_id, "c1");
 
   const later = new Conversation(client, { agent: "cms", text: chat.text });
+  assert.match(later.refusal("cms_deletePage"), /not called/);
   assert.deepEqual(await later.remember([{ type: "page", id: "p1", name: "Home" }]), [{ type: "page", id: "p1", name: "Home", key: "" }]);
   assert.equal((await later.user()).system, step.system);
 });

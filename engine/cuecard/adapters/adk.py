@@ -3,7 +3,8 @@
     card = Cuecard(Engine.open("prompts/cms/agent.yaml"))
     app = App(name="cms", root_agent=LlmAgent(name="cms", model="gemini-3.5-flash", tools=my_tools), plugins=[card])
 
-The conversation is in the state of the session, so that another process can go on with it.
+The state of the session has the digest of the conversation, and a session beside it has its text, so that another
+process can go on with it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ with needs("google-adk", ">=2.13", "adk"):
     from google.adk.agents.readonly_context import ReadonlyContext
     from google.adk.models.llm_request import LlmRequest
     from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.sessions.base_session_service import BaseSessionService
     from google.adk.tools.base_tool import BaseTool
     from google.adk.tools.tool_context import ToolContext
     from google.genai import types
@@ -38,8 +40,9 @@ from cuecard.adapters.adk_contents import (
     without_ended_thinking,
 )
 from cuecard.adapters.adk_request import SearchTool, put_in_front, show_active
+from cuecard.adapters.adk_texts import Stored
 from cuecard.adapters.one_turn import ends_with_turn, inputs_now
-from cuecard.adapters.ongoing import made_by, search
+from cuecard.adapters.ongoing import anew, answered_step, found_so_far, in_doubt, made_by, search
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, did_you_mean
@@ -55,12 +58,14 @@ _KEPT = 1024
 
 @dataclass
 class _Talk:
-    """A conversation while its invocation runs."""
+    """A conversation while its invocation runs; `lost` are the tools of one whose text is not to be had."""
 
     invocation: str
     chat: Conversation
     kept: Call | None = None
     step: Step | None = None
+    stored: Stored | None = None
+    lost: tuple[str, ...] | None = None
 
 
 class Cuecard(BasePlugin):
@@ -104,6 +109,7 @@ class Cuecard(BasePlugin):
         self.on_call, self.on_step = on_call, on_step
         self.search_tool = SearchTool(engine, self._search)
         self._talks: OrderedDict[tuple[str, ...], _Talk] = OrderedDict()
+        self._services: OrderedDict[str, BaseSessionService] = OrderedDict()
         self._seen: Mapping[str, BaseAgent] = {}
 
     @override
@@ -117,10 +123,18 @@ class Cuecard(BasePlugin):
             told = "a live session (`run_live`) sends no request per step, so no step could have its prompt"
             hint = "use `runner.run_async`, or run live sessions in an app without this plugin"
             raise InputError(Problem("wrong-argument", told, hint, "run_live"))
+        self._services[invocation_context.invocation_id] = invocation_context.session_service
+        while len(self._services) > _KEPT:
+            self._services.popitem(last=False)
         self._seen = seen = {each.name: each for each in agents_of(invocation_context.agent)}
         if unknown := sorted(self.agents - seen.keys()) if seen else []:
             missing = [(f"the app has no agent named `{each}`", did_you_mean(each, seen)) for each in unknown]
             raise InputError([Problem("wrong-argument", message, way_out, "agents") for message, way_out in missing])
+
+    @override
+    async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """The run is over: nobody asks for its session service again."""
+        self._services.pop(invocation_context.invocation_id, None)
 
     @override
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> None:
@@ -133,14 +147,14 @@ class Cuecard(BasePlugin):
             return
         held = named(llm_request.contents, CallIds(callback_context.session.events))
         results = tool_results(held)
-        talk = self._talk(callback_context)
+        talk = await self._talk(callback_context)
         goes_on = talk.chat.call
-        call = self._call(talk, callback_context, llm_request, results)
+        call = await self._call(talk, callback_context, llm_request, results)
         if call.tools.offers_search and self.search_tool.name not in llm_request.tools_dict:
             llm_request.append_tools([self.search_tool])
         now = inputs_now(self.engine.agent, lambda: self._said(callback_context)) if call is goes_on else {}
         step = talk.step = talk.chat.step(results, inputs=now)
-        self._keep(talk, callback_context)
+        await self._keep(talk, callback_context)
         if self.on_step:
             self.on_step(step)
         config = llm_request.config
@@ -170,7 +184,7 @@ class Cuecard(BasePlugin):
         ):
             return None
         if not waits(session.events, talk.invocation, agent.name):
-            self._store(talk, callback_context, ended=True)
+            await self._store(talk, callback_context, ended=True)
         return None
 
     @override
@@ -178,14 +192,16 @@ class Cuecard(BasePlugin):
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext
     ) -> dict[str, Any] | None:
         """Refuse tools that are not active; the model reads what to do instead, and the run goes on."""
-        step = self._step(tool_context) if self._serves(tool_context) else None
-        refusal = step.refusal(tool.name) if step else None
+        if not self._serves(tool_context) or tool.name not in self.engine.tools:
+            return None
+        step = await self._step(tool_context)
+        refusal = step.refusal(tool.name) if step else in_doubt(tool.name, self.engine)
         return {"error": refusal} if refusal else None
 
     def _serves(self, context: ReadonlyContext) -> bool:
         return not self.agents or context.agent_name in self.agents
 
-    def _call(
+    async def _call(
         self, talk: _Talk, context: CallbackContext, request: LlmRequest, results: tuple[ToolResult, ...]
     ) -> Call:
         """The call of this message, prepared with its first request and kept in the session.
@@ -196,21 +212,28 @@ class Cuecard(BasePlugin):
         call = talk.chat.call
         begun = talk.invocation == context.invocation_id or not says_something(context.user_content)
         if call is None or not begun or call.over or not made_by(call, self.engine):
-            call = talk.chat.user(self._known(context, request), results)
+            turn = self._known(context, request)
+            call = talk.chat.user(turn if talk.lost is None else anew(turn, talk.lost, self.engine), results)
+            talk.lost = None
             if self.on_call:
                 self.on_call(call)
-        self._keep(talk, context)
+        await self._keep(talk, context)
         return call
 
-    def _keep(self, talk: _Talk, context: CallbackContext) -> None:
+    async def _keep(self, talk: _Talk, context: CallbackContext) -> None:
         """The conversation in the session's state, where its call is another one."""
         if talk.invocation != context.invocation_id or talk.chat.call is not talk.kept:
             talk.invocation, talk.kept = context.invocation_id, talk.chat.call
-            self._store(talk, context)
+            await self._store(talk, context)
 
-    def _store(self, talk: _Talk, context: CallbackContext, *, ended: bool = False) -> None:
-        stored = {"invocation": talk.invocation, "conversation": self.engine.dump(talk.chat, ended=ended)}
-        context.state[self._key(context)] = stored
+    async def _store(self, talk: _Talk, context: CallbackContext, *, ended: bool = False) -> None:
+        text, found = self.engine.dump(talk.chat, ended=ended), found_so_far(talk.chat.call, talk.step)
+        before, talk.stored = talk.stored, Stored.of(self.engine, talk.invocation, text, found)
+        context.state[self._key(context)] = talk.stored.shown
+        if service := self._services.get(context.invocation_id):
+            await talk.stored.save(service, context.session)
+            if before and before.digest != talk.stored.digest and before.invocation == talk.invocation:
+                await before.delete(service, context.session)
 
     def _said(self, context: CallbackContext) -> Turn:
         return self.turn if isinstance(self.turn, Turn) else self.turn(context) if self.turn else Turn()
@@ -231,42 +254,43 @@ class Cuecard(BasePlugin):
     def _key(self, context: ReadonlyContext) -> str:
         return f"{self.name}:{context.agent_name}"
 
-    def _talk(self, context: ReadonlyContext) -> _Talk:
-        """The conversation of the agent in this session: at hand while its invocation runs, else from the state."""
+    async def _talk(self, context: CallbackContext) -> _Talk:
+        """The conversation of the agent in this session: at hand while its invocation runs, else as it was stored."""
         session = context.session
         place = (session.app_name, session.user_id, session.id, context.agent_name)
         talk = self._talks.pop(place, None)
         if talk is None or talk.invocation != context.invocation_id:
-            talk = self._stored(context)
+            talk = await self._stored(context, talk.stored if talk else None)
         self._talks[place] = talk
         while len(self._talks) > _KEPT:
             self._talks.popitem(last=False)
         return talk
 
-    def _stored(self, context: ReadonlyContext) -> _Talk:
-        key, stored = self._key(context), context.state.get(self._key(context))
-        if stored is None:
+    async def _stored(self, context: CallbackContext, last: Stored | None) -> _Talk:
+        key = self._key(context)
+        held = context.state.get(key)
+        if held is None:
             return _Talk("", self.engine.conversation())
-        invocation, text = (
-            (stored.get("invocation"), stored.get("conversation")) if isinstance(stored, dict) else ("", None)
-        )
-        if not isinstance(text, str):
-            told = "the session state does not contain a conversation under this key"
-            raise InputError(Problem("bad-conversation", told, "remove it, or give the plugin another `name`", key))
-        if invocation != context.invocation_id and sees_one_turn(self._seen.get(context.agent_name)):
+        stored = Stored.read(held, key)
+        if stored.invocation != context.invocation_id and sees_one_turn(self._seen.get(context.agent_name)):
             return _Talk("", self.engine.conversation())
+        stored = last if last and last.shown == stored.shown else stored
+        service = self._services.get(context.invocation_id)
+        text = await stored.load(service, context.session) if service else stored.text
+        if not text:
+            return _Talk("", self.engine.conversation(), lost=stored.tools(self.engine))
         chat = self.engine.load(text)
-        return _Talk(str(invocation), chat, chat.call)
+        return _Talk(stored.invocation, chat, chat.call, stored=stored)
 
-    def _step(self, context: ToolContext) -> Step | None:
-        """The step that the model has answered; None where it was another process's, of files that have changed."""
-        talk = self._talk(context)
-        call = talk.chat.call
-        if talk.step is None and call and not call.over and made_by(call, self.engine):
+    async def _step(self, context: ToolContext) -> Step | None:
+        """The step that the model has answered, whoever has prepared it."""
+        talk = await self._talk(context)
+        if talk.step is None:
             contents = [e.content for e in context.session.events if e.author == context.agent_name and e.content]
-            talk.step = talk.chat.step(tool_results(named(contents, CallIds(()))))
+            results = tool_results(named(contents, CallIds(())))
+            talk.step = answered_step(talk.chat, self.engine, self._said(context), results)
         return talk.step
 
-    def _search(self, context: ToolContext, query: str, limit: int | None) -> dict[str, Json]:
-        found = search(self.engine, self._talk(context).chat, query, limit)
+    async def _search(self, context: ToolContext, query: str, limit: int | None) -> dict[str, Json]:
+        found = search(self.engine, (await self._talk(context)).chat, query, limit)
         return {"error": found} if isinstance(found, str) else found.to_json()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
 from google.adk.models.llm_request import LlmRequest
@@ -43,7 +43,9 @@ def show_active(request: LlmRequest, step: Step, catalogue: Collection[str]) -> 
 class SearchTool(BaseTool):
     """The search tool, under the name that the agent file gives it, described in the agent's words."""
 
-    def __init__(self, engine: Engine, search: Callable[[ToolContext, str, int | None], dict[str, Json]]) -> None:
+    def __init__(
+        self, engine: Engine, search: Callable[[ToolContext, str, int | None], Awaitable[dict[str, Json]]]
+    ) -> None:
         card, words = engine.tools.get(engine.search_tool), engine.words.search
         super().__init__(name=engine.search_tool, description=card.description if card else words.description)
         self._search, self._words = search, words
@@ -60,4 +62,4 @@ class SearchTool(BaseTool):
     @override
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> dict[str, Json]:
         limit = str(args.get("limit")).removesuffix(".0")[:_DIGITS]
-        return self._search(tool_context, str(args.get("query") or ""), int(limit) if limit.isdecimal() else None)
+        return await self._search(tool_context, str(args.get("query") or ""), int(limit) if limit.isdecimal() else None)

@@ -2,7 +2,7 @@
 
     agent = create_agent(model, tools=my_tools, middleware=[Cuecard(engine=Engine.open("prompts/cms"))])
 
-The middleware holds nothing of any run: the conversation is in the agent's state, where its checkpointer keeps it.
+The middleware holds nothing of any run: the conversation is in a channel of the agent, where its checkpointer keeps it.
 """
 
 from __future__ import annotations
@@ -15,31 +15,29 @@ with needs("langchain", ">=1.4", "langchain"):
         ExtendedModelResponse,
         PrivateStateAttr,
         ToolCallRequest,
+        hook_config,
     )
     from langchain_core.messages import AIMessage, ToolMessage
+    from langgraph.channels.base import BaseChannel
+    from langgraph.runtime import Runtime
     from langgraph.types import Command
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Annotated, Any, NotRequired, TypeAlias, cast
+from typing import Annotated, Any, NotRequired, TypeAlias, cast, get_type_hints
 
-from typing_extensions import override
+from typing_extensions import TypedDict, override
 
 from cuecard.adapters import langgraph
 from cuecard.adapters.graph_threads import Stored
+from cuecard.adapters.langchain_messages import refusing
 from cuecard.adapters.langchain_models import Cache
 from cuecard.engine import Engine
 from cuecard.model import Call, Step, Turn
-from cuecard.model.boundary import checked
+from cuecard.model.boundary import FilledText, checked
 
 TurnSource: TypeAlias = Turn | Callable[[ModelRequest[Any]], Turn]
 """What the host knows of a run: the same for all, or made from the request (such as its `runtime.context`)."""
-
-
-class CuecardState(AgentState[Any]):
-    """The state of an agent, with its conversation as plain JSON."""
-
-    cuecard: NotRequired[Annotated[Stored, PrivateStateAttr]]
 
 
 class Cuecard(AgentMiddleware[Any, Any, Any]):
@@ -54,11 +52,9 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
     is refused. Results of tools are sent as the agent file's `results` tell them; the state keeps what they returned.
 
     Attributes:
-        state_schema: the agent's state with the key `cuecard`, which is no part of input or output.
+        state_schema: the agent's state with the key of the conversation, which is no part of input or output.
         tools: the search tool.
     """
-
-    state_schema = CuecardState
 
     @checked
     def __init__(
@@ -69,6 +65,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         cache: Cache | None = "5m",
         on_call: Callable[[Call], None] | None = None,
         on_step: Callable[[Step], None] | None = None,
+        state_key: FilledText = "cuecard",
     ) -> None:
         """Make a middleware.
 
@@ -79,13 +76,17 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
             cache: how long the provider keeps its cache, if that can be set; None to leave caching alone.
             on_call: called with every prepared call.
             on_step: called with every step before its request is sent, for manifests and displays.
+            state_key: the key of the agent's state that holds the conversation.
 
         Raises:
             InputError: with each argument that is wrong.
         """
         super().__init__()
         self._turn = turn
-        self._graph = langgraph.Cuecard(engine=engine, cache=cache, on_call=on_call, on_step=on_step)
+        self._graph = langgraph.Cuecard(
+            engine=engine, cache=cache, on_call=on_call, on_step=on_step, state_key=state_key
+        )
+        self.state_schema = _state(state_key, self._graph.channel)
         self.tools = [self._graph.search_tool]
 
     @override
@@ -98,7 +99,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
             InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
         """
         sent, ready = self._prepared(request)
-        return _answered(handler(sent), ready)
+        return _answered(handler(sent), ready, self._graph.state_key)
 
     @override
     async def awrap_model_call(
@@ -106,7 +107,26 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
     ) -> ExtendedModelResponse[Any]:
         """The same for agents that are awaited."""
         sent, ready = self._prepared(request)
-        return _answered(await handler(sent), ready)
+        return _answered(await handler(sent), ready, self._graph.state_key)
+
+    @hook_config(can_jump_to=["model"])
+    @override
+    def after_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Answer calls that would be refused, before the middlewares in front of this one ask a person about them.
+
+        Where none is left, the model goes on at once.
+        """
+        held = cast("dict[str, Any]", state)
+        news, left = refusing(state["messages"], partial(self._graph.refusal, state=held))
+        if not news:
+            return None
+        return {"messages": news} if left else {"messages": news, "jump_to": "model"}
+
+    @hook_config(can_jump_to=["model"])
+    @override
+    async def aafter_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """The same for agents that are awaited."""
+        return self.after_model(state, runtime)
 
     @override
     def wrap_tool_call(
@@ -127,7 +147,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
             request.model,
             request.messages,
             request.tools,
-            cast("dict[str, Any]", request.state).get("cuecard"),
+            cast("dict[str, Any]", request.state).get(self._graph.state_key),
             turn=partial(self._turn, request) if callable(self._turn) else self._turn,
             system=request.system_message,
         )
@@ -140,8 +160,17 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         return sent, ready
 
 
-def _answered(response: ModelResponse[Any], ready: langgraph.Ready) -> ExtendedModelResponse[Any]:
+def _state(key: str, channel: BaseChannel[Any, Any, Any]) -> Any:
+    """The state of an agent, with a channel for its conversation."""
+    own = NotRequired[Annotated[Stored, PrivateStateAttr, channel]]
+    return TypedDict("CuecardState", {**get_type_hints(AgentState, include_extras=True), key: own})  # type: ignore[operator]  # its keys are known now
+
+
+def _answered(response: ModelResponse[Any], ready: langgraph.Ready, key: str) -> ExtendedModelResponse[Any]:
+    answered = {message.tool_call_id for message in response.result if isinstance(message, ToolMessage)}
     answers = [message for message in response.result if isinstance(message, AIMessage)]
-    goes_on = response.structured_response is None and (not answers or answers[-1].tool_calls)
-    cuecard = ready.cuecard if goes_on else ready.end()
-    return ExtendedModelResponse(response, Command(update={"cuecard": cuecard}))
+    calls = answers[-1].tool_calls if answers else []
+    goes_on = any(call["id"] not in answered for call in calls)
+    if response.structured_response is None:
+        goes_on = goes_on or not answers or bool(calls)
+    return ExtendedModelResponse(response, Command(update={key: ready.cuecard if goes_on else ready.end()}))

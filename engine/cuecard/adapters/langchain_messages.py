@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langchain_core.messages.tool import invalid_tool_call, tool_call
 
 from cuecard.adapters.homes import homes, results_behind
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
@@ -15,6 +23,12 @@ from cuecard.model import RenderedResult, Step, ToolResult
 
 Block = Callable[[str], BaseMessage]
 """Makes a message of the text of a block."""
+
+_REFUSED = "cuecard_refused"
+"""Under this key, a message whose refused calls are no longer among its calls has the ids of all, in their order."""
+
+_INSISTS = 3
+"""So many messages of a model in a row that bring nothing but errors are answered before anybody is asked."""
 
 _THINKING = ("thinking", "redacted_thinking", "reasoning")
 """The kinds of content with the model's thinking, as providers and LangChain write it."""
@@ -72,6 +86,91 @@ def _told(
     value = list(said) if parts else said
     result = render(ToolResult(tool, value, message.tool_call_id, is_error=message.status == "error"))
     return message.model_copy(update={"content": result.text}) if result.rule else message
+
+
+def refusing(messages: Sequence[BaseMessage], refusal: Callable[[str], str | None]) -> tuple[list[BaseMessage], bool]:
+    """What is to be added to the messages where the model has called tools that are refused, and whether other calls
+    are left.
+
+    Then a refused call stands among the message's invalid ones: who asks a person about calls asks about those that
+    may run. `with_refused` puts it back. A model that insists is left to the agent, whose limits count its requests.
+    """
+    place = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], AIMessage)), None)
+    if place is None or not isinstance(message := messages[place], AIMessage):
+        return [], True
+    answered = {each.tool_call_id for each in messages[place:] if isinstance(each, ToolMessage)}
+    calls = [call for call in message.tool_calls if call["id"] not in answered]
+    told = {call["id"]: text for call in calls if call["id"] and (text := refusal(call["name"])) is not None}
+    left = len(told) < len(calls)
+    if not told or not (left or _refused_before(messages[:place]) < _INSISTS):
+        return [], True
+    answers = [
+        ToolMessage(told[call["id"]], name=call["name"], tool_call_id=call["id"], status="error")
+        for call in calls
+        if call["id"] in told
+    ]
+    return [*([_without(message, told)] if left else []), *answers], left
+
+
+def _refused_before(messages: Sequence[BaseMessage]) -> int:
+    """How many messages of the model before these ends were followed by nothing but errors."""
+    count = 0
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            count += 1
+        elif not isinstance(message, ToolMessage) or message.status != "error":
+            break
+    return count
+
+
+def _without(message: AIMessage, told: Mapping[str, str]) -> AIMessage:
+    refused = [
+        invalid_tool_call(name=call["name"], args=json.dumps(call["args"]), id=call["id"], error=told[call["id"] or ""])
+        for call in message.tool_calls
+        if call["id"] in told
+    ]
+    return message.model_copy(
+        update={
+            "tool_calls": [call for call in message.tool_calls if call["id"] not in told],
+            "invalid_tool_calls": [*message.invalid_tool_calls, *refused],
+            "additional_kwargs": {**message.additional_kwargs, _REFUSED: [call["id"] for call in message.tool_calls]},
+        }
+    )
+
+
+def with_refused(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """The messages of a request with refused calls, and their answers, where the model made them."""
+    whole = list(messages)
+    for place, message in enumerate(messages):
+        if isinstance(message, AIMessage) and (order := message.additional_kwargs.get(_REFUSED)):
+            rank = {call: at for at, call in enumerate(order)}
+            whole[place] = _whole(message, rank)
+            end = _batch_end(messages, place + 1)
+            whole[place + 1 : end] = sorted(messages[place + 1 : end], key=lambda each: _rank(each, rank))
+    return whole
+
+
+def _batch_end(messages: Sequence[BaseMessage], start: int) -> int:
+    return next((at for at in range(start, len(messages)) if not isinstance(messages[at], ToolMessage)), len(messages))
+
+
+def _rank(message: BaseMessage, rank: Mapping[str, int]) -> int:
+    return rank.get(message.tool_call_id, len(rank)) if isinstance(message, ToolMessage) else len(rank)
+
+
+def _whole(message: AIMessage, rank: Mapping[str, int]) -> AIMessage:
+    back = [call for call in message.invalid_tool_calls if call["id"] in rank]
+    calls = [
+        *message.tool_calls,
+        *(tool_call(name=call["name"] or "", args=json.loads(call["args"] or "{}"), id=call["id"]) for call in back),
+    ]
+    return message.model_copy(
+        update={
+            "tool_calls": sorted(calls, key=lambda call: rank.get(call["id"] or "", len(rank))),
+            "invalid_tool_calls": [call for call in message.invalid_tool_calls if call not in back],
+            "additional_kwargs": {key: held for key, held in message.additional_kwargs.items() if key != _REFUSED},
+        }
+    )
 
 
 def _batch(message: AIMessage) -> str | None:

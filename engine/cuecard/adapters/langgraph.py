@@ -1,6 +1,9 @@
-"""LangGraph: what a graph of one's own needs around its model, with the conversation in the graph's state.
+"""LangGraph: what a graph of one's own needs around its model, with the conversation in a channel of the graph.
 
     card = Cuecard(engine=Engine.open("prompts/cms"))
+
+    class State(MessagesState):
+        cuecard: NotRequired[Annotated[dict[str, str], card.channel]]
 
     def call_model(state):
         ready = card.prepare(model, state["messages"], tools, state.get("cuecard"))
@@ -18,16 +21,19 @@ with needs("langgraph", ">=1.2", "langchain"):
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage
     from langchain_core.tools import BaseTool, ToolException
+    from langgraph.channels.base import BaseChannel
     from langgraph.prebuilt import ToolRuntime
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.types import Command
+
+    from cuecard.adapters.graph_channel import Conversations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from cuecard.adapters.graph_threads import Stored, Thread, Threads
+from cuecard.adapters.graph_threads import Stored, Texts, Thread, Threads
 from cuecard.adapters.langchain_messages import (
     ends_that_stay,
     holds_all,
@@ -35,6 +41,7 @@ from cuecard.adapters.langchain_messages import (
     marked,
     place_appended,
     tool_results,
+    with_refused,
     with_results,
     without_ended_thinking,
 )
@@ -58,13 +65,14 @@ from cuecard.adapters.langchain_tools import (
     search_tool,
 )
 from cuecard.adapters.one_turn import inputs_now
+from cuecard.adapters.ongoing import anew
 from cuecard.adapters.placing import is_offered
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine
-from cuecard.errors import InputError
+from cuecard.errors import InputError, Problem
 from cuecard.model import Authority, Call, Json, Step, Turn
-from cuecard.model.boundary import admit, check_fields
+from cuecard.model.boundary import FilledText, admit, check_fields
 
 Answer = ToolMessage | Command[Any]
 """What a call of a tool gives a graph."""
@@ -79,7 +87,6 @@ class Ready:
         conversation: the messages behind it, with the blocks in their places.
         tools: what to bind.
         settings: what keeps the prompt cached: further arguments for `bind_tools` or `bind`.
-        cuecard: the conversation for the graph's state, while the turn goes on; `after` gives that of an answer.
         step: the step, for its manifest.
     """
 
@@ -87,9 +94,14 @@ class Ready:
     conversation: list[BaseMessage]
     tools: list[AnyTool]
     settings: dict[str, Any]
-    cuecard: Stored
     step: Step
-    _end: Callable[[Stored], Stored] = field(repr=False)
+    _texts: Texts = field(repr=False)
+    _threads: Threads = field(repr=False)
+
+    @property
+    def cuecard(self) -> Stored:
+        """The conversation for the graph's state, while the turn goes on; `after` gives that of an answer."""
+        return self._threads.hold(self._texts).shown
 
     def after(self, answer: BaseMessage) -> Stored:
         """The conversation for the graph's state beside an answer: one without calls of tools ends the turn, and what
@@ -99,7 +111,7 @@ class Ready:
 
     def end(self) -> Stored:
         """The same where the turn has ended in another way."""
-        return self._end(self.cuecard)
+        return self._threads.hold(self._threads.end(self._texts)).shown
 
     @property
     def messages(self) -> list[BaseMessage]:
@@ -116,6 +128,7 @@ class Cuecard:
         cache: how long the provider keeps its cache, if that can be set; None to leave caching alone.
         on_call: called with every prepared call.
         on_step: called with every step before its request is sent, for manifests and displays.
+        state_key: the key of the graph's state that holds the conversation.
         search_tool: the search tool, under the name that the agent file gives it; belongs to the tools of the graph.
     """
 
@@ -123,6 +136,7 @@ class Cuecard:
     cache: Cache | None = "5m"
     on_call: Callable[[Call], None] | None = None
     on_step: Callable[[Step], None] | None = None
+    state_key: FilledText = "cuecard"
     search_tool: BaseTool = field(init=False, repr=False)
     _threads: Threads = field(init=False, repr=False)
     _profiles: dict[tuple[str, str], ModelProfile] = field(init=False, repr=False, default_factory=dict)
@@ -130,9 +144,14 @@ class Cuecard:
     _ordered: Ordered = field(init=False, repr=False, default_factory=Ordered)
 
     def __post_init__(self) -> None:
-        check_fields(self, "engine", "cache", "on_call", "on_step")
+        check_fields(self, "engine", "cache", "on_call", "on_step", "state_key")
         self._threads = Threads(self.engine)
         self.search_tool = search_tool(self.engine, self._search)
+
+    @property
+    def channel(self) -> BaseChannel[Any, Any, Any]:
+        """The channel of the conversation, for `Annotated[dict[str, str], card.channel]` in the state of a graph."""
+        return Conversations.of(self._threads)
 
     def prepare(
         self,
@@ -161,7 +180,7 @@ class Cuecard:
         Raises:
             InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
         """
-        facts = facts_of(model, self._profile)
+        facts, messages = facts_of(model, self._profile), with_refused(messages)
         opened = self._threads.open(cuecard)
         thread = self._running(opened, messages, partial(self._turn, turn, facts, tools))
         begun = thread is not opened
@@ -195,9 +214,9 @@ class Cuecard:
             self._placed(showing, step, facts, role),
             shown,
             settings_of(facts, self.cache, key),
-            self._threads.keep(replace(thread, step=step)),
             step,
-            self._threads.end,
+            self._threads.keep(replace(thread, step=step)),
+            self._threads,
         )
 
     def _placed(
@@ -208,8 +227,29 @@ class Cuecard:
             messages = without_ended_thinking(messages, step)
         return place_appended(messages, step, lambda text: block_of(text, step, role))
 
+    def whole(self, cuecard: Stored) -> dict[str, str]:
+        """A conversation of a graph's state with its texts, for a place that no stream shows; `prepare` takes it, too.
+
+        Raises:
+            InputError: when its texts are not to be had in this process.
+        """
+        texts = self._threads.texts(cuecard)
+        if texts is None:
+            told = "the texts of this conversation are not to be had in this process"
+            hint = "keep it in `card.channel`, or call this where the request was prepared"
+            raise InputError(Problem("bad-conversation", told, hint, "cuecard"))
+        return texts.kept
+
+    def refusal(self, tool: str, state: Any) -> str | None:
+        """The answer to give instead of calling a tool in this state of the graph; None if it may be called.
+
+        Where the request is not known that the model has answered, no tool of the catalogue may. Where the files have
+        changed since, those may that were active, if nothing has changed of any tool.
+        """
+        return self._threads.refusal(self._stored(state), tool)
+
     def wrap_tool_call(self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Answer]) -> Answer:
-        """For `ToolNode(tools, wrap_tool_call=...)`: a call of an inactive tool is refused."""
+        """For `ToolNode(tools, wrap_tool_call=...)`: a call of a tool that is not known to be active is refused."""
         return self._refused(request) or execute(request)
 
     async def awrap_tool_call(
@@ -226,13 +266,13 @@ class Cuecard:
         return found
 
     def _refused(self, request: ToolCallRequest) -> ToolMessage | None:
-        name, step = request.tool_call["name"], self._threads.step(_stored(request.state))
-        told = step.refusal(name) if step else None
+        name = request.tool_call["name"]
+        told = self.refusal(name, request.state)
         return ToolMessage(told, name=name, tool_call_id=request.tool_call["id"], status="error") if told else None
 
     def _search(self, runtime: ToolRuntime[Any, Any], query: str, limit: int | None = None) -> dict[str, Json]:
         """Find tools by what they can do."""
-        call = self._threads.call(_stored(runtime.state))
+        call = self._threads.call(self._stored(runtime.state))
         history = tool_results(_messages(runtime.state)) if call else ()
         try:
             return self.engine.search_tools(query, limit, call=call, history=history).to_json()
@@ -249,10 +289,14 @@ class Cuecard:
         earlier = _before_last_user(messages)
         if chat.call and (stale or not holds_all(earlier, self._threads.last_step(chat))):
             chat.compacted(before)
-        call = chat.user(turn(), tool_results(earlier))
+        said = turn() if thread.lost is None else anew(turn(), thread.lost, self.engine)
+        call = chat.user(said, tool_results(earlier))
         if self.on_call:
             self.on_call(call)
         return Thread(chat, asked)
+
+    def _stored(self, state: Any) -> Any:
+        return state.get(self.state_key) if isinstance(state, dict) else getattr(state, self.state_key, None)
 
     def _turn(self, turn: Turn | Callable[[], Turn] | None, model: ModelFacts, tools: Sequence[AnyTool]) -> Turn:
         """The turn, with the model and the tools that are there, where it says nothing of them."""
@@ -269,10 +313,6 @@ def _said(turn: Turn | Callable[[], Turn] | None) -> Turn:
 def _before_last_user(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
     last = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)), 0)
     return messages[:last]
-
-
-def _stored(state: Any) -> Any:
-    return state.get("cuecard") if isinstance(state, dict) else getattr(state, "cuecard", None)
 
 
 def _messages(state: Any) -> Sequence[BaseMessage]:

@@ -159,7 +159,7 @@ class Cuecard:
             missing = "the conversation has no call yet, so there is no run to resume"
             raise InputError(Problem("no-call", missing, "pass the conversation of the run", "conversation"))
         told = Told(self.on_call, self.on_step)
-        run = Run(self.engine, chat, turn, config or RunConfig(), told, self._serves, kept=kept)
+        run = Run(self.engine, chat, turn, config or RunConfig(), told, self._serves, resumed=resumed, kept=kept)
         run.given = self._given.setdefault(chat, run.given)
         if resumed and chat.call and made_by(chat.call, self.engine):
             run.call, run.step = chat.call, chat.step()
@@ -211,6 +211,8 @@ class Cuecard:
         after: ToolOutputGuardrail[Any] = ToolOutputGuardrail(self._noted, "cuecard")
         watched.tool_input_guardrails = [before, *(tool.tool_input_guardrails or [])]
         watched.tool_output_guardrails = [after, *(tool.tool_output_guardrails or [])]
+        if tool.needs_approval:
+            watched.needs_approval = partial(self._asks, tool)
         if tool.name in self.engine.tools:
             watched.is_enabled = partial(self._enabled, tool) if tool.is_enabled is not False else False
         return watched
@@ -220,6 +222,13 @@ class Cuecard:
             return False
         own = tool.is_enabled(context, agent) if callable(tool.is_enabled) else tool.is_enabled
         return bool(await own if inspect.isawaitable(own) else own)
+
+    async def _asks(self, tool: FunctionTool, context: RunContextWrapper[Any], args: dict[str, Any], call: str) -> bool:
+        """Whether a person is asked to approve a call: not one that is refused."""
+        if self._running(context.context).refusal(tool.name, call) is not None:
+            return False
+        own = tool.needs_approval
+        return bool(await own(context, args, call) if callable(own) else own)
 
     def _refused(self, data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
         context = data.context

@@ -13,7 +13,7 @@ from agents.agent import AgentBase
 from agents.run_config import ModelInputData
 
 from cuecard.adapters.one_turn import inputs_now, refuse_kept_history
-from cuecard.adapters.ongoing import check_own, search
+from cuecard.adapters.ongoing import answered_step, check_own, in_doubt, search
 from cuecard.adapters.openai_agents_agents import reachable
 from cuecard.adapters.openai_agents_items import Item, place_blocks, tool_results, without_ended_thinking
 from cuecard.adapters.openai_agents_models import checks_thinking, with_model
@@ -39,9 +39,9 @@ class Told:
     step: Callable[[Step], None] | None = None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Run:
-    """What one run knows; it travels as the run's context, or in a field `cuecard` of it.
+    """What one run knows; it travels as the run's context, or in a field `cuecard` of it, and prints nothing of it.
 
     Attributes:
         engine: the prompt engine.
@@ -57,6 +57,7 @@ class Run:
         names: the tools of calls, by call id.
         failed: the ids of calls that failed or were refused.
         found: tools that searches have found since the step.
+        resumed: whether it goes on after an interruption: then no request has shown what the model was sent.
         kept: whether the provider keeps the history, and is sent only what is new.
         names_tools: whether it is known which tools exist.
     """
@@ -73,6 +74,7 @@ class Run:
     names: dict[str, str] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
     found: set[str] = field(default_factory=set)
+    resumed: bool = False
     kept: bool = False
     names_tools: bool = field(init=False)
 
@@ -129,11 +131,12 @@ class Run:
         Raises:
             InputError: when the model was sent a request that did not go through the adapter.
         """
-        if self.step is None:
+        step = self.step or (self._answered() if self.resumed else None)
+        if step is None and not self.resumed:
             told = "a request was sent without the prompt, because the run does not use this adapter's settings"
             raise InputError(Problem("wrong-argument", told, _WAY_OUT, "run_config"))
         self.names[call_id] = tool
-        refusal = self.step.refusal(tool)
+        refusal = step.refusal(tool) if step else in_doubt(tool, self.engine)
         if refusal is not None:
             self.failed.add(call_id)
         return refusal
@@ -146,6 +149,12 @@ class Run:
             return found
         self.found |= set(found.tools)
         return json.dumps(found.to_json(), ensure_ascii=False)
+
+    def _answered(self) -> Step | None:
+        try:
+            return answered_step(self.chat, self.engine, self._said(), ())
+        except InputError:
+            return None
 
     def _said(self) -> Turn:
         made = self.turn() if callable(self.turn) else self.turn

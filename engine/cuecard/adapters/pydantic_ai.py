@@ -28,7 +28,7 @@ with needs("pydantic-ai-slim", ">=2.62", "pydantic-ai"):
     from pydantic_ai.toolsets import FunctionToolset
 
 from cuecard.adapters.one_turn import inputs_now
-from cuecard.adapters.ongoing import check_own
+from cuecard.adapters.ongoing import answered_step, check_own, in_doubt
 from cuecard.adapters.placing import is_offered
 from cuecard.adapters.pydantic_messages import (
     as_reminders,
@@ -200,7 +200,7 @@ class Cuecard(AbstractCapability[Any]):
             ToolFailed: with what to do instead; the model reads it and the run goes on.
         """
         name, words = call.tool_name, self.engine.words
-        if self.step and (refusal := self.step.refusal(name)):
+        if refusal := self._refusal(name, ctx):
             raise ToolFailed(refusal)
         of_run = (message for message in ctx.messages if message.run_id == ctx.run_id)
         failures = sum(result.is_error for result in tool_results(of_run) if result.tool == name)
@@ -260,6 +260,13 @@ class Cuecard(AbstractCapability[Any]):
         if self.on_call:
             self.on_call(call)
         return chat, call
+
+    def _refusal(self, tool: str, ctx: RunContext[Any]) -> str | None:
+        """The answer to a call: of what another run has asked for, a person has approved it, say, no step is there."""
+        if tool not in self.engine.tools or self.chat is None or not isinstance(self.turn, Turn):
+            return None
+        step = self.step or answered_step(self.chat, self.engine, self.turn, tool_results(ctx.messages))
+        return step.refusal(tool) if step else in_doubt(tool, self.engine)
 
     def _running(self) -> tuple[Conversation, Call]:
         if self.chat is None or self.chat.call is None:

@@ -10,6 +10,9 @@ from cuecard.pipeline.request import CallRequest
 CHANGED = "configuration_changed"
 """The code of the diagnostic with which a turn reports that earlier messages were made from other files."""
 
+LOST = "conversation_lost"
+"""The code of the diagnostic with which a turn reports that nobody knows what was sent before."""
+
 _ANEW = "the system prompt differs from the one sent before"
 _COMPACTED = "compacted: the history was shortened, so the system prompt is rebuilt and includes what was discovered"
 
@@ -53,10 +56,10 @@ def searched_before(request: CallRequest, delivery: DeliveryChoice) -> bool | No
 
 
 def replaced_reason(request: CallRequest) -> str:
-    """Why this call replaces one made from other files within the same run; empty if it does not."""
+    """Why this call replaces one made from other files within the same run, or a lost one; empty if it does not."""
     if request.ended:
         return ""
-    return next((found.message for found in request.turn.diagnostics if found.code == CHANGED), "")
+    return next((found.message for found in request.turn.diagnostics if found.code in {CHANGED, LOST}), "")
 
 
 def appends(request: CallRequest) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any, NotRequired, get_type_hints
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
@@ -11,9 +11,11 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Huma
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
+from langgraph.graph import MessagesState
 from pydantic import Field
-from typing_extensions import override
+from typing_extensions import TypedDict, override
 
+from cuecard.adapters.langgraph import Cuecard
 from unit.adapters.model_server import Calls
 
 
@@ -109,3 +111,10 @@ def _kind(message: BaseMessage) -> str:
 
 def blocks(messages: Sequence[BaseMessage]) -> list[str]:
     return [message.text for message in messages[1:] if _kind(message) == "block"]
+
+
+def state_of(card: Cuecard) -> Any:
+    """The state of a graph: its messages, and the conversation in the channel of the card."""
+    make: Any = TypedDict
+    own = NotRequired[Annotated[dict[str, str], card.channel]]
+    return make("State", {**get_type_hints(MessagesState, include_extras=True), card.state_key: own})

@@ -167,7 +167,8 @@ def test_a_conversation_is_signed_where_the_engine_has_a_key() -> None:
 def test_a_conversation_that_was_edited_is_refused(part: str) -> None:
     card = langgraph.Cuecard(engine=replace(engine(), key=KEY))
     ready = card.prepare(Model(), [HumanMessage("hello", id="1")], TOOLS, turn=Turn(now=NOW))
-    stored = {**ready.cuecard, part: ready.cuecard[part].replace('"results":', '"result":')}
+    whole = card.whole(ready.cuecard)
+    stored = {**whole, part: whole[part].replace('"results":', '"result":')}
 
     with pytest.raises(InputError, match="bad-signature"):
         card.prepare(Model(), [HumanMessage("hello", id="1")], TOOLS, stored)
@@ -188,11 +189,13 @@ def test_the_conversation_of_another_agent_is_refused() -> None:
 
 
 class State(MessagesState):
+    """The state of a graph as it was written before there was a channel."""
+
     cuecard: NotRequired[dict[str, str]]
 
 
 class Plain(TypedDict):
-    """A state whose reducer gives messages no ids."""
+    """The same, with a reducer that gives messages no ids."""
 
     messages: Annotated[list[AnyMessage], operator.add]
     cuecard: NotRequired[dict[str, str]]
@@ -271,7 +274,7 @@ def test_a_subgraph_starts_over_or_continues_as_it_is_compiled(*, saver: bool | 
 def test_the_same_arguments_give_the_same_request_in_any_process() -> None:
     messages = [HumanMessage("make a page", id="1"), *found_pages("call-1")]
     first, second = langgraph.Cuecard(engine=engine()), langgraph.Cuecard(engine=engine())
-    begun = first.prepare(Model(), messages[:1], TOOLS, turn=Turn(now=NOW)).cuecard
+    begun = first.whole(first.prepare(Model(), messages[:1], TOOLS, turn=Turn(now=NOW)).cuecard)
 
     ready = [card.prepare(Model(), messages, TOOLS, begun) for card in (first, first, second, second)]
 
@@ -345,14 +348,20 @@ def test_a_conversation_without_words_of_the_user_has_a_prompt() -> None:
     assert ready.conversation == []
 
 
+def kept_by(saver: Any) -> dict[str, str]:
+    """The conversation as the checkpointer has it."""
+    kept: dict[str, str] = saver.get_tuple(THREAD).checkpoint["channel_values"]["cuecard"]
+    return kept
+
+
 def test_a_threads_texts_are_small_compared_with_its_prompt(tmp_path: Path) -> None:
     file = tmp_path / "threads.sqlite"
     with SqliteSaver.from_conn_string(str(file)) as saver:
         agent = asking(saver, Model(batches=TALK))
         agent.invoke(said(WORDS[0]), THREAD)
-        first = agent.get_state(THREAD).values["cuecard"]
+        first = kept_by(saver)
         agent.invoke(APPROVED, THREAD)
-        second = agent.get_state(THREAD).values["cuecard"]
+        second = kept_by(saver)
 
     assert first["begun"] == second["begun"]
     assert len(second["since"]) < len(second["begun"]) / 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, NotRequired
+from typing import Any
 
 import anthropic
 import pytest
@@ -13,13 +13,13 @@ from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
 from cuecard import Step, Turn
 from cuecard.adapters import langgraph
 from cuecard.adapters.langchain import Cuecard
-from unit.adapters.graph_models import Model
+from unit.adapters.graph_models import Model, state_of
 from unit.adapters.model_server import model_server
 from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, OWN, TURNS, WORDS, check, engine, turn_of
 
@@ -49,16 +49,13 @@ def graph_of(name: str, model: Any, saver: Any, now: list[int]) -> Any:
     nodes = ToolNode([look, card.search_tool], wrap_tool_call=card.wrap_tool_call)
     tools = list(nodes.tools_by_name.values())
 
-    class State(MessagesState):
-        cuecard: NotRequired[dict[str, str]]
-
-    def call_model(state: State) -> dict[str, Any]:
+    def call_model(state: Any) -> dict[str, Any]:
         turn = turn_of(name, now[0])
         ready = card.prepare(model, state["messages"], tools, state.get("cuecard"), turn=turn)
         answer = model.bind_tools(ready.tools, **ready.settings).invoke(ready.messages)
         return {"messages": [answer], "cuecard": ready.after(answer)}
 
-    graph = StateGraph(State)
+    graph = StateGraph(state_of(card))
     graph.add_node("model", call_model)
     graph.add_node("tools", nodes)
     graph.add_edge(START, "model")
@@ -108,7 +105,7 @@ def test_a_graph_that_asks_again_after_the_answer_of_a_turn_goes_on_with_its_tex
     card, model = langgraph.Cuecard(engine=engine("polyant")), Asking()
     said: list[BaseMessage] = [HumanMessage("what came in?", id="1")]
     first = card.prepare(model, said, turn=turn_of("polyant", OWN))
-    ended = first.after(AIMessage("an order"))
+    ended = card.whole(first.after(AIMessage("an order")))
     said = [*said, AIMessage("an order"), AIMessage("more", tool_calls=[])]
 
     again = card.prepare(model, said, cuecard=ended)
@@ -117,7 +114,7 @@ def test_a_graph_that_asks_again_after_the_answer_of_a_turn_goes_on_with_its_tex
     )
 
     assert "ORDER-7-OF-JANA" not in json.dumps(ended)
-    assert "ORDER-7-OF-JANA" in json.dumps(again.cuecard)
+    assert "ORDER-7-OF-JANA" in json.dumps(card.whole(again.cuecard))
     for ready in (again, elsewhere):
         assert sum("ORDER-7-OF-JANA" in message.text for message in ready.messages) == 1
 

@@ -124,6 +124,11 @@ class ToolWords(FileModel):
         "cannot be done.",
         description="{tool} was called and had been found, but its instructions do not fit",
     )
+    unknown: Annotated[str, holds("tool"), SAYING, TAGS] = Field(
+        "`{tool}` was not called: its instructions may have changed. Read them, and call it again if that is right.",
+        description="{tool} was called, and the request that the model has answered is not known, or the files of the "
+        "agent have changed since",
+    )
     failed: Annotated[str, holds("tool", "count"), SAYING, TAGS] = Field(
         "`{tool}` has failed {count} times. Tell the user what failed and suggest another way.",
         description="{tool} was called again after it had failed {count} times",
