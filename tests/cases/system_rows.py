@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from pydantic_ai import Agent
+from pydantic_ai import Agent, Tool
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
@@ -25,7 +25,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
-from cuecard import CuecardError, Engine, Step, ToolResult, Turn
+from cuecard import Conversation, CuecardError, Engine, Step, ToolResult, Turn
 from cuecard.adapters import openai
 from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.model import DeliveryWish
@@ -60,8 +60,8 @@ class Row:
 
     @property
     def is_out(self) -> bool:
-        """Whether it gives a reason in place of a proof."""
-        return not self.proofs
+        """Whether it gives a reason in place of a conversation."""
+        return self.proof.startswith("out of scope")
 
 
 @cache
@@ -86,13 +86,11 @@ def rows_proved_by(test: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Sent:
-    """The first request of a turn: the system prompt, the texts of messages, and its step.
-
-    `own` are the messages that the engine was told of or made; the others are the host's.
-    """
+    """The first request of a turn: the system prompt, the texts of messages, the offered tools, and its step."""
 
     system: str
     messages: tuple[str, ...]
+    offered: tuple[str, ...]
     step: Step
 
     @property
@@ -111,14 +109,14 @@ def lines(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Asked:
-    """A turn of the host, and the results that came in it or were stored before."""
+    """A turn of the host, and the results that were stored before its request; the engine that goes on, if another."""
 
     turn: Turn
     results: tuple[ToolResult, ...] = ()
-    inputs: Mapping[str, Any] = field(default_factory=dict)
+    engine: Engine | None = None
 
 
-def in_a_loop(engine: Engine, asked: Sequence[Asked]) -> list[Sent]:
+def in_a_loop(engine: Engine, asked: Iterable[Asked]) -> list[Sent]:
     """The requests of a host that sends what the engine says, in OpenAI's form.
 
     Raises:
@@ -126,16 +124,28 @@ def in_a_loop(engine: Engine, asked: Sequence[Asked]) -> list[Sent]:
     """
     chat, sent, kept = engine.conversation(), list[Sent](), list[dict[str, Any]]()
     for each in asked:
+        chat, engine = _goes_on(chat, engine, each)
         chat.user(each.turn)
-        step = chat.step(each.results, inputs=each.inputs)
+        step = chat.step(each.results)
         stack = [message for message in step.messages if not _is_system_prompt(message, step)]
         said = [_wire(message) for message in stack] or [*kept, {"role": "user", "content": WORDS}]
-        body = openai.chat_request(step, [*said, *_results(each.results)], model="gpt-5.2")
+        tools: list[dict[str, Any]] = [
+            {"type": "function", "function": {"name": name}} for name in _there(engine, each)
+        ]
+        body = openai.chat_request(step, [*said, *_results(each.results)], model="gpt-5.2", tools=tools)
         front, *others = body["messages"] if step.system.strip() else [{"content": ""}, *body["messages"]]
         told = [_text(message["content"]) for message in others if message["role"] != "tool" and message["content"]]
-        sent.append(Sent(front["content"], tuple(told), step))
+        offered = tuple(tool["function"]["name"] for tool in body.get("tools", ()))
+        sent.append(Sent(front["content"], tuple(told), offered, step))
         kept = [*said, {"role": "assistant", "content": "Done."}]
     return sent
+
+
+def _goes_on(chat: Conversation, engine: Engine, asked: Asked) -> tuple[Conversation, Engine]:
+    """The conversation with the engine of this turn."""
+    if asked.engine is None:
+        return chat, engine
+    return asked.engine.conversation(chat.state, earlier=engine), asked.engine
 
 
 def _is_system_prompt(message: Message, step: Step) -> bool:
@@ -163,7 +173,7 @@ def _text(content: Any) -> str:
     return content if isinstance(content, str) else json.dumps(content, indent=1)
 
 
-def on_pydantic_ai(engine: Engine, asked: Sequence[Asked]) -> list[Sent]:
+def on_pydantic_ai(engine: Engine, asked: Iterable[Asked]) -> list[Sent]:
     """The requests of a host on pydantic-ai, which keeps the messages itself."""
     sent, history, steps = list[Sent](), list[ModelMessage](), list[Step]()
     chat = engine.conversation()
@@ -171,18 +181,32 @@ def on_pydantic_ai(engine: Engine, asked: Sequence[Asked]) -> list[Sent]:
     def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         parts = (part for message in messages for part in message.parts)
         told = [str(part.content) for part in parts if isinstance(part, SystemPromptPart | UserPromptPart)]
-        sent.append(Sent(info.instructions or "", tuple(told), steps[-1]))
+        offered = tuple(tool.name for tool in info.function_tools)
+        sent.append(Sent(info.instructions or "", tuple(told), offered, steps[-1]))
         return ModelResponse(parts=[TextPart("Done.")])
 
     function = FunctionModel(model, profile=ModelProfile(supports_inline_system_prompts=True))
     for each in asked:
+        chat, engine = _goes_on(chat, engine, each)
         there = engine.tools if each.turn.tools is None else each.turn.tools
-        turn = replace(each.turn, tools=tuple(there))
-        card = Cuecard(engine=engine, turn=turn, conversation=chat, on_step=steps.append)
-        stored = [*history, *_stored(each.results)]
-        run = Agent(function, capabilities=[card]).run(WORDS, message_history=stored)
+        card = Cuecard(
+            engine=engine, turn=replace(each.turn, tools=tuple(there)), conversation=chat, on_step=steps.append
+        )
+        tools = [
+            Tool.from_schema(_nothing, name, name, {"type": "object"}) for name in there if name != engine.search_tool
+        ]
+        agent = Agent(function, capabilities=[card], tools=tools)
+        run = agent.run(WORDS, message_history=[*history, *_stored(each.results)])
         history = asyncio.run(run).all_messages()
     return sent
+
+
+def _there(engine: Engine, asked: Asked) -> tuple[str, ...]:
+    return tuple(engine.tools) if asked.turn.tools is None else asked.turn.tools
+
+
+def _nothing(**_: Any) -> str:
+    return ""
 
 
 def _stored(results: Sequence[ToolResult]) -> Iterator[ModelMessage]:
@@ -201,7 +225,17 @@ def opened(agent: Path, delivery: DeliveryWish | None = None) -> Engine:
     return Engine.open(agent, delivery=delivery) if delivery else Engine.open(agent)
 
 
-def refused(play: Any, engine: Engine, asked: Sequence[Asked]) -> str:
+Play: TypeAlias = Callable[[Engine, Iterable[Asked]], list[Sent]]
+"""A host."""
+
+
+def records(step: Step) -> list[str]:
+    """What the manifest says was left out, or is wrong, as a case writes it down."""
+    cuts = [f"left out: {cut.what}: {cut.reason}" for cut in step.manifest.cuts]
+    return [*cuts, *(f"diagnostic {each.code}: {each.message}" for each in step.manifest.diagnostics)]
+
+
+def refused(play: Play, engine: Engine, asked: Sequence[Asked]) -> str:
     """The error of a conversation as a case writes it down; empty if there is none."""
     try:
         play(engine, asked)

@@ -7,23 +7,31 @@ their own: its request says what the readable prompt of that turn says, and the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 
-from cases.system_rows import ROOT, WORDS, Asked, Sent, chapters, in_a_loop, lines, on_pydantic_ai, opened, refused
-from cuecard import Engine, Turn
+from cases.system_rows import (
+    ROOT,
+    WORDS,
+    Asked,
+    Play,
+    chapters,
+    in_a_loop,
+    lines,
+    on_pydantic_ai,
+    opened,
+    records,
+    refused,
+)
+from cuecard import Turn
 from cuecard.cli.turn_file import read_turn
 from cuecard.config.turn_file import to_turn
 from cuecard.model import Delivery
 
 ROWS = {row.id: row for rows in chapters().values() for row in rows if not row.is_out}
-CASES = [(row.id, case) for row in ROWS.values() for case in row.cases]
-Play: TypeAlias = Callable[[Engine, Sequence[Asked]], list[Sent]]
 OWN = {WORDS, "Done.", "Earlier."}
 
 
@@ -59,6 +67,12 @@ class Case:
     def system(self) -> list[str]:
         head, text = self.said[0]
         return text if head == "system (not stored)" else []
+
+    @property
+    def records(self) -> list[str]:
+        """What the manifest says was left out, or is wrong."""
+        manifest = self.golden.partition("=== manifest\n")[2].splitlines()
+        return [line for line in manifest if line.startswith(("left out", "diagnostic"))]
 
     @property
     def asks(self) -> list[Asked]:
@@ -100,44 +114,52 @@ def _is_subsequence(wanted: list[str], found: list[str]) -> bool:
     return all(line in rest for line in wanted)
 
 
-def _refuses(play: Play, case: Case, delivery: Delivery | None = None) -> None:
+ROWS_OF_CASES = pytest.mark.parametrize("row", [row.id for row in ROWS.values() if row.cases])
+
+
+@ROWS_OF_CASES
+def test_row_when_the_system_prompt_is_made_again(row: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but the prompt of that turn is said, in its order, and behind it the prompt is as before it."""
+    for case in map(case_of, ROWS[row].cases):
+        monkeypatch.chdir(case.folder)
+        if case.error:
+            _is_refused(in_a_loop, case, "rewrite")
+            continue
+        first, second, third = in_a_loop(opened(case.agent, "rewrite"), case.asks)
+        wanted = {line for _, text in case.said for line in text}
+        ordered = [line for head, text in case.said if not head.startswith("appended") for line in text]
+
+        assert sorted({*second.lines} - OWN - LAYOUT) == sorted(wanted - OWN - LAYOUT)
+        assert _is_subsequence(ordered, second.lines)
+        assert sorted({*case.records} - {*records(second.step)}) == []
+        assert first.system == third.system or case.lasts
+
+
+@ROWS_OF_CASES
+@pytest.mark.parametrize("play", [in_a_loop, on_pydantic_ai])
+def test_row_on_a_host(row: str, play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under the delivery that the system has: what the turn says is there, and what is of that turn alone goes."""
+    for name in ROWS[row].cases:
+        if name == UNSAID and play is on_pydantic_ai:
+            continue
+        case = case_of(name)
+        monkeypatch.chdir(case.folder)
+        if case.error:
+            _is_refused(play, case)
+            continue
+        first, second, third = play(opened(case.agent), case.asks)
+        heard = [text for head, text in case.said if play is in_a_loop or head.startswith("appended")]
+        wanted = {*case.system, *(line for text in heard for line in text)}
+        blocks = second.step.appended
+        passing = {line for block in blocks if not block.stays for line in lines(block.text)}
+        staying = {line for block in blocks if block.stays for line in lines(block.text)}
+
+        assert sorted(wanted - {*second.lines} - LAYOUT) == []
+        assert sorted((passing - staying - {*lines(second.system), *first.lines}) & {*third.lines}) == []
+
+
+def _is_refused(play: Play, case: Case, delivery: Delivery | None = None) -> None:
+    """The turn is refused, and the conversation goes on without it."""
     engine, (plain, asked, again) = opened(case.agent, delivery), case.asks
     assert refused(play, engine, [plain, asked]) == case.error
     assert refused(play, engine, [plain, again]) == ""
-
-
-@pytest.mark.parametrize(("row", "case"), CASES)
-def test_row_when_the_system_prompt_is_made_again(row: str, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing but the prompt of that turn is said, and behind it the prompt is as before it."""
-    played = case_of(case)
-    monkeypatch.chdir(played.folder)
-    if played.error:
-        return _refuses(in_a_loop, played, "rewrite")
-    first, second, third = in_a_loop(opened(played.agent, "rewrite"), played.asks)
-    wanted = {line for _, text in played.said for line in text}
-
-    assert sorted({*second.lines} - OWN - LAYOUT) == sorted(wanted - OWN - LAYOUT)
-    assert _is_subsequence(played.system, second.lines)
-    assert first.system == third.system or played.lasts
-
-
-@pytest.mark.parametrize(("row", "case"), CASES)
-@pytest.mark.parametrize("play", [in_a_loop, on_pydantic_ai])
-def test_row_on_a_host(row: str, case: str, play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Under the delivery that the system has: what the turn says is there, and what is of that turn alone goes."""
-    if case == UNSAID and play is on_pydantic_ai:
-        pytest.skip("pydantic-ai always says which tools there are")
-    played = case_of(case)
-    monkeypatch.chdir(played.folder)
-    if played.error:
-        return _refuses(play, played)
-    first, second, third = play(opened(played.agent), played.asks)
-    heard = [(head, text) for head, text in played.said if play is in_a_loop or head.startswith("appended")]
-    wanted = {*played.system, *(line for _, text in heard for line in text)}
-    passing, staying = (
-        {line for block in second.step.appended if block.stays is stays for line in lines(block.text)}
-        for stays in (False, True)
-    )
-
-    assert sorted(wanted - {*second.lines} - LAYOUT) == []
-    assert sorted((passing - staying - {*lines(second.system), *first.lines}) & {*third.lines}) == []
