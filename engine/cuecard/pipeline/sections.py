@@ -156,7 +156,6 @@ class Draft:
         found = tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources)
         return Composed(segments, bodies, spoken, self.values, *found, report(agent.gate, trust.values()), passing)
 
-
     def _listing(self, unlisted: Collection[str]) -> Draft:
         """The draft with lists of fewer tools: what was counted for them is at least what they take then."""
         agent, count = self.request.agent, self.request.count

@@ -245,3 +245,20 @@ def test_what_moves_with_each_request_comes_behind_what_changed(engine: Engine) 
 
     assert [block.lifetime for block in step.appended] == ["turn", "step"]
     assert "Nine sharp" in step.appended[-1].text
+
+
+@pytest.mark.parametrize("key", ["lifetime: turn", "remove: true", "when: x"])
+def test_an_element_within_a_section_has_no_lifetime_and_the_error_names_the_section(tmp_path: Path, key: str) -> None:
+    core = "<agent>\n<rules>\n{{#if x}}<deep><event>{{{x}}}</event></deep>{{/if}}\n</rules>\n<other>x</other>\n</agent>\n"
+    (tmp_path / "agent.xml").write_text(core, encoding="utf-8")
+    (tmp_path / "agent.yaml").write_text(
+        f"agent: a\ntemplate: agent.xml\ninputs: {{x: {{default: ''}}}}\nsections: [{{id: event, {key}}}]\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(SpecError) as caught:
+        Engine.open(tmp_path)
+
+    (problem,) = caught.value.problems
+    assert problem.message == "`event` is an element within the section `rules`, and has no settings of its own"
+    assert problem.hint == "name `rules`; or move `event` out of it, to be a child of the template's root"
+    assert (problem.code, problem.span and problem.span.line) == ("unknown-section", 4)
