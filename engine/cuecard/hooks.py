@@ -55,7 +55,7 @@ from cuecard.pipeline.passing import check_running, ended_call
 from cuecard.pipeline.placement import Placed, active_tools, place, room_within
 from cuecard.pipeline.request import CallRequest, Ended, StepRequest
 from cuecard.pipeline.results import render_result
-from cuecard.pipeline.sections import Draft, draft_sections
+from cuecard.pipeline.sections import Draft, draft_sections, unlisted_tools
 from cuecard.pipeline.step import make_step
 from cuecard.pipeline.step_inputs import with_inputs
 from cuecard.pipeline.tools import (
@@ -273,7 +273,8 @@ class _Begun:
         """The call without these tools, as it would be without an earlier conversation."""
         without = {each.tool for each in undecided}
         tools = plan_tools(self.existing, self.known, withheld, without, every=self.every)
-        sections = self.draft.completed(tools.tools.initial)
+        unlisted = unlisted_tools(self.request.agent, withheld, every=self.every)
+        sections = self.draft.completed(tools.tools.initial, unlisted)
         parts = CallParts(self.given.history, self.given.values, self.given.delivery, tools, sections)
         return make_call(self.request, parts)
 

@@ -9,30 +9,18 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "systems.md").read_text(encoding="utf-8")
+from cases.system_rows import ROOT, chapters, rows_proved_by
+
+TALKS = "tests/cases/test_system_talks.py"
 SYSTEMS = sorted(folder.parent.name for folder in ROOT.glob("prompts/*/agent.yaml"))
 
-CELL = re.compile(r"(?<!\\)\|")
-PROOF = re.compile(r"`(tests/[^`\s]+)`")
-
-
-def _chapters() -> dict[str, list[tuple[str, str]]]:
-    """Heading to the rows of its table: the behaviour, and where it is proved."""
-    parts = re.split(r"^## (.*)\n", PAGE, flags=re.MULTILINE)
-    return {title: _rows(text) for title, text in zip(parts[1::2], parts[2::2], strict=True)}
-
-
-def _rows(text: str) -> list[tuple[str, str]]:
-    lines = [CELL.split(line.strip())[1:-1] for line in text.splitlines() if line.startswith("|")]
-    assert all(len(cells) == 2 for cells in lines), [cells for cells in lines if len(cells) != 2]
-    cells = [(behaviour.strip(), proof.strip()) for behaviour, proof in lines]
-    return [row for row in cells if not set(row[0]) <= set("-: ")][1:]
-
-
-CHAPTERS = _chapters()
-ROWS = [(title, *row) for title, rows in CHAPTERS.items() for row in rows]
-PROOFS = sorted({proof for _, _, cell in ROWS for proof in PROOF.findall(cell)})
+CHAPTERS = chapters()
+ROWS = [row for rows in CHAPTERS.values() for row in rows]
+PROOFS = sorted({proof for row in ROWS for proof in row.proofs})
+PLAYED = re.compile(
+    r"tests/cases/systems/|tests/cases/test_system_talks\.py::|tests/unit/systems/test_listed_tools\.py::test_promise_14_on_"
+)
+"""The proofs that are conversations of several turns on a host, whatever they prove."""
 
 
 @cache
@@ -53,14 +41,41 @@ def test_every_chapter_is_that_of_a_system() -> None:
 
 
 def test_every_behaviour_has_a_proof_or_a_reason_why_it_has_none() -> None:
-    assert [(title, behaviour) for title, behaviour, cell in ROWS if not behaviour or not cell] == []
-    assert [row for row in ROWS if not PROOF.search(row[2]) and not re.match(r"out of scope\b.{10,}", row[2])] == []
+    assert [row.id for row in ROWS if not row.behaviour or not row.proof] == []
+    assert [row for row in ROWS if not row.proofs and not re.match(r"out of scope\b.{10,}", row.proof)] == []
 
 
-def test_no_behaviour_is_reported_twice_in_one_table() -> None:
-    told = [row[:2] for row in ROWS]
+def test_every_row_is_played_turn_after_turn_on_a_host() -> None:
+    """A case is played by the test of rows; a test that uses a site of the CMS is run with each use as a turn."""
+    assert [row.id for row in ROWS if not row.is_out and not any(map(_is_played, row.proofs))] == []
 
-    assert sorted({row for row in told if told.count(row) > 1}) == []
+
+def _is_played(proof: str) -> bool:
+    path, _, name = proof.partition("::")
+    if not path.startswith("tests/unit/cms/"):
+        return bool(PLAYED.match(proof))
+    tests = (node for node in ast.parse(_text(ROOT / path)).body if isinstance(node, ast.FunctionDef))
+    return any(test.name == name and "site" in [each.arg for each in test.args.args] for test in tests)
+
+
+def test_every_talk_has_the_ids_of_the_rows_that_name_it() -> None:
+    tests = (node for node in ast.parse(_text(ROOT / TALKS)).body if isinstance(node, ast.FunctionDef))
+    ids = {each.name: _ids(each) for each in tests if each.name.startswith("test_")}
+
+    assert ids == {name: sorted(rows_proved_by(f"{TALKS}::{name}")) for name in ids}
+    assert all(ids.values())
+
+
+def _ids(test: ast.FunctionDef) -> list[str]:
+    marks = [mark for mark in test.decorator_list if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "rows"]
+    return sorted(ast.literal_eval(name) for mark in marks for name in mark.args)
+
+
+def test_no_id_and_no_behaviour_stands_twice() -> None:
+    ids, told = [row.id for row in ROWS], [(row.id.partition("-")[0], row.behaviour) for row in ROWS]
+
+    assert sorted({each for each in ids if ids.count(each) > 1}) == []
+    assert sorted({each for each in told if told.count(each) > 1}) == []
 
 
 def test_every_proof_is_there() -> None:

@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
+from itertools import pairwise
 from typing import Any, get_args
 
 import pytest
 
-from cuecard import Delivery
+from cuecard import Delivery, Engine
+from property.one_turn_hosts import FORGETFUL, HOSTS, Plan, Request, plan, texts
 from property.one_turn_talks import SYSTEMS, THOUGHT, WIRES, Asked, Wire, bare, talk
 
 COUNT = int(os.environ.get("CUECARD_ONE_TURN", "60"))
@@ -81,3 +84,69 @@ def _extends(before: tuple[Asked, list[str]], now: tuple[Asked, list[str]], wire
 
     assert pieces[:first] == sent[:first], wire.name
     assert pieces[first : first + len(gone)] == gone, wire.name
+
+
+HOSTS_COUNT = int(os.environ.get("CUECARD_ONE_TURN_HOSTS", "5"))
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("seed", range(HOSTS_COUNT))
+def test_no_framework_sends_a_text_of_another_turn(seed: int, host: str) -> None:
+    draw = random.Random(seed)  # noqa: S311 - a seeded test
+    forgets = host in FORGETFUL
+    made = plan(seed, draw.choice(SYSTEMS), draw.choice(get_args(Delivery)), minutes=0 if forgets else 1)
+    HOSTS[host](made)
+    marks = [(number, mark) for number, each in enumerate(made.turns) for mark in each.marks]
+
+    assert len(made.sent) == len(made.places)
+    for request in made.sent:
+        assert [mark for turn, mark in marks if turn != request.turn and mark in request.text] == []
+        _has_each_block_once(request)
+        _lists_what_can_be_called(request, made.engine)
+    for before, after in pairwise(made.sent) if made.delivery != "rewrite" else ():
+        if not forgets:
+            _goes_on(before, after)
+        elif _is_known_alike(made, before, after):
+            _begins_with(before, after)
+
+
+def _has_each_block_once(request: Request) -> None:
+    blocks = [block.text.strip() for block in request.step.appended if not block.stays]
+    for text in blocks:
+        assert request.text.count(text) == sum(each.count(text) for each in blocks), text
+
+
+def _lists_what_can_be_called(request: Request, engine: Engine) -> None:
+    """Promise 14, and the second half of promise 1."""
+    step, text = request.step, request.text
+    listed = {
+        name for name in re.findall(r"^- (?:\*\*|`)(\w+)(?:\*\*|`): ", text, re.MULTILINE) if name in engine.tools
+    }
+    assert listed <= {*step.active_tools}
+    assert {*step.active_tools} - {"final_answer"} <= request.offered | {engine.search_tool}
+    for name in step.active_tools:
+        protocol = engine.agent.protocols.get(name)
+        assert protocol is None or protocol.text.strip() in text, name
+
+
+def _is_known_alike(made: Plan, before: Request, after: Request) -> bool:
+    """Whether a host that keeps nothing knows the same of both requests, but for texts that have ended."""
+    one, other = ((each.turn, each.number) for each in (before, after))
+    alike = made.lasting(*one) == made.lasting(*other)
+    return alike and (one[0] != other[0] or made.turns[one[0]].turns[one[1]] == made.turns[other[0]].turns[other[1]])
+
+
+def _goes_on(before: Request, after: Request) -> None:
+    """What was sent is the beginning of the next request, up to what the manifest says has ended."""
+    ended = [cut for cut in after.step.manifest.cuts if cut.what == "baseline" and "ended" in cut.reason]
+    passing = [block for block in before.step.appended if not block.stays]
+    assert after.turn == before.turn or bool(ended) is bool(passing)
+    _begins_with(before, after)
+
+
+def _begins_with(before: Request, after: Request) -> None:
+    gone = (
+        [block.text.strip() for block in before.step.appended if not block.stays] if after.turn != before.turn else []
+    )
+    kept = [piece for piece in before.pieces if not any(text in "\n".join(texts(piece)) for text in gone)]
+    assert after.pieces[: len(kept)] == kept

@@ -121,7 +121,8 @@ def without_thinking(turns: Sequence[Body], read: Read, step: Step, thinks: Call
 def ends_with_turn(agent: Agent, call: Call) -> bool:
     """Whether what is stored of a call during its turn holds more than what is stored after it."""
     inputs = any(spec.lives != "conversation" for spec in agent.spec.inputs.values())
-    return bool(call.prompt.passing) or inputs or len(one_turn_names(agent)) > 1
+    messages = not call.delivery.places_blocks and bool(call.prompt.messages)  # `Turn.ephemeral` may be one of them
+    return bool(call.prompt.passing) or inputs or messages or len(one_turn_names(agent)) > 1
 
 
 def refuse_kept_history(agent: Agent, turn: Turn, delivery: str) -> None:

@@ -53,6 +53,7 @@ class Run:
         serves: whether an agent gets the prompt.
         call: the prepared call; None before the first request.
         step: the step that the model is answering.
+        first: the tools of the first request under `rewrite`, as far as they are known before it.
         given: what tools gave before the SDK made text of it, by call id; those of a conversation's runs share it.
         names: the tools of calls, by call id.
         failed: the ids of calls that failed or were refused.
@@ -70,6 +71,7 @@ class Run:
     serves: Callable[[AgentBase], bool]
     call: Call | None = None
     step: Step | None = None
+    first: tuple[str, ...] = ()
     given: dict[str, Any] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
@@ -96,6 +98,8 @@ class Run:
                 refuse_kept_history(self.engine.agent, turn, delivery.name)
             self.call, self.names_tools = self.chat.user(turn), bool(turn.tools)
             check_own(self.call, self.engine)
+            if self.call.delivery.rebuilds:
+                self.first = self.chat.step().active_tools
             if self.told.call:
                 self.told.call(self.call)
         return self.call
@@ -105,7 +109,7 @@ class Run:
         call = self.call or self.begin(agent)
         if not call.delivery.rebuilds:
             return True
-        return tool in (self.step.active_tools if self.step else call.tools.initial) or tool in self.found
+        return tool in (self.step.active_tools if self.step else self.first) or tool in self.found
 
     def prepared(self, agent: Agent[Any], data: ModelInputData) -> ModelInputData:
         """The instructions and items of one request, brought into the state that the step describes."""

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from cuecard.agent.memo import Memo
 from cuecard.config.agent_file import VERSION, AgentFile
-from cuecard.config.core_outline import outline_document
+from cuecard.config.core_outline import outline_core
 from cuecard.config.documents.texts import AgentSources
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import Document, read_yaml
@@ -59,14 +59,14 @@ def read_specification(sources: AgentSources, memo: Memo) -> Specification:
         layered = lay_over(layers)
         wrong = [*_unwritten(layered.document), *_silent(layered.document)]
         return _specification(layered, wrong, is_layered=len(layers) > 1)
-    outline = memo(outline_document, sources.template) if sources.template else None
+    outline = memo(outline_core, sources.template) if sources.template else None
     if outline is None:
         document = lay_over(layers).document
         spec, problems = _validated(document)
         return Specification(document, spec, tuple(problems), outlined=False)
     patched = len(layers) > 1 or any("sections" in document.value for document, _ in layers)
     layered = lay_over(layers, outline)
-    elements = [section["id"] for section in outline.value["sections"]]
+    elements = [section["id"] for section in outline.document.value["sections"]]
     return _specification(layered, [*_silent(layered.document, elements)], is_layered=patched)
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import glob
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
+from cuecard.config.core_outline import CoreOutline
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.config.section_entries import PLACING, unplaced
 from cuecard.config.section_layers import Piece, SectionLayers
@@ -58,7 +59,7 @@ class Layered:
     removed: Mapping[str, str] = field(default_factory=dict)
 
 
-def lay_over(documents: Sequence[tuple[Document, str]], outline: Document | None = None) -> Layered:
+def lay_over(documents: Sequence[tuple[Document, str]], outline: CoreOutline | None = None) -> Layered:
     """Merge several documents; the last one wins.
 
     Problems are sections that change, remove or position themselves next to sections that do not exist, sections named
@@ -70,17 +71,18 @@ def lay_over(documents: Sequence[tuple[Document, str]], outline: Document | None
             about a template's sections is kept.
     """
     begun = begun_anew(documents)
-    layers = [*([(outline, "")] if outline else []), *begun.layers]
+    layers = [*([(outline.document, "")] if outline else []), *begun.layers]
     merged, folder = layers[0]
     known = outline is not None or not any(document.value.get("template") for document, _ in documents)
     if len(layers) == 1 and not folder and (known or "sections" not in merged.value):
         return Layered(merged)
-    merger = _Merger(folder, problems=[*begun.problems], removed={**begun.removed}, known=known)
+    within = outline.within if outline else {}
+    merger = _Merger(folder, problems=[*begun.problems], removed={**begun.removed}, known=known, within=within)
     merger.problems += unplaced(merged)
     merged = merger.only(merged)
     outlined = merged if outline else None
     for document, place in layers[1:]:
-        merger = _Merger(place, problems=merger.problems, removed=merger.removed, known=known)
+        merger = replace(merger, folder=place, made=Document("", "", {}), supplied=set())
         below, merged = merged, merger.over(merged, document)
         if below is outlined:  # a missing key is reported in the agent file, not in its template
             merged.origins[()], merged.values[()] = document, document.span(())
@@ -111,6 +113,7 @@ class _Merger:
     problems: list[Problem] = field(default_factory=list)
     removed: dict[str, str] = field(default_factory=dict)
     known: bool = True
+    within: Mapping[str, str] = field(default_factory=dict)
     supplied: set[Path] = field(default_factory=set)
 
     def only(self, document: Document) -> Document:
@@ -144,7 +147,7 @@ class _Merger:
                 self.problems.append(top.problem(in_top, "wrong-value", "`sections` should be a list"))
                 return self.copy(base, in_base, out, top=False)
             self.note(top, in_top, out)
-            layers = SectionLayers(base, top, self.removed, self.problems, self.known)
+            layers = SectionLayers(base, top, self.removed, self.problems, self.known, self.within)
             pieces = layers.pieces(below, above)
             return [self.piece(base, top, piece, (*out, index)) for index, piece in enumerate(pieces)]
         if not isinstance(below, dict) or not isinstance(above, dict) or _is_another_policy(out, below, above):

@@ -30,7 +30,7 @@ class SectionLayers:
     """Merges the sections of one file into those of another; `problems` are those of the two lists.
 
     `removed` maps each removed section to the place that removed it, as `file:line:column`. If not all sections below
-    are `known`, what is said about the others is kept.
+    are `known`, what is said about the others is kept. `within` maps each element inside of a section to that section.
     """
 
     base: Document
@@ -38,6 +38,7 @@ class SectionLayers:
     removed: dict[str, str]
     problems: list[Problem] = field(default_factory=list)
     known: bool = True
+    within: Mapping[str, str] = field(default_factory=dict)
     _names: frozenset[str] = frozenset()
 
     def pieces(self, below: Sequence[Json], above: Sequence[Json]) -> list[Piece]:
@@ -97,6 +98,11 @@ class SectionLayers:
         return {other: found[other] for other in (*others[:at], name, *others[at:])}
 
     def _unknown(self, path: Path, name: str, more: str = "") -> None:
+        if section := self.within.get(name):
+            message = f"`{name}` is an element within the section `{section}`, and has no settings of its own"
+            ways = f"name `{section}`; or move `{name}` out of it, to be a child of the template's root"
+            self.problems.append(self.top.problem(path, "unknown-section", message, ways))
+            return
         more = "\n".join(line for line in (more, f"the existing sections are defined at {self._below()}") if line)
         gone = f"it is removed at {self.removed[name]}\n{more}" if name in self.removed else ""
         hint = gone or DidYouMean(name, self._names - {name} if name in self._names else self._names, more)

@@ -116,7 +116,7 @@ def _without_ended(request: CallRequest, call: Call, previous: Call | None) -> C
     prompt = replace(call.prompt, passing=of_turn(call.prompt.passing, call.turn, withdrawn, request.count))
     if previous is None:
         return replace(call, prompt=prompt)
-    prompt = replace(prompt, ended=ended_before(previous, shortened=request.kept is not None))
+    prompt = replace(prompt, ended=ended_before(previous, kept=request.kept))
     call = replace(call, prompt=prompt)
     return reduce(_with_cut, ended_cut(previous), call)
 

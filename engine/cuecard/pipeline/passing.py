@@ -18,6 +18,9 @@ PASSING = "turn-text:"
 EPHEMERAL = "ephemeral"
 """What names the text of `Turn.ephemeral`, among sections."""
 
+_KNOWN_AGAIN = 64
+"""Of how many texts whose messages were dropped the fingerprints stay, for hosts that have kept one nevertheless."""
+
 _ID_END = 13  # "-" and twelve digits
 
 
@@ -59,16 +62,21 @@ def ended_texts(blocks: Iterable[Appended], turn: int | None) -> tuple[EndedText
     return tuple(EndedText(section_of(block), block.sha256, turn, block.after_call_id) for block in blocks)
 
 
-def ended_before(previous: Call, *, shortened: bool) -> tuple[EndedText, ...]:
+def ended_before(previous: Call, *, kept: int | None) -> tuple[EndedText, ...]:
     """The texts that have ended with the previous call or before it.
 
     Args:
         previous: the previous call, after its last step.
-        shortened: whether messages have been dropped since, so that turns are counted anew.
+        kept: if messages have been dropped since, how many of the user are left, the newest; turns are counted anew.
     """
     prompt = previous.prompt
-    known = dict.fromkeys((*prompt.ended, *ended_texts(prompt.passing, previous.turn)))
-    return tuple(dict.fromkeys(replace(each, turn=None) for each in known)) if shortened else tuple(known)
+    known = tuple(dict.fromkeys((*prompt.ended, *ended_texts(prompt.passing, previous.turn))))
+    if kept is None:
+        return known
+    gone = previous.turn + 1 - kept
+    there = [replace(each, turn=each.turn - gone) for each in known if each.turn is not None and each.turn >= gone]
+    others = dict.fromkeys(replace(each, turn=None) for each in known if each.turn is None or each.turn < gone)
+    return (*[*others][-_KNOWN_AGAIN:], *there)
 
 
 def ended_cut(previous: Call) -> tuple[Cut, ...]:
@@ -92,7 +100,7 @@ def ended_call(agent: Agent, call: Call) -> Call:
     if call.over:
         return call
     values = _lasting(agent)
-    prompt = replace(call.prompt, passing=(), ended=ended_before(call, shortened=False))
+    prompt = replace(call.prompt, passing=(), ended=ended_before(call, kept=None))
     if not call.delivery.places_blocks:  # the next call makes its system prompt anew
         prompt = _without(prompt, one_turn_names(agent))
     record = replace(call.record, inputs={n: digest for n, digest in call.record.inputs.items() if n in values})

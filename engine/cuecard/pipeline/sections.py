@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 
 from cuecard.agent import CHOICE, CONTENT, PROTOCOLS, Agent, Section
 from cuecard.agent.sections.conditions import Facts, holds, sections_asked, told
-from cuecard.model import Appended, CallGiven, Cut, Diagnostic, Json, Segment, SourceRow, Turn
+from cuecard.model import Appended, CallGiven, Cut, Diagnostic, Json, Segment, SourceRow, Turn, Withheld
 from cuecard.model.messages import Role
 from cuecard.pipeline.fit import excess
 from cuecard.pipeline.history.text import text_of
@@ -75,6 +75,7 @@ class Draft:
 
     Attributes:
         request: what the call is prepared from.
+        there: the tools that exist for the call.
         present: the included sections, in order.
         values: the values of the call with the content from sources.
         made: the text of each section without instructions, within its budget.
@@ -84,6 +85,7 @@ class Draft:
     """
 
     request: CallRequest
+    there: Sequence[str]
     present: tuple[Section, ...]
     values: Mapping[str, Json]
     made: Mapping[str, str]
@@ -129,12 +131,14 @@ class Draft:
         last = max((ranks[slot.id] for slot in slots), default=None) if all(s.id in ranks for s in slots) else None
         return [s for s in system if s.id not in ranks or (last is not None and ranks[s.id] >= last)]
 
-    def completed(self, tools: Sequence[str]) -> Composed:
-        """The sections of the call with the instructions of these tools.
+    def completed(self, tools: Sequence[str], unlisted: Collection[str] = ()) -> Composed:
+        """The sections of the call with the instructions of these tools, in which no list has those of `unlisted`.
 
         Raises:
             TemplateRenderError: when a section cannot be rendered with these values.
         """
+        if unlisted:
+            return self._listing(unlisted).completed(tools)
         agent, notes, present = self.request.agent, self.notes.copy(), self.present
         made, cut, trust = dict(self.made), dict(self.cut), dict(self.trust)
         slots = self._slots
@@ -151,6 +155,31 @@ class Draft:
         )
         found = tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources)
         return Composed(segments, bodies, spoken, self.values, *found, report(agent.gate, trust.values()), passing)
+
+    def _listing(self, unlisted: Collection[str]) -> Draft:
+        """The draft with lists of fewer tools: what was counted for them is at least what they take then."""
+        agent, count = self.request.agent, self.request.count
+        lists = [section for section in self.present if section.spec.tools]
+        there = [name for name in self.there if name not in unlisted]
+        filled = _filled(lists, _Notes(), lambda: _given(self.request, authored(agent, self.values), there))
+        values = {**self.values, **filled}
+        made, trust, cut = dict(self.made), dict(self.trust), dict(self.cut)
+        fixed = [section for section in lists if PROTOCOLS not in section.reads]
+        for section, (text, neutralised) in zip(fixed, gated_sections(agent, fixed, values, ()), strict=True):
+            trust[section.id] = neutralised
+            made[section.id], cut[section.id] = within_budget(section, text, agent.names, count)
+        return replace(self, there=there, values=values, made=made, trust=trust, cut=cut)
+
+
+def unlisted_tools(agent: Agent, withheld: Iterable[Withheld], *, every: bool) -> frozenset[str]:
+    """The tools that no list of a call has, because they are not active and no search can change that.
+
+    Args:
+        agent: the agent.
+        withheld: the tools of the call that are not active.
+        every: whether every tool is active from the start.
+    """
+    return frozenset(each.tool for each in withheld if every or each.tool in agent.core)
 
 
 def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequence[str]) -> Draft:
@@ -180,7 +209,7 @@ def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequ
     for section in present:
         text, trust[section.id] = gated.get(section.id, ("", {}))  # in the order of the prompt, also those to come
         made[section.id], cut[section.id] = within_budget(section, text, agent.names, request.count)
-    return Draft(request, tuple(present), filled, made, trust, cut, notes)
+    return Draft(request, there, tuple(present), filled, made, trust, cut, notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +339,10 @@ def _given_again(request: StepRequest, values: Mapping[str, Json]) -> Given:
     agent, call, given = request.agent, request.call, request.call.given
     if given is None:
         raise RuntimeError("a call keeps what the sources of its sections read")
-    cards = tuple(agent.catalogue[name] for name in call.tools.available) if given.knows_tools else None
+    tools = call.tools
+    unlisted = unlisted_tools(agent, tools.withheld, every=call.delivery.shows_all)
+    there = [name for name in tools.available if name not in unlisted]
+    cards = tuple(agent.catalogue[name] for name in there) if given.knows_tools else None
     now, files, gates = datetime.fromisoformat(given.now), agent.files, given.gates
     return Given(values, now, cards, files, given.files, gates, given.environment, given.said)
 

@@ -4,16 +4,20 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
+from cases.system_rows import ROOT, rows_proved_by
 from cms.database import Clock, Database, Json
 from cms.errors import CmsError
 from cms.seed import open_site
 from cms.snapshot import Snapshot, snapshot
 from cms.tools import call
+from unit.cms.talked import Talk
 
 
 def ticking() -> Clock:
@@ -54,6 +58,20 @@ class Site:
         return snapshot(self.db)
 
 
+@dataclass(frozen=True)
+class Talked(Site):
+    """The same, used by an assistant in one conversation: each use is a turn."""
+
+    @cached_property
+    def talk(self) -> Talk:
+        return Talk(self.db)
+
+    @override
+    def use(self, tool: str, **arguments: object) -> Json:
+        answer: Json = self.talk.use(tool, arguments)
+        return answer
+
+
 @pytest.fixture(scope="session")
 def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cms")
@@ -84,6 +102,24 @@ def new_site(seeded: Path, tmp_path: Path) -> Iterator[Callable[[], Site]]:
         site.db.close()
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that proves rows of docs/systems.md calls the tools itself, and then in a conversation on a host."""
+    if "site" in metafunc.fixturenames:
+        file, name = metafunc.definition.path, metafunc.function.__name__
+        rows = rows_proved_by(f"{file.relative_to(ROOT).as_posix()}::{name}")
+        metafunc.parametrize(
+            "site",
+            [False, True] if rows else [False],
+            indirect=True,
+            ids=["called", "+".join(rows)][: 2 if rows else 1],
+        )
+
+
 @pytest.fixture
-def site(new_site: Callable[[], Site]) -> Site:
-    return new_site()
+def site(new_site: Callable[[], Site], request: pytest.FixtureRequest) -> Site:
+    made = new_site()
+    if not request.param:
+        return made
+    talked = Talked(made.db, made.folder)
+    talked.use("cms_getSiteOverview")  # the first turn of a conversation
+    return talked

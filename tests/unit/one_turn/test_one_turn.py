@@ -245,3 +245,65 @@ def test_what_moves_with_each_request_comes_behind_what_changed(engine: Engine) 
 
     assert [block.lifetime for block in step.appended] == ["turn", "step"]
     assert "Nine sharp" in step.appended[-1].text
+
+
+@pytest.mark.parametrize("key", ["lifetime: turn", "remove: true", "when: x"])
+def test_an_element_within_a_section_has_no_lifetime_and_the_error_names_the_section(tmp_path: Path, key: str) -> None:
+    core = (
+        "<agent>\n<rules>\n{{#if x}}<deep><event>{{{x}}}</event></deep>{{/if}}\n</rules>\n<other>x</other>\n</agent>\n"
+    )
+    (tmp_path / "agent.xml").write_text(core, encoding="utf-8")
+    (tmp_path / "agent.yaml").write_text(
+        f"agent: a\ntemplate: agent.xml\ninputs: {{x: {{default: ''}}}}\nsections: [{{id: event, {key}}}]\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(SpecError) as caught:
+        Engine.open(tmp_path)
+
+    (problem,) = caught.value.problems
+    assert problem.message == "`event` is an element within the section `rules`, and has no settings of its own"
+    assert problem.hint == "name `rules`; or move `event` out of it, to be a child of the template's root"
+    assert (problem.code, problem.span and problem.span.line) == ("unknown-section", 4)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2])
+def test_after_a_compaction_the_turns_that_are_left_are_known_by_their_new_numbers(engine: Engine, kept: int) -> None:
+    chat = engine.conversation()
+    for number in range(3):
+        chat.user(Turn({"event": f"ORDER {number}"}))
+    chat.compacted(kept=kept)
+    chat.user()
+
+    assert [each.turn for each in chat.step().ended] == [*[None] * (3 - kept), *range(kept)]
+
+
+def test_thinking_of_an_ended_turn_goes_after_a_compaction_too(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(AGENT.replace(", lifetime: step}", "}"), encoding="utf-8")
+
+    def said(words: str, thought: str) -> list[dict[str, Any]]:
+        block = {"type": "thinking", "thinking": thought, "signature": "s"}
+        return [
+            {"role": "user", "content": words},
+            {"role": "assistant", "content": [block, {"type": "text", "text": "ok"}]},
+        ]
+
+    chat = Engine.open(tmp_path).conversation()
+    for event in ("", "ORDER 1", "ORDER 2", ""):
+        chat.user(Turn({"event": event}, model="claude-opus-5-5"))
+    chat.compacted(kept=2)
+    chat.user(Turn(model="claude-opus-5-5"))
+    messages = [*said("third", "OF ORDER 2"), *said("fourth", "OF NONE"), {"role": "user", "content": "fifth"}]
+    body = json.dumps(anthropic.request(chat.step(), messages, model="claude-opus-5-5"))
+
+    assert ["OF ORDER 2" in body, "OF NONE" in body] == [False, True]
+
+
+def test_what_is_known_of_ended_texts_is_bounded_by_the_messages_that_are_left(engine: Engine) -> None:
+    chat, sizes = engine.conversation(), []
+    for number in range(200):
+        chat.user(Turn({"event": f"ORDER {number}"}))
+        if number % 10 == 9:
+            chat.compacted(kept=2)
+            sizes.append(len(chat.step().ended))
+
+    assert max(sizes) < 80

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -318,3 +319,54 @@ sections:
     (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")
 
     assert Engine.open(tmp_path).core_tools == ("mail_send",)
+
+
+LISTING = """agent: some
+tools: {{instructions: tools.yaml, core: ["calendar_*"]}}
+sections:
+  - {{id: notes, title: Notes, text: "{{{{{{notes}}}}}}"}}
+  - {{id: tools, title: Tools, tools: {{item: "- {{{{{{name}}}}}}"}}}}
+  - {{id: how, title: How, text: "{{{{{{activeProtocols}}}}}}"}}
+  - {{id: retry, title: Retry, text: "{{{{{{retry}}}}}}"}}
+inputs: {{retry: {{default: "", tier: step}}, notes: {{default: ""}}}}
+layout: {{heading: "## {{{{title}}}}\\n"}}
+budget: {{total: 300}}
+delivery: {delivery}
+"""
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])
+@pytest.mark.parametrize("words", [0, 40, 80, 160, 180, 200, 220])
+def test_promise_14_a_core_tool_that_comes_and_does_not_fit_is_not_listed(
+    tmp_path: Path, delivery: DeliveryWish, words: int
+) -> None:
+    names = (*CALENDAR, "calendar_move", "calendar_open")
+    (tmp_path / "tools.yaml").write_text("tools:\n" + "".join(map(TOOL.format_map, [{"name": n} for n in names])))
+    (tmp_path / "agent.yaml").write_text(LISTING.format(delivery=delivery), encoding="utf-8")
+    engine = Engine.open(tmp_path)
+    chat, notes = engine.conversation(), "word " * words
+    withheld = set[str]()
+    for tools in (names[:1], CALENDAR, names, names):
+        chat.user(Turn({"notes": notes}, tools=tools))
+        first, second = chat.step(), chat.step([ToolResult("calendar_add", 1, "c")], inputs={"retry": "Again."})
+        for step in (first, second):
+            said = step.system + "".join(block.text for block in step.appended)
+            listed = re.findall(r"^- (\w+)$", said.rpartition("Tools\n")[2], re.MULTILINE)
+            assert listed == list(step.active_tools)
+            withheld |= {*tools} - {*listed}
+
+    assert bool(withheld) is (words > 150)
+
+
+def test_what_a_step_lists_again_leaves_out_core_tools_without_room(tmp_path: Path) -> None:
+    (tmp_path / "tools.yaml").write_text("tools:\n" + "".join(map(TOOL.format_map, [{"name": n} for n in CALENDAR])))
+    text = LISTING.format(delivery="append").replace("{{{name}}}", "{{{name}}}{{{retry}}}")
+    (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")
+    chat = Engine.open(tmp_path).conversation()
+    chat.user(Turn({"notes": "word " * 220}))
+    first, second = chat.step(), chat.step([ToolResult("calendar_add", 1, "c")], inputs={"retry": "!"})
+
+    assert first.active_tools == second.active_tools == ("calendar_add",)
+    again = "".join(block.text for block in second.appended if block.after_call_id)
+    assert "- calendar_add!\n" in again
+    assert "calendar_list" not in first.appended[-1].text + again

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Protocol
@@ -17,6 +17,7 @@ from cuecard.template.markup.well_formed import document_problems
 from cuecard.template.syntax.nodes import Block, Call, Content, Partial, Program, Statement, walk
 from cuecard.template.syntax.source import Source
 
+_DEEPER = {"open": 1, "close": -1, "empty": 0}
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
@@ -115,6 +116,16 @@ def find_seams(source: Source, program: Program) -> tuple[Seam, ...]:
     return tuple(_named([*_outside(children, [(node.start, node.end) for node in nodes], plain)]))
 
 
+def elements_within(source: Source, program: Program) -> Iterator[tuple[str, str]]:
+    """The elements of a well-formed template that are inside of sections, each with the id of its section."""
+    seams, depth = find_seams(source, program), 0
+    starts = [seam.start for seam in seams]
+    for tag in tags(blanked(source.text, mustache_spans(program.body), FILLER)):
+        if depth > 1 and tag.kind != "close":
+            yield tag.name, seams[bisect_right(starts, tag.start) - 1].id
+        depth += _DEEPER[tag.kind]
+
+
 def _elements(plain: str, found: Sequence[Tag]) -> Iterator[Seam]:
     """The root's tags, and its children."""
     depth, root = 0, ""
@@ -128,13 +139,13 @@ def _elements(plain: str, found: Sequence[Tag]) -> Iterator[Seam]:
         elif depth == 1:
             name, closes = (f"/{root}", True) if tag.kind == "close" else (tag.name, False)
             yield Seam(name, name, at, mark, frame=closes)
-        depth += {"open": 1, "close": -1, "empty": 0}[tag.kind]
+        depth += _DEEPER[tag.kind]
 
 
 def _bare(source: Source, plain: str, found: Sequence[Tag], nodes: Iterable[Statement]) -> Iterator[Seam]:
     """Blocks and calls of partials that are children of the root and contain no element themselves."""
     starts = [tag.start for tag in found]
-    depths = [0, *accumulate({"open": 1, "close": -1, "empty": 0}[tag.kind] for tag in found)]
+    depths = [0, *accumulate(_DEEPER[tag.kind] for tag in found)]
     for node in nodes:
         if not isinstance(node, Block | Partial) or (isinstance(node, Block) and node.decorator):
             continue

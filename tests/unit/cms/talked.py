@@ -1,0 +1,95 @@
+"""The example CMS as an assistant meets it: each use of a tool is a turn, in one conversation on a host."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from pydantic_ai.messages import ModelMessage, ModelResponse, SystemPromptPart, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from cms.database import Database
+from cms.errors import CmsError
+from cms.tools import TOOLS, call
+from cms_agent import cms
+from cuecard import Conversation, Engine, ToolCard, ToolResult, Turn
+from cuecard.adapters.assistant import FINAL_ANSWER, make_assistant
+from cuecard.adapters.pydantic_messages import tool_results
+from cuecard.adapters.scripted import PROFILE, shown_names
+
+SEARCH = "tool_search"
+ERRORS = {error.kind: error for error in CmsError.__subclasses__()}
+
+
+@cache
+def engine() -> Engine:
+    return cms().with_tools(ToolCard(name, tool.description, tool.input_schema) for name, tool in TOOLS.items())
+
+
+@dataclass
+class Talk:
+    """A conversation of an assistant with the tools of a site: it finds a tool before it calls it."""
+
+    db: Database
+    chat: Conversation = field(default_factory=lambda: engine().conversation())
+    messages: list[ModelMessage] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+    """The system prompt and the blocks of each turn's first request."""
+
+    def use(self, tool: str, arguments: Mapping[str, Any]) -> Any:
+        """What the tool answers to the model in the next turn.
+
+        Raises:
+            CmsError: when the model reads that the call was refused.
+        """
+        (result,) = self._turn(tool, arguments)
+        return _refused(json.loads(result.result)["error"]) if result.is_error else result.result
+
+    def search(self, query: str) -> Any:
+        """What the search tool answers in the next turn."""
+        (result,) = self._turn(SEARCH, {"query": query})
+        return result.result
+
+    def repeat(self, tool: str, arguments: Mapping[str, Any], times: int) -> list[str]:
+        """What the tool answers in the next turn, in which the model calls it so many times."""
+        return [str(result.result) for result in self._turn(tool, arguments, times)]
+
+    def _turn(self, tool: str, arguments: Mapping[str, Any], times: int = 1) -> list[ToolResult]:
+        """The results of a turn in which the model calls a tool, which it finds first."""
+        number = len(self.seen)
+        wanted, sought = [f"turn-{number}-{place}" for place in range(times)], f"turn-{number}-search"
+
+        def decide(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+            if len(self.seen) == number:
+                parts = (part for message in messages for part in message.parts)
+                told = [str(part.content) for part in parts if isinstance(part, SystemPromptPart)]
+                self.seen.append("\n".join([info.instructions or "", *told]))
+            done = {result.call_id for result in tool_results(messages)}
+            left = [each for each in wanted if each not in done]
+            if not left:
+                return ModelResponse([ToolCallPart(FINAL_ANSWER, {"answer": "Done."}, f"turn-{number}-answer")])
+            if tool in shown_names(info):
+                return ModelResponse([ToolCallPart(tool, dict(arguments), left[0])])
+            assert sought not in done, f"{tool} was not found"
+            return ModelResponse([ToolCallPart(SEARCH, {"query": tool}, sought)])
+
+        agent = make_assistant(
+            engine(), FunctionModel(decide, profile=PROFILE), TOOLS, self._call, conversation=self.chat
+        )
+        run = agent.run(f"Use {tool}.", deps=Turn(), message_history=self.messages)
+        self.messages = asyncio.run(run).all_messages()
+        return [each for each in tool_results(self.messages) if each.call_id in wanted]
+
+    async def _call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        try:
+            return ToolResult(tool, call(self.db, tool, arguments))
+        except CmsError as error:
+            return ToolResult(tool, error.to_json(), is_error=True)
+
+
+def _refused(error: Mapping[str, Any]) -> None:
+    raise ERRORS[error["class"]](error["message"], error["suggestion"], error.get("options", ()))
