@@ -41,7 +41,6 @@ from cuecard.pipeline.discovery import last_call_id, record_of
 from cuecard.pipeline.fit import Room
 from cuecard.pipeline.inputs import cleaned_history, memory_problems, problems_of, with_exact_bodies
 from cuecard.pipeline.origin import check_previous, check_texts
-from cuecard.pipeline.request import Ended
 from cuecard.records import dataclass
 
 
@@ -131,12 +130,11 @@ class Engine(Answers):
         return replace(self, agent=agent.with_catalogue(agent.catalogue.merged(admitted.cards), admitted.cuts))
 
     @checked(also=_state_rules)
-    def conversation(self, state: ConversationState | None = None, *, earlier: Engine | None = None) -> Conversation:
+    def conversation(self, state: ConversationState | None = None) -> Conversation:
         """A new conversation, or one that continues from a stored state; the state is never changed.
 
         Args:
             state: the conversation so far.
-            earlier: as for `prepare_call`, for the next message of the user.
 
         Raises:
             InputError: when the state is another agent's, or was edited.
@@ -144,7 +142,7 @@ class Engine(Answers):
         state = state or ConversationState()
         check_texts(state.call, "state.call")
         check_previous(state.call, self.agent)
-        return Conversation(self._hooks, state, earlier.agent if earlier else None)
+        return Conversation(self._hooks, state)
 
     @checked
     def dump(self, conversation: Conversation, *, ended: bool = False) -> str:
@@ -182,7 +180,6 @@ class Engine(Answers):
         previous: Call | None = None,
         compacted: bool = False,
         kept: Count = 1,
-        earlier: Engine | None = None,
     ) -> Call:
         """The prompt of one run for one user message, as plain data that travels with the host.
 
@@ -196,26 +193,19 @@ class Engine(Answers):
                 call gets one new baseline, whose system prompt includes everything discovered so far.
             kept: after a compaction, how many user messages come before the new one; a summary with the role `user`
                 counts, tool results do not.
-            earlier: the engine that prepared `previous`, if the files have changed since: with it, `reload: append`
-                announces the changes in a block. `Pins.serve` finds it.
 
         Raises:
-            InputError: with every missing, unknown or wrong input, and everything else that is wrong in an argument, or
-                when `earlier` did not prepare `previous`.
+            InputError: with every missing, unknown or wrong input, and everything else that is wrong in an argument.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         turn = cleaned_history(turn)
         check_texts(previous, "previous")
-        search = {engine.search_tool for engine in (self, earlier) if engine}
-        pending = bool(self.agent.pending)
-        history = with_exact_bodies(history, "history", lambda result: pending or result.tool in search)
-        records = tuple(
-            record_of(result, result.tool if result.tool in search else "", self.agent.pending) for result in history
-        )
-        ended = Ended.of(previous, earlier.agent, records) if earlier and previous else None
+        search, pending = self.search_tool, self.agent.pending
+        history = with_exact_bodies(history, "history", lambda result: bool(pending) or result.tool == search)
+        records = tuple(record_of(result, search, pending) for result in history)
         found = self._hooks.found(records, previous)
         since = last_call_id(history)
-        return self._hooks.call(turn, found, previous, kept if compacted and previous else None, ended, since)
+        return self._hooks.call(turn, found, previous, kept if compacted and previous else None, since)
 
     @checked(also=_call_rules)
     def prepare_step(self, call: Call, history: History = (), *, inputs: JsonObject = NO_INPUTS) -> Step:

@@ -1,5 +1,6 @@
 """Words of the prompt and of the blocks in a conversation: notices, working memory, instructions of tools."""
 
+from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import Field
@@ -12,6 +13,8 @@ from cuecard.model.prompt import REMINDER
 
 class NoticeWords(FileModel):
     """Notices during a conversation. Each is an element, and its last line ends in a line break."""
+
+    removed = MappingProxyType({"withdrawn_instructions": "delete it: changed instructions begin a new system prompt"})
 
     update: Annotated[str, holds("text", "turn", required=("text",)), TAGS, IN_AN_ELEMENT] = Field(
         '<context-update turn="{turn}">\n{text}</context-update>\n',
@@ -27,10 +30,6 @@ class NoticeWords(FileModel):
     )
     restored_tools: Annotated[str, holds("tools", required=("tools",)), TAGS, IN_AN_ELEMENT] = Field(
         "<restored-tools>\n{tools}\n</restored-tools>\n", description="tools that exist again: {tools}"
-    )
-    withdrawn_instructions: Annotated[str, holds("tools", required=("tools",)), TAGS, IN_AN_ELEMENT] = Field(
-        "<withdrawn-instructions>\n{tools}\n</withdrawn-instructions>\n",
-        description="tools whose instructions were removed: {tools}",
     )
     withheld_tools: Annotated[str, holds("tools", required=("tools",)), TAGS, IN_AN_ELEMENT] = Field(
         "<withheld-tools>\n{tools}\nNot active: no room is left for their instructions. Do not call them.\n"
