@@ -25,7 +25,7 @@ from cuecard.cli.options import (
     Set,
     TurnFile,
 )
-from cuecard.cli.reference_commands import explain, probe, schema
+from cuecard.cli.reference_commands import explain, schema
 from cuecard.cli.run_command import run
 from cuecard.cli.serve_command import serve
 from cuecard.cli.signatures import Argument, Option
@@ -172,7 +172,6 @@ COMMANDS: Final = Group(
         "fmt": format_files,
         "import": import_files,
         "explain": explain,
-        "probe": probe,
         "serve": serve,
         "schema": schema,
         "tools": TOOLS,
@@ -180,6 +179,7 @@ COMMANDS: Final = Group(
         "bench": BENCH,
     },
     version=lambda: f"cuecard {cuecard.__version__}",
+    removed={"probe": "write what you know of an endpoint into a models file: docs/providers.md shows how"},
 )
 
 
