@@ -31,7 +31,7 @@ from cuecard.model.boundary import Count, FilledText, Given, JsonObject, check_f
 from cuecard.model.sealed import check_key, seal, unseal
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_agent
-from cuecard.outside.folder import folder_of, read_agent
+from cuecard.outside.folder import read_agent
 from cuecard.outside.helpers import helper_loader
 from cuecard.outside.rankers.code import AnyRanker
 from cuecard.outside.rankers.opening import SearchWish
@@ -112,7 +112,7 @@ class Engine(Answers):
         check_key(key)
         place = find_agent(path)
         agent = build_agent(read_agent(place), load=helper_loader(allow_code=allow_code), counter=bundled_counter)
-        search = SearchWish(ranker, allow_code, cache).open(agent.ranker, folder_of(place), agent.spec.roots)
+        search = SearchWish(ranker, allow_code, cache).open(agent.ranker)
         count = bundled_counter(agent.spec.tokens.encoding)
         return cls(agent, delivery or agent.spec.delivery, count, clock, salt, key, search)
 

@@ -7,8 +7,7 @@ from dataclasses import field
 from typing import TypeAlias, Union
 
 from cuecard.cli.signatures import HELP, Command, Parser, call, summary, usage_problem
-from cuecard.errors import InputError, Problem, closest
-from cuecard.model.removed import REMOVED
+from cuecard.errors import REMOVED, InputError, Problem, closest
 from cuecard.records import dataclass
 
 Entry: TypeAlias = Union[Command, "Group"]

@@ -15,7 +15,7 @@ from cuecard.model import Call, DeliveryWish, Host, Json, Step, ToolResult, Turn
 from cuecard.outside.cache import cache_at
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_content
-from cuecard.outside.folder import folder_of, read_agent
+from cuecard.outside.folder import read_agent
 from cuecard.outside.helpers import helper_loader
 from cuecard.outside.kept_counts import kept_counter
 from cuecard.outside.rankers.opening import SearchWish
@@ -27,7 +27,7 @@ def open_engine(agent: Path, delivery: DeliveryWish | None = None, *, allow_code
     settings, path = read_settings(), find_content(agent)
     cache = cache_at(settings.cache_folder)
     made = build_agent(read_agent(path), load=helper_loader(allow_code=allow_code))
-    search = SearchWish(None, allow_code, settings.cache_folder).open(made.ranker, folder_of(path), made.spec.roots)
+    search = SearchWish(None, allow_code, settings.cache_folder).open(made.ranker)
     count = kept_counter(made.spec.tokens.encoding, cache)
     return Engine(made, delivery or settings.delivery or made.spec.delivery, count, utc_now, settings.salt, "", search)
 

@@ -7,8 +7,7 @@ from typing import Any
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-REMOVED = "removed-setting"
-"""The code of what an earlier version had."""
+from cuecard.errors import REMOVED
 
 
 def no_longer(word: str, hint: str) -> BeforeValidator:

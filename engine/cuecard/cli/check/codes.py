@@ -42,7 +42,7 @@ CODES: Mapping[str, str] = {
     "nothing-to-find": "A search tool, or a setting of it, where every tool is active from the start.",
     "never-sent": "A text that names the search tool of an agent which never has one.",
     "never-active": "A tool for whose instructions a budget has no room, even where nothing else was found.",
-    "unknown-ranker": "A ranker that is neither a known name, nor a `model2vec:` model, nor a function in a package.",
+    "unknown-ranker": "A ranker that is neither a known name nor a function in a package.",
     "tool-order": "File names in mixed case: another system may read them, and list their tools, in another order.",
     "no-protocols": "A template without a place for tool instructions.",
     # skills

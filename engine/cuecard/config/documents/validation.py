@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Self, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cuecard.config.documents.yaml_text import Document, Path
-from cuecard.errors import Problem, SpecError, closest, did_you_mean
-from cuecard.model.removed import REMOVED
+from cuecard.errors import REMOVED, Problem, SpecError, closest, did_you_mean
 
 Model = TypeVar("Model", bound="FileModel")
 
