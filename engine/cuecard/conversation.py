@@ -7,7 +7,6 @@ from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
 
-from cuecard.agent import Agent
 from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.errors import InputError, Problem
 from cuecard.hooks import Hooks
@@ -30,7 +29,6 @@ from cuecard.model.boundary import Count, FilledText, Given, JsonObject, admit, 
 from cuecard.pipeline.discovery import Found, last_call_id
 from cuecard.pipeline.inputs import cleaned_history, memory_problems, problems_of, with_exact_bodies, with_exact_body
 from cuecard.pipeline.placement import Placed
-from cuecard.pipeline.request import Ended
 from cuecard.records import dataclass
 from cuecard.sources.entities import newest, remember
 
@@ -66,9 +64,9 @@ class Conversation:
     `state` is immutable: share it, store it, and continue from it any number of times.
     """
 
-    def __init__(self, hooks: Hooks, state: ConversationState, earlier: Agent | None = None) -> None:
+    def __init__(self, hooks: Hooks, state: ConversationState) -> None:
         """Use `Engine.conversation`."""
-        self._hooks, self._state, self._earlier = hooks, state, earlier
+        self._hooks, self._state = hooks, state
         self._known = KnownResults(state.results)
         self._progress: _Progress | None = None
 
@@ -124,9 +122,7 @@ class Conversation:
         turn = turn if turn.memory.entities else replace(turn, memory=state.memory)
         turn = replace(turn, tools_before=state.there) if turn.tools_before is None else turn
         found = self._hooks.more(self._found(), news.new)
-        ended = Ended.of(state.call, self._earlier, state.results) if state.call and self._earlier else None
-        call = self._hooks.call(turn, found, state.call, state.kept, ended, last_call_id(state.results))
-        self._earlier = None
+        call = self._hooks.call(turn, found, state.call, state.kept, last_call_id(state.results))
         self._keep(replace(news, state=replace(state, call=call, memory=turn.memory, kept=None, there=None)), None)
         return call
 
@@ -268,9 +264,8 @@ class Conversation:
         if not results and not calls:
             return _Taken(state)
         results = with_exact_bodies(results, "results", lambda result: not result.is_error)
-        waiting, agents = {**state.calls, **calls}, (agent, self._earlier) if self._earlier else (agent,)
-        searches = {each.spec.tools.search.tool for each in agents}
-        news = tuple(self._known.news(self._known.named(results, waiting), searches, agent.pending))
+        waiting = {**state.calls, **calls}
+        news = tuple(self._known.news(self._known.named(results, waiting), agent.search_tool, agent.pending))
         new = tuple(record for record, _ in news)
         answered = {*self._known.tools, *(record.call_id for record in new)}
         state = replace(

@@ -45,7 +45,7 @@ from cuecard.model.sealed import check_key, seal, unseal
 from cuecard.model.skills import SkillText
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_agent
-from cuecard.outside.folder import folder_of, read_agent
+from cuecard.outside.folder import read_agent
 from cuecard.outside.helpers import helper_loader
 from cuecard.outside.models import profiles_with
 from cuecard.outside.rankers.code import AnyRanker
@@ -68,7 +68,6 @@ from cuecard.pipeline.inputs import (
 )
 from cuecard.pipeline.origin import check_previous, check_texts
 from cuecard.pipeline.placement import CallRooms
-from cuecard.pipeline.request import Ended
 from cuecard.pipeline.results import render_result
 from cuecard.records import dataclass
 
@@ -132,7 +131,7 @@ class Engine:
         check_key(key)
         place = find_agent(path)
         agent = build_agent(read_agent(place), load=helper_loader(allow_code=allow_code), counter=bundled_counter)
-        search = SearchWish(ranker, allow_code, cache).open(agent.ranker, folder_of(place), agent.spec.roots)
+        search = SearchWish(ranker, allow_code, cache).open(agent.ranker)
         count = bundled_counter(agent.spec.tokens.encoding)
         return cls(agent, delivery or agent.spec.delivery, count, clock, salt, key, search)
 
@@ -150,12 +149,11 @@ class Engine:
         return replace(self, agent=agent.with_catalogue(agent.catalogue.merged(admitted.cards), admitted.cuts))
 
     @checked(also=state_rules)
-    def conversation(self, state: ConversationState | None = None, *, earlier: Engine | None = None) -> Conversation:
+    def conversation(self, state: ConversationState | None = None) -> Conversation:
         """A new conversation, or one that continues from a stored state; the state is never changed.
 
         Args:
             state: the conversation so far.
-            earlier: as for `prepare_call`, for the next message of the user.
 
         Raises:
             InputError: when the state is another agent's, or was edited.
@@ -163,7 +161,7 @@ class Engine:
         state = state or ConversationState()
         check_texts(state.call, "state.call")
         check_previous(state.call, self.agent)
-        return Conversation(self._hooks, state, earlier.agent if earlier else None)
+        return Conversation(self._hooks, state)
 
     @checked
     def dump(self, conversation: Conversation, *, ended: bool = False) -> str:
@@ -200,7 +198,6 @@ class Engine:
         previous: Call | None = None,
         compacted: bool = False,
         kept: Count = 1,
-        earlier: Engine | None = None,
     ) -> Call:
         """The prompt of one run for one user message, as plain data that travels with the host.
 
@@ -214,22 +211,17 @@ class Engine:
                 call gets one new baseline, whose system prompt includes everything discovered so far.
             kept: after a compaction, how many user messages come before the new one; a summary with the role `user`
                 counts, tool results do not.
-            earlier: the engine that prepared `previous`, if the files have changed since: with it, `reload: append`
-                announces the changes in a block. `Pins.serve` finds it.
 
         Raises:
-            InputError: with every missing, unknown or wrong input, and everything else that is wrong in an argument, or
-                when `earlier` did not prepare `previous`.
+            InputError: with every missing, unknown or wrong input, and everything else that is wrong in an argument.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         turn = cleaned_history(turn)
         check_texts(previous, "previous")
-        search = {engine.search_tool for engine in (self, earlier) if engine}
-        records = read_results(history, search, self.agent.pending)
-        ended = Ended.of(previous, earlier.agent, records) if earlier and previous else None
+        records = read_results(history, {self.search_tool}, self.agent.pending)
         found = self._hooks.found(records, previous)
         since = last_call_id(history)
-        return self._hooks.call(turn, found, previous, kept if compacted and previous else None, ended, since)
+        return self._hooks.call(turn, found, previous, kept if compacted and previous else None, since)
 
     @checked(also=call_rules)
     def prepare_step(self, call: Call, history: History = (), *, inputs: JsonObject = NO_INPUTS) -> Step:

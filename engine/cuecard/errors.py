@@ -32,6 +32,9 @@ KEPT = 500
 MAX_PROBLEMS = 100
 """How many problems are shown at once; people do not read more, and the first of them often cause the others."""
 
+REMOVED = "removed-setting"
+"""The code of what an earlier version had; the hint says what to write instead."""
+
 _LONG_WORD = 200
 """How long a word is at most that a hint names."""
 

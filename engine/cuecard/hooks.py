@@ -34,9 +34,11 @@ from cuecard.model import (
     Withheld,
 )
 from cuecard.pipeline.ahead import discover_ahead
-from cuecard.pipeline.baseline import begins_anew, searched_before
+from cuecard.pipeline.baseline import baseline_reason
 from cuecard.pipeline.call import CallParts, make_call, select_history
 from cuecard.pipeline.continuation import (
+    LastStep,
+    begin_conversation,
     continue_conversation,
     decided_before,
     earlier_tools,
@@ -53,7 +55,7 @@ from cuecard.pipeline.late_cues import tell_late_cues
 from cuecard.pipeline.origin import check_call, check_previous
 from cuecard.pipeline.passing import check_running, ended_call
 from cuecard.pipeline.placement import Placed, active_tools, place, room_within
-from cuecard.pipeline.request import CallRequest, Ended, StepRequest
+from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.results import render_result
 from cuecard.pipeline.sections import Draft, draft_sections, unlisted_tools
 from cuecard.pipeline.step import make_step
@@ -109,13 +111,12 @@ class Hooks:
         found: Found,
         previous: Call | None = None,
         kept: int | None = None,
-        ended: Ended | None = None,
         since: str | None = None,
     ) -> Call:
         """The call of one user message; arguments are those of `CallRequest`.
 
         Raises:
-            InputError: when `previous` belongs to another agent, or did not end as stated.
+            InputError: when `previous` belongs to another agent.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         check_previous(previous, self.agent)
@@ -123,7 +124,7 @@ class Hooks:
         if told := told_of_model(turn, previous, model):
             turn = replace(turn, diagnostics=(*turn.diagnostics, *told))
         now = time_of(turn, self.clock)
-        request = CallRequest(self.agent, turn, found, previous, kept, now, self.count, ended, since)
+        request = CallRequest(self.agent, turn, found, previous, kept, now, self.count, since)
         chosen = select_history(request)
         request = with_window(request, chosen)
         values = clean_inputs(request, chosen.summary)
@@ -131,7 +132,7 @@ class Hooks:
         delivery = delivery_of(request, self.delivery, model)
         request = replace(request, apart=delivery.places_blocks)
         check_lifetimes(request, model)
-        call, withheld = _made(request, _Given(chosen, values, delivery))
+        call, withheld = _begun(request, _Given(chosen, values, delivery)).made()
         call = tell_withheld(request, call, withheld)
         return discover_ahead(request, tell_late_cues(request, call))
 
@@ -235,96 +236,88 @@ class _Given:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A call before its tools are decided: its sections, and the tools that exist."""
+    """A call before its tools are decided: its sections, and the tools that exist.
+
+    It goes on from the last step of the previous call; without one, it begins with a system prompt of its own.
+    """
 
     request: CallRequest
     given: _Given
     draft: Draft
     existing: ToolPlan
     known: tuple[str, ...]
+    last: LastStep | None
+    reason: str
 
-    @classmethod
-    def of(cls, request: CallRequest, given: _Given, *, anew: bool) -> _Begun:
-        """The beginning of a call, which gets a new system prompt (`anew`) or goes on from the one before."""
-        existing, earlier = existing_tools(request), earlier_tools(request)
-        if anew and request.previous:  # tools from messages follow no result that could announce them again
-            earlier = (*earlier, *request.previous.tools.brought)
-        known = known_tools(request, earlier, existing.tools.available, anew=anew)
-        before = searched_before(request, given.delivery)
-        if not anew and request.previous:
-            before = request.previous.tools.offers_search
-        every = given.delivery.shows_all
-        existing = with_search(request, existing, known, before=before, anew=anew, every=every)
-        draft = draft_sections(request, given.values.values, existing.tools.available)
-        return cls(request, given, draft, existing, known)
+    def made(self) -> tuple[Call, tuple[Withheld, ...]]:
+        """The call as the next one of its conversation, and the tools that are not active from now on.
+
+        Raises:
+            TemplateRenderError: when the template cannot be rendered with these values.
+        """
+        return self._continued(self.last) if self.last else self._anew()
+
+    def _anew(self) -> tuple[Call, tuple[Withheld, ...]]:
+        """The call with a new system prompt, in which tools found before it are decided again."""
+        request, core = self.request, self.existing.tools.initial
+        edition = request.agent.edition(request.turn.profile, request.turn.variant)
+        offers, withheld = self._offers(NOTHING_DECIDED), tuple[Withheld, ...]()
+        if any(offer.tokens for offer in offers):
+            asked = self.draft.ask(core)
+            room = Room(asked.has_place(edition), self.draft.takes(asked, core), times=asked.times or 1)
+            decided = None if self._every else NOTHING_DECIDED
+            room = call_room(request, room, asked.tokens, asked.sections, decided)
+            withheld = as_told(first_fit(offers, room, anew=True).withheld, room, anew=True)
+        return begin_conversation(request, self._without(withheld), self.reason), withheld
+
+    def _continued(self, last: LastStep) -> tuple[Call, tuple[Withheld, ...]]:
+        """The call that continues from the previous one."""
+        request = self.request
+        decided = decided_before(last)
+        offers = self._offers(decided)
+        open_ = [offer for offer in offers if offer.tokens]
+        call = self._without(decided.withheld, open_)
+        if not open_:
+            return continue_conversation(request, call, last), ()
+        room = message_room(request, call, last, [offer.tool for offer in open_ if offer.there], decided)
+        new = as_told(first_fit(offers, room).withheld, room, anew=False)
+        return continue_conversation(request, self._without((*decided.withheld, *new)), last), new
 
     @property
-    def every(self) -> bool:
+    def _every(self) -> bool:
         """Whether every tool is active from the start."""
         return self.given.delivery.shows_all
 
-    def offers(self, decided: Decided) -> list[Offer]:
+    def _offers(self, decided: Decided) -> list[Offer]:
         """The tools that are decided with the call."""
         there = self.existing.tools.available
-        asked = there if self.every else (*self.existing.matching, *self.known)
+        asked = there if self._every else (*self.existing.matching, *self.known)
         return call_offers(self.request, asked, there, decided)
 
-    def made(self, withheld: Sequence[Withheld] = (), undecided: Iterable[Offer] = ()) -> Call:
+    def _without(self, withheld: Sequence[Withheld], undecided: Iterable[Offer] = ()) -> Call:
         """The call without these tools, as it would be without an earlier conversation."""
         without = {each.tool for each in undecided}
-        tools = plan_tools(self.existing, self.known, withheld, without, every=self.every)
-        unlisted = unlisted_tools(self.request.agent, withheld, every=self.every)
+        tools = plan_tools(self.existing, self.known, withheld, without, every=self._every)
+        unlisted = unlisted_tools(self.request.agent, withheld, every=self._every)
         sections = self.draft.completed(tools.tools.initial, unlisted)
         parts = CallParts(self.given.history, self.given.values, self.given.delivery, tools, sections)
         return make_call(self.request, parts)
 
 
-def _made(request: CallRequest, given: _Given) -> tuple[Call, tuple[Withheld, ...]]:
-    """The call as the next one of its conversation, and the previously known tools that are not active from now on.
-
-    Raises:
-        InputError: when the engine that is said to have prepared the call before has not.
-        TemplateRenderError: when the template cannot be rendered with these values.
-    """
-    if request.previous is not None and not begins_anew(request, given.delivery):
-        made = _continued(_Begun.of(request, given, anew=False), request.previous)
-        if made is not None:
-            return made
-    return _anew(_Begun.of(request, given, anew=True))
-
-
-def _anew(begun: _Begun) -> tuple[Call, tuple[Withheld, ...]]:
-    """The call with a new system prompt, in which tools found before it are decided again."""
-    request, core = begun.request, begun.existing.tools.initial
-    edition = request.agent.edition(request.turn.profile, request.turn.variant)
-    offers, withheld = begun.offers(NOTHING_DECIDED), tuple[Withheld, ...]()
-    if any(offer.tokens for offer in offers):
-        asked = begun.draft.ask(core)
-        room = Room(asked.has_place(edition), begun.draft.takes(asked, core), times=asked.times or 1)
-        decided = None if begun.every else NOTHING_DECIDED
-        room = call_room(request, room, asked.tokens, asked.sections, decided)
-        withheld = as_told(first_fit(offers, room, anew=True).withheld, room, anew=True)
-    call = begun.made(withheld)
-    return continue_conversation(request, call), withheld
-
-
-def _continued(begun: _Begun, previous: Call) -> tuple[Call, tuple[Withheld, ...]] | None:
-    """The call that continues from the previous one; None if it turns out to need a new system prompt."""
-    request = begun.request
-    last = last_step(request, previous)
-    decided = decided_before(previous, last)
-    offers = begun.offers(decided)
-    open_ = [offer for offer in offers if offer.tokens]
-    made = begun.made(decided.withheld, open_)
-    call = continue_conversation(request, made, last)
-    if call.prompt.segments is not previous.prompt.segments:
-        return None
-    if not open_:
-        return call, ()
-    room = message_room(request, made, last, [offer.tool for offer in open_ if offer.there], decided)
-    new = as_told(first_fit(offers, room).withheld, room, anew=False)
-    call = begun.made((*decided.withheld, *new))
-    return continue_conversation(request, call, last), new
+def _begun(request: CallRequest, given: _Given) -> _Begun:
+    """The beginning of a call, which goes on from the previous one unless something stands against it."""
+    previous, delivery = request.previous, given.delivery
+    reason = baseline_reason(request, delivery)
+    anew = previous is None or bool(reason) or not delivery.places_blocks
+    existing, earlier = existing_tools(request), earlier_tools(request)
+    if anew and previous:  # tools from messages follow no result that could announce them again
+        earlier = (*earlier, *previous.tools.brought)
+    known = known_tools(request, earlier, existing.tools.available, anew=anew)
+    before = previous.tools.offers_search if previous and not reason else None
+    existing = with_search(request, existing, known, before=before, anew=anew, every=delivery.shows_all)
+    draft = draft_sections(request, given.values.values, existing.tools.available)
+    last = last_step(request, previous) if previous and not anew else None
+    return _Begun(request, given, draft, existing, known, last, reason)
 
 
 def _unfit(request: StepRequest, names: Sequence[str]) -> tuple[Withheld, ...]:

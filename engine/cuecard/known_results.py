@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from cuecard.errors import InputError, Problem
@@ -58,19 +58,17 @@ class KnownResults:
             raise InputError(problems)
         return [each if each.tool else replace(each, tool=tools[each.call_id or ""]) for each in results]
 
-    def news(
-        self, results: History, searches: Collection[str], pending: str
-    ) -> Iterator[tuple[ResultRecord, ToolResult]]:
+    def news(self, results: History, search: str, pending: str) -> Iterator[tuple[ResultRecord, ToolResult]]:
         """The results that are not known yet, each with what is kept of it; one without a call id is always new.
 
         Args:
             results: results with the names of their tools.
-            searches: the search tools.
+            search: the search tool.
             pending: the key by which a result asks for confirmation.
         """
         batch: set[ResultRecord] = set()
         for result in results:
-            record = record_of(result, result.tool if result.tool in searches else "", pending)
+            record = record_of(result, search, pending)
             if record.call_id is None or (record not in self._records and record not in batch):
                 batch.add(record)
                 yield record, result

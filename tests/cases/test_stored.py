@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cases.stored_talks import KEY, STORED, TALKS, Stored, files, next_step, text_of
+from cases.stored_talks import FINGERPRINTS, KEY, STORED, TALKS, Stored, files, next_step, text_of
 from cuecard import Call, ConversationState, CuecardError, InputError, Manifest, Step
 
 KINDS: dict[str, type[Stored]] = {
@@ -25,8 +25,10 @@ KINDS: dict[str, type[Stored]] = {
     "manifest": Manifest,
 }
 
-CHANGED = {"frozen", "messages"}
-"""Conversations that begin otherwise today: with no search tool, since there is nothing left to find."""
+CHANGED = {"frozen", "messages", "reload"}
+"""Conversations that begin or go on otherwise today: with no search tool, since there is nothing left to find, and with
+a new system prompt where `reload: append` announced that the files had changed.
+"""
 
 talks = pytest.mark.parametrize("name", sorted(TALKS))
 kinds = pytest.mark.parametrize("kind", KINDS)
@@ -78,6 +80,27 @@ def test_a_conversation_that_would_begin_otherwise_today_goes_on_with_its_search
 
     assert next_step(chat).segments == before
     assert chat.call.tools.offers_search
+
+
+def test_a_conversation_under_the_removed_policy_goes_on_with_a_named_baseline() -> None:
+    chat = TALKS["reload"].engine().load(stored("reload", "unsigned"))
+    assert chat.call
+    before = chat.call.prompt
+    assert before.withdrawn
+    assert (before.origin, chat.call.configuration.reload) == (FINGERPRINTS["shop"], "append")
+
+    with pytest.raises(InputError) as caught:
+        chat.step()
+    step = next_step(chat)
+
+    assert [problem.code for problem in caught.value.problems] == ["removed-setting"]
+    assert "prepare the call again" in caught.value.problems[0].hint
+    assert step.segments != before.segments
+    assert (chat.call.prompt.sent, chat.call.prompt.withdrawn) == ((), ())
+    assert step.origin == FINGERPRINTS["shop_later"]
+    (reason,) = (cut.reason for cut in step.manifest.cuts if cut.what == "baseline")
+    assert reason.startswith("the conversation was made under `reload: append`, which was removed, and goes on under")
+    assert {"bake_loaf", "list_loaves", "sell_loaf"} < {*step.active_tools}
 
 
 @talks

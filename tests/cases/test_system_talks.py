@@ -18,10 +18,9 @@ from lxml import etree
 
 from cases.system_rows import ROOT, Asked, Play, in_a_loop, lines, on_pydantic_ai, opened
 from cms.seed import open_site
-from cuecard import Engine, Entity, Memory, Step, ToolResult, Turn
+from cuecard import Engine, Entity, Memory, Step, ToolResult, Turn, compare_manifests
 from cuecard.adapters import anthropic
 from cuecard.adapters.openai import chat_request
-from cuecard.analysis.explain import compare
 from cuecard.cli.turn_file import read_turn
 from cuecard.config.turn_file import to_turn
 from cuecard.model import FileText, Json
@@ -247,7 +246,7 @@ def rounds(delivery: Any = None) -> tuple[Engine, list[Step]]:
 @pytest.mark.parametrize("delivery", ["rewrite", "append", "frozen"])
 def test_a_retry_changes_its_section_between_rounds_and_nothing_that_is_stable(row: str, delivery: Any) -> None:
     _, (first, second) = rounds(delivery)
-    changed = [each.id for each in compare(first.manifest, second.manifest).changes if each.kind != "same"]
+    changed = [each.id for each in compare_manifests(first.manifest, second.manifest).changes if each.kind != "same"]
     said = [{"role": "user", "content": "Go on."}]
     bodies = [chat_request(step, said, model="gpt-5.2")["messages"] for step in (first, second)]
     stable, _, _ = bodies[1][0]["content"].partition("<!-- PIONEER_PROMT_CACHE_BOUNDARY -->")

@@ -28,7 +28,7 @@ def _allowed(model: type[BaseModel], key: str) -> tuple[str, ...]:
 HAVE_A_ROW = [
     *get_args(Tier),
     *get_args(DeliveryWish),
-    *get_args(ReloadPolicy),
+    *get_args(get_args(ReloadPolicy)[0]),
     *get_args(Host),
     *get_args(Cue),
     *SOURCES,

@@ -18,9 +18,7 @@ ELSEWHERE = {
     "cuecard.catalogue.card_texts.MAX_TEXT": "what of a text is searched",
     "cuecard.outside.cache.MAX_FILE": "the cache is made anew",
     "cuecard.outside.cache.MAX_FOLDER": "the same",
-    "cuecard.outside.rankers.tensors._MAX_CONTENTS": "a format's own",
-    "cuecard.outside.rankers.word_vectors.MAX_PIECES": "what of a text is searched",
-    "cuecard.sources.skills.paths.MAX_ALTERNATIVES": "a pattern with more is a plain text",
+    "cuecard.sources.skills.paths.MAX_ALTERNATIVES": "a pattern with more matches nothing",
 }
 """Bounds of which nobody is told, because nothing is refused."""
 

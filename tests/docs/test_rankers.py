@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, SpecError
-from unit.rankers.tiny_model import write_model
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "rankers.md").read_text(encoding="utf-8")
@@ -28,15 +27,6 @@ def test_the_semantic_ranker_finds_what_is_meant(tmp_path: Path) -> None:
 
     assert "cms_deletePage" in engine.search_tools("get rid of the contact page").tools
     assert engine.search_tools("book a flight to Lisbon").tools == ()
-
-
-def test_a_model_in_the_folder_ranks(tmp_path: Path) -> None:
-    pytest.importorskip("tokenizers")
-    write_model(tmp_path / "models" / "potion-base-8M")
-    engine = Engine.open(agent_that_says("model2vec:", tmp_path))
-
-    assert engine.search_tools("publish a post").diagnostics == ()
-    assert "cms_publishPost" in engine.search_tools("publish a post").tools
 
 
 def test_a_function_is_loaded_where_code_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

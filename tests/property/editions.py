@@ -36,7 +36,7 @@ class Edition:
     search: str = "tool_search"
     core: tuple[str, ...] = ()
     tools: tuple[int, ...] = (1, 1, 1, 1)
-    policy: ReloadPolicy = "append"
+    policy: ReloadPolicy = "next-call"
     delivery: DeliveryWish = "append"
     more: dict[str, Any] = field(default_factory=dict, hash=False)
 
@@ -118,7 +118,7 @@ SAID = st.sampled_from(["", "a", "b"])
 
 
 @st.composite
-def editions(draw: st.DrawFn, policy: ReloadPolicy = "append", delivery: DeliveryWish = "append") -> Edition:
+def editions(draw: st.DrawFn, policy: ReloadPolicy = "next-call", delivery: DeliveryWish = "append") -> Edition:
     """A state of the files that another one can follow without a new root element or another search tool."""
     drawn = {name: draw(values) for name, values in DRAWN.items()}
     return Edition(**drawn, policy=policy, delivery=delivery)
@@ -135,7 +135,7 @@ class Talk:
 
 
 @st.composite
-def talks(draw: st.DrawFn, policy: ReloadPolicy = "append", delivery: DeliveryWish = "append") -> list[Talk]:
+def talks(draw: st.DrawFn, policy: ReloadPolicy = "next-call", delivery: DeliveryWish = "append") -> list[Talk]:
     """The calls of a conversation; most follow without an edit."""
     states = editions(policy, delivery)
     edition = draw(states)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.config.history_spec import (
+    OVERHEAD,
     BlockHistory,
     HistorySpec,
     LastHistory,
@@ -136,7 +137,7 @@ def test_promise_7_no_summary_vanishes_without_a_cut(
 @given(messages=MESSAGES, summary=SUMMARIES, spec=specs(), reply=REPLIES)
 def test_budgets_hold(messages: list[Message], summary: str | Summary, spec: HistorySpec, reply: str | None) -> None:
     selected = apply_summary(messages, summary, spec, count, reply)
-    tokens = sum(cost(message, spec, count) for message in selected.messages)
+    tokens = sum(cost(message, count) for message in selected.messages)
     match spec:
         case WindowHistory():
             assert len(selected.messages) <= (spec.on_overflow if selected.overflow else spec.keep)
@@ -147,8 +148,8 @@ def test_budgets_hold(messages: list[Message], summary: str | Summary, spec: His
             assert tokens <= (spec.max_tokens or 10**9)
         case TokenHistory():
             text = spec.summary.message.replace("{summary}", selected.summary)
-            section = spec.overhead + count(text) if selected.summary else 0
-            message = cost(selected.as_message, spec, count) if selected.as_message else 0
+            section = OVERHEAD + count(text) if selected.summary else 0
+            message = cost(selected.as_message, count) if selected.as_message else 0
             assert tokens + section + message <= spec.budget
 
 
@@ -163,7 +164,7 @@ def test_a_failing_or_empty_summarizer_loses_nothing(
     assert selected.store == (stored if stored.text.strip() else Summary())
     fresh = [m for m in messages if m.role in {"user", "assistant"} and not m.blank and not m.tool_calls and not m.id]
     if isinstance(spec, TokenHistory) and fresh and messages[-1:] == fresh[-1:] and not stored.text.strip():
-        assert selected.messages[-1:] == tuple(fresh[-1:]) or cost(fresh[-1], spec, count) > spec.budget
+        assert selected.messages[-1:] == tuple(fresh[-1:]) or cost(fresh[-1], count) > spec.budget
 
 
 TURNS = st.lists(st.integers(0, 2), min_size=1, max_size=25)

@@ -23,7 +23,7 @@ SMALL = {"tokens": {"encoding": "cl100k_base"}}
 """Half of a token table to unpack in each process."""
 REASONS = {
     "next-conversation": "the state that this conversation started with",
-    "append": "the newest state when this call started",
+    "next-call": "the newest state when this call started",
 }
 
 
@@ -80,7 +80,7 @@ def _processes() -> Iterator[tuple[Elsewhere, Elsewhere]]:
         yield first, second
 
 
-@pytest.mark.parametrize("policy", ["next-conversation", "append"])
+@pytest.mark.parametrize("policy", ["next-conversation", "next-call"])
 def test_a_conversation_continues_in_another_process_and_after_a_restart_byte_for_byte(
     tmp_path: Path, policy: ReloadPolicy, processes: tuple[Elsewhere, Elsewhere]
 ) -> None:

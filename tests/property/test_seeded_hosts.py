@@ -108,7 +108,7 @@ class Host:
         draw = self.draw = random.Random(seed)  # noqa: S311 - a conversation, not a secret
         self.setting = Setting(
             draw.choice(("append", "append", "append", "frozen", "auto", "rewrite")),
-            draw.choice(("append", "append", "next-call", "now")),
+            draw.choice(("next-call", "next-call", "next-call", "now")),
             draw.randrange(2),
             draw.random() < 0.4,
             draw.random() < 0.3,
@@ -132,7 +132,6 @@ class Host:
         self.gone: set[str] = set()
         self.kept: int | None = None
         self.moved = True
-        self.earlier: Engine | None = None
         self.step: Step | None = None
         # More than one of these leaves nothing in the messages that tells which of them a turn began with.
         self.habit = draw.choice(("stacks", "stops", "stops", "forgets"))
@@ -153,10 +152,9 @@ class Host:
             self.edit()
         if self.step and draw.random() < 0.2:
             self.shorten(report=draw.random() < 0.6)
-        before, self.engine = self.engine, self.newest()
-        self.earlier = before if self.setting.policy == "append" and before is not self.engine else None
-        self.chat = self.engine.conversation(self.chat.state, earlier=self.earlier)
-        if not self.earlier and draw.random() < 0.3:
+        self.engine = self.newest()
+        self.chat = self.engine.conversation(self.chat.state)
+        if draw.random() < 0.3:
             self.chat = self.engine.load(self.engine.dump(self.chat))
         self.now += timedelta(hours=draw.choice((0, 0, 1, 5)))
         self.gone = draw.choice((set[str](), set[str](), {"t0"}, {"t1", "t2"}, {"t3", "p0"}))
@@ -226,7 +224,6 @@ class Host:
             self.chat.compacted(self.kept)
         later, self.history = self.history[len(history) + len(self.untold) :], list(history)
         told = Diagnostic("configuration_changed", "now: another configuration within a run")
-        self.earlier = None
         self.call(replace(self.prepared, diagnostics=(told,)))
         self.kept = None
         self.again = later
@@ -243,7 +240,6 @@ class Host:
             previous=previous and Call.from_json(json.loads(json.dumps(previous.to_json()))),
             compacted=self.kept is not None,
             kept=self.kept or 0,
-            earlier=self.earlier,
         )
         assert call == again
         return call
@@ -310,7 +306,7 @@ class Host:
         self.again = []
         if self.draw.random() < 0.2:
             new = list(self.history)  # hosts may pass everything again
-        if self.draw.random() < 0.2 and not self.earlier:
+        if self.draw.random() < 0.2:
             self.chat = self.engine.load(self.engine.dump(self.chat))
         step = self.chat.step(new)
         self.untold = []

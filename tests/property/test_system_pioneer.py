@@ -186,7 +186,7 @@ def test_summary_and_history_never_cost_more_than_the_budget(
     chosen = apply_summary(talk, summary, spec, engine().count, reply)
     sent = [*((chosen.as_message,) if chosen.as_message else ()), *chosen.messages]
 
-    assert sum(cost(message, spec, engine().count) for message in sent) <= spec.budget
+    assert sum(cost(message, engine().count) for message in sent) <= spec.budget
     assert [message for message in talk if message not in chosen.messages] == list(chosen.dropped)
     if chosen.dropped:
         assert chosen.cuts

@@ -213,7 +213,7 @@ export interface components {
              * Reload
              * @enum {string}
              */
-            reload: "now" | "next-call" | "append" | "next-conversation";
+            reload: "now" | "next-call" | "next-conversation";
         };
         /**
          * AgentsAnswer
@@ -593,7 +593,7 @@ export interface components {
              * Reload
              * @enum {string}
              */
-            reload: "now" | "next-call" | "append" | "next-conversation";
+            reload: "now" | "next-call" | "next-conversation";
             /**
              * Served
              * @description why this state of the files serves the call

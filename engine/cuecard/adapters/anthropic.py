@@ -49,7 +49,7 @@ def request(
             beta header `TOOL_CHANGES_BETA` then. Elsewhere the first result behind the message reveals it; where the
             agent searches ahead, nothing is deferred. A tool that says `defer_loading` itself is left so.
         base_url: where the request goes, if not to the provider itself. Blocks get a role of their own only where the
-            models file says that this endpoint leaves messages in their places; `cuecard probe` finds out.
+            models file says that this endpoint leaves messages in their places.
         compare_with: the id of the message before, or empty for the first: the answer then says why the cache missed.
 
     Raises:

@@ -11,7 +11,7 @@ from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.models import Model
 
 from cuecard.adapters.pydantic_ai import Cuecard, OnCall, OnStep
-from cuecard.config.words.answers import ToolWords
+from cuecard.config.words_spec import Words
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
@@ -93,7 +93,7 @@ def acknowledge(message: str) -> dict[str, Json]:
     return {"acknowledged": message}
 
 
-def _answer(words: ToolWords) -> Callable[[str], str]:
+def _answer(words: Words) -> Callable[[str], str]:
     """The tool that ends a turn: the framework shows its docstring behind what a tool file says of it."""
 
     def final_answer(answer: str) -> str:

@@ -49,7 +49,7 @@ def responses_request(
         cache_key: requests with equal keys and beginnings reach the same cache; by default one key per configuration,
             that of the system prompt where the conversation has heard of a later one.
         base_url: where the request goes, if not to the provider itself. Blocks get a role of their own only where the
-            models file says that this endpoint leaves messages in their places; `cuecard probe` finds out.
+            models file says that this endpoint leaves messages in their places.
         compare_with: the id of the response before: the answer then says why the cache missed (GPT-5.6 and later).
 
     Raises:

@@ -8,13 +8,13 @@ from dataclasses import replace
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.yaml_text import Document
 from cuecard.config.documents.yaml_text import Path as Place
-from cuecard.config.ranker_name import BM25, KNOWN, RankerName, parse_ranker
-from cuecard.errors import DidYouMean, Problem
+from cuecard.config.ranker_name import BM25, KNOWN, REMOVED_RANKER, RankerName, parse_ranker, was_ranker
+from cuecard.errors import REMOVED, DidYouMean, Problem
 from cuecard.records import dataclass
 
 PLACE: Place = ("tools", "search", "ranker")
 
-_FORMS = "or `model2vec:` and the folder or name of a model, or a function of yours: `my_package:rank`"
+_FORMS = "or a function of yours: `my_package:rank`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,8 @@ def named_ranker(document: Document, spec: AgentFile) -> NamedRanker:
 def check_ranker(document: Document, spec: AgentFile) -> Iterator[Problem]:
     """The problem of an invalid ranker name. Whether a ranker is available is checked by those who use it."""
     written = spec.tools.search.ranker
-    if parse_ranker(written) is None:
+    if was_ranker(written):
+        yield document.problem(PLACE, REMOVED, f"the ranker `{written}` was removed", REMOVED_RANKER)
+    elif parse_ranker(written) is None:
         message = f"there is no ranker `{written}`"
         yield document.problem(PLACE, "unknown-ranker", message, DidYouMean(written, frozenset(KNOWN), _FORMS))

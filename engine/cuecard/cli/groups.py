@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from typing import TypeAlias, Union
 
 from cuecard.cli.signatures import HELP, Command, Parser, call, summary, usage_problem
-from cuecard.errors import InputError, Problem, closest
+from cuecard.errors import REMOVED, InputError, Problem, closest
 from cuecard.records import dataclass
 
 Entry: TypeAlias = Union[Command, "Group"]
@@ -20,11 +21,13 @@ class Group:
         help: what they do, in one sentence.
         commands: the commands by name.
         version: returns the text that `--version` prints; without it, there is no such option.
+        removed: the commands of earlier versions, each with what to do instead.
     """
 
     help: str
     commands: Mapping[str, Entry]
     version: Callable[[], str] | None = None
+    removed: Mapping[str, str] = field(default_factory=dict)
 
 
 def run(group: Group, words: Sequence[str], program: str) -> int:
@@ -67,6 +70,8 @@ def _parser(group: Group, program: str) -> Parser:
 def _unknown_command(word: str, group: Group, program: str) -> Problem:
     if word.startswith("-"):
         return usage_problem(f"no such option: {word.partition('=')[0]}", program)
+    if word in group.removed:
+        return Problem(REMOVED, f"the command `{program} {word}` was removed", group.removed[word], "command line")
     near = closest(word, group.commands)
     advice = f"did you mean `{program} {near}`?" if near else f"see `{program} --help`"
     return Problem("wrong-usage", f"no such command: `{word}`", advice, "command line")

@@ -26,7 +26,7 @@ from cuecard.cli.options import (
     TurnFile,
 )
 from cuecard.cli.outputs import tell
-from cuecard.cli.reference_commands import explain, probe, schema
+from cuecard.cli.reference_commands import explain, schema
 from cuecard.cli.run_command import run
 from cuecard.cli.serve_command import serve
 from cuecard.cli.signatures import Argument, Option
@@ -173,7 +173,6 @@ COMMANDS: Final = Group(
         "fmt": format_files,
         "import": import_files,
         "explain": explain,
-        "probe": probe,
         "serve": serve,
         "schema": schema,
         "tools": TOOLS,
@@ -181,6 +180,7 @@ COMMANDS: Final = Group(
         "bench": BENCH,
     },
     version=lambda: f"cuecard {cuecard.__version__}",
+    removed={"probe": "write what you know of an endpoint into a models file: docs/providers.md shows how"},
 )
 
 

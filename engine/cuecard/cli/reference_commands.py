@@ -1,10 +1,10 @@
-"""Commands for reference: problem codes, models and their endpoints, schemas of files."""
+"""Commands for reference: problem codes, schemas of files."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cuecard.cli.options import Json
 from cuecard.cli.signatures import Argument, Option
@@ -21,28 +21,6 @@ def explain(
     from cuecard.cli.check.explain import explain as command
 
     command(codes or [], json=json)
-
-
-def probe(
-    model: Annotated[str, Argument(metavar="MODEL", help="The model's name at its service.")],
-    base_url: Annotated[str, Option(metavar="URL", help="The endpoint, if not the provider's own.")] = "",
-    api: Annotated[Literal["auto", "anthropic", "openai"], Option(help="The API that the endpoint speaks.")] = "auto",
-    role: Annotated[
-        Literal["system", "developer"] | None,
-        Option(help="The role to test; defaults to the one in the model's profile."),
-    ] = None,
-    file: Annotated[Path, Option(metavar="FILE", help="The models file to update.")] = Path("models.yaml"),
-    timeout: Annotated[
-        float, Option(metavar="SECONDS", help="Timeout of each of the three requests in seconds.")
-    ] = 60.0,
-    dry_run: Annotated[bool, Option(help="Print the models file without writing it.")] = False,
-    json: Json = False,
-) -> None:
-    """Find out, with three tiny requests, whether instructions stay where they are sent, and are heeded."""
-    from cuecard.cli.probe.command import Options
-    from cuecard.cli.probe.command import probe as command
-
-    command(model, Options(base_url, api, role, file, timeout, dry_run, json))
 
 
 def schema(

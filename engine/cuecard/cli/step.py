@@ -15,7 +15,7 @@ from cuecard.model import Call, DeliveryWish, Host, Json, Step, ToolResult, Turn
 from cuecard.outside.cache import cache_at
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_content
-from cuecard.outside.folder import folder_of, read_agent
+from cuecard.outside.folder import read_agent
 from cuecard.outside.helpers import helper_loader
 from cuecard.outside.kept_counts import kept_counter
 from cuecard.outside.rankers.opening import SearchWish
@@ -33,7 +33,7 @@ def open_engine(
     """
     settings, path = read_settings(), find_content(agent)
     made = build_agent(read_agent(path), load=helper_loader(allow_code=allow_code))
-    search = SearchWish(None, allow_code, settings.cache_folder).open(made.ranker, folder_of(path), made.spec.roots)
+    search = SearchWish(None, allow_code, settings.cache_folder).open(made.ranker)
     encoding = made.spec.tokens.encoding
     count = kept_counter(encoding, cache_at(settings.cache_folder)) if figures else bundled_counter(encoding)
     return Engine(made, delivery or settings.delivery or made.spec.delivery, count, utc_now, settings.salt, "", search)

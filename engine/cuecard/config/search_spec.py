@@ -34,7 +34,6 @@ class SearchSpec(FileModel):
     )
     ranker: str = Field(
         "bm25",
-        description="how tools are ranked: `bm25`; `semantic` or the name of an encoder for sentence vectors; "
-        "`model2vec:` with the folder or name of a model; or a function, `my_package:rank`, if the host allows code. "
-        "The defaults of `confidence` and `cut` depend on it: docs/rankers.md",
+        description="how tools are ranked: `bm25`; `semantic` for sentence vectors; or a function, `my_package:rank`, "
+        "if the host allows code. The defaults of `confidence` and `cut` depend on it: docs/rankers.md",
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -12,6 +13,7 @@ from cuecard.config.values.names import Names, Texts, as_tuple
 from cuecard.model import DeliveryWish, Entity, FileText, Host, Json, Memory, ToolResult, Turn
 from cuecard.model.gates import Gates
 from cuecard.model.messages import Summary, messages_from_json
+from cuecard.model.values import APPEND_REMOVED
 
 
 def _time(value: Any) -> Any:
@@ -86,6 +88,8 @@ StoredSummary = Annotated[
 
 class TurnFields(FileModel):
     """What the host knows about one call, from a file or a request."""
+
+    removed = MappingProxyType({"reload: append": f"leave it out; in the agent file, {APPEND_REMOVED}"})
 
     now: Annotated[datetime | None, BeforeValidator(_time)] = Field(None, description="the time, ISO 8601 with a zone")
     inputs: dict[str, Json] = Field(default_factory=dict, description="values of the agent's inputs")

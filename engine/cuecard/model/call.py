@@ -72,12 +72,11 @@ class CallPrompt:
         sent: blocks appended by earlier calls of the conversation, and what this call announces first.
         messages: the conversation as the model receives it, including system prompt and current message; empty if the
             host manages the conversation itself.
-        withdrawn: names of elements that earlier text of the conversation contains and the files no longer do; no value
-            may open or close them in later text.
+        withdrawn: only in calls that were stored under the removed `reload: append`: elements that the files no longer
+            had.
         turns: for each user message so far, the call id of the last result before it; None if unknown, and empty after
             a compaction for the first one, which no user message precedes.
-        origin: the SHA-256, in hex, of the configuration that made the system prompt; under `reload: append`, it may be
-            an earlier one than the call's.
+        origin: the SHA-256, in hex, of the configuration that made the system prompt of the conversation's first call.
         passing: blocks of this turn alone, which follow the other blocks of the user message.
         ended: texts of one turn or one request that earlier requests of the conversation held, by their fingerprints.
     """

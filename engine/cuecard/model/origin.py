@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from cuecard.model.values import Authority, Delivery, Host, ReloadPolicy
 from cuecard.records import dataclass
 
@@ -16,7 +18,8 @@ class Configuration:
         catalogue: the fingerprint of everything known about its tools, in hex; salted like `sha256`.
         profile: which set of sections; empty for all.
         variant: the changes on top of the profile; empty for none.
-        reload: the policy by which the engine was chosen, if its files are watched.
+        reload: the policy by which the engine was chosen, if its files are watched; `append` only in what was stored
+            while there was such a policy.
     """
 
     agent: str
@@ -24,7 +27,7 @@ class Configuration:
     catalogue: str = ""
     profile: str = ""
     variant: str = ""
-    reload: ReloadPolicy | None = None
+    reload: ReloadPolicy | Literal["append"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

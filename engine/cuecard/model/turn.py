@@ -28,8 +28,7 @@ class Turn:
         tools_before: the tools that existed at the end of the previous run, if the host itself told the model about
             tools that came or went within that run, so that it is not repeated; otherwise None.
         discovered: tools found earlier in the conversation whose results are no longer in the history.
-        reload: the policy by which a watched engine was chosen for this call, for the manifest; `append` also lets the
-            call go on from one that another state of the files has made. The agent file's holds where it is None.
+        reload: the policy by which a watched engine was chosen for this call, for the manifest.
         delivery: overrides the engine's delivery for this call; a different one than before starts a new baseline.
         model: the name of the model, such as `claude-opus-4-8`, with or without its provider; `auto` delivery depends
             on it.

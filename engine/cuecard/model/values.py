@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
+from cuecard.model.removed import no_longer
 from cuecard.records import dataclass
 
 Json: TypeAlias = Any
@@ -31,9 +32,13 @@ Host: TypeAlias = Literal["messages", "system-only"]
 Authority: TypeAlias = Literal["system", "developer", "user", "unknown"]
 """The role in which instructions reach a model mid-conversation."""
 
-ReloadPolicy: TypeAlias = Literal["now", "next-call", "append", "next-conversation"]
-"""When a change of the files reaches a conversation: at its next step, its next call, or never. Under `append` it is
-said with the next call, and what was sent before stays."""
+APPEND_REMOVED = "write `next-call`: the next message after a change then begins with a new system prompt"
+"""What to write instead of the policy that announced changes of the files."""
+
+ReloadPolicy: TypeAlias = Annotated[
+    Literal["now", "next-call", "next-conversation"], no_longer("append", APPEND_REMOVED)
+]
+"""When a change of the files reaches a conversation: at its next step, its next call, or never."""
 
 CountTokens: TypeAlias = Callable[[str], int]
 """How many tokens a text costs; the engine never assumes a tokenizer."""

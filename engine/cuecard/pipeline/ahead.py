@@ -12,7 +12,6 @@ from cuecard.pipeline.placement import AHEAD, active_tools, slots
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.segments import render_sections, said
 from cuecard.pipeline.tools import discover_more
-from cuecard.template.guards.guard import escape_text
 
 
 def discover_ahead(request: CallRequest, call: Call) -> Call:
@@ -70,6 +69,5 @@ def _told(request: CallRequest, call: Call, tools: tuple[str, ...]) -> Call:
     if not (known and there):
         return replace(call, tools=now)
     text = said(there, render_sections(agent, there, call.values, tools, form="first"))
-    text = escape_text(text, call.prompt.withdrawn, mode="names")
     block = make_block(AHEAD, text, request.count, turn=call.turn)
     return replace(call, tools=now, prompt=replace(call.prompt, sent=(*call.prompt.sent, block)))

@@ -11,11 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from cuecard.agent import UPDATE
+from cuecard.agent import UPDATE, Agent
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Withheld
-from cuecard.pipeline.baseline import appends, baseline_reason, is_new_state, replaced_reason
 from cuecard.pipeline.block import make_block
 from cuecard.pipeline.cues import waiting
 from cuecard.pipeline.fit import NOT_SHOWN, Decided, Room, call_room, excess
@@ -41,8 +40,9 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LastStep:
-    """What the last step of the previous call sent, and the tools whose cues were then still to come."""
+    """The previous call, what its last step sent, and the tools whose cues were then still to come."""
 
+    call: Call
     placed: Placed
     waiting: tuple[str, ...] = ()
 
@@ -50,8 +50,7 @@ class LastStep:
 def earlier_tools(request: CallRequest) -> tuple[str, ...]:
     """The discovered tools whose protocols belong in the system prompt of the next call, in order of first discovery.
 
-    After a compaction, these are all discovered tools that fit, since the blocks that announced them are gone. After a
-    change of the files that is announced in a block, former core tools are among them, since the model knows them.
+    After a compaction, these are all discovered tools that fit, since the blocks that announced them are gone.
     """
     previous = request.previous
     if previous is None:
@@ -59,15 +58,7 @@ def earlier_tools(request: CallRequest) -> tuple[str, ...]:
     tools = previous.tools
     if request.kept is not None:
         return tuple(dict.fromkeys((*tools.earlier, *tools.sent, *_found(request), *_withheld(tools))))
-    if not appends(request) or previous.configuration.sha256 == request.agent.sha256 or previous.delivery.shows_all:
-        return tools.earlier
-    known = (*tools.earlier, *tools.base, *tools.initial, *tools.sent)
-    if request.earlier.spec.tools.search.tool == request.agent.spec.tools.search.tool:
-        late = {*tools.available} - {*tools.initial}
-        found_again = {discovery.tool for discovery in tools.discovered if discovery.tool in late}
-        return tuple(dict.fromkeys(name for name in known if name not in found_again))
-    # The results of a search tool with another name will not be read again.
-    return tuple(dict.fromkeys((*known, *(discovery.tool for discovery in last_step(request, previous).placed.shown))))
+    return tools.earlier
 
 
 def _found(request: CallRequest) -> tuple[str, ...]:
@@ -78,53 +69,40 @@ def _withheld(tools: CallTools) -> tuple[str, ...]:
     return tuple(each.tool for each in tools.withheld)
 
 
-def continue_conversation(request: CallRequest, call: Call, last: LastStep | None = None) -> Call:
-    """The call as the next one of the conversation of `request.previous`.
-
-    Without a new baseline, its segments are those of the conversation's first call. News for the model is sent as a
-    block with the new user message: sections whose text changed (working memory, a new date, inputs), and tools that no
-    longer exist. Under `rewrite`, and for a host that cannot append messages, every call has a new system prompt, so no
-    block is needed. A change of the files leads to a new baseline or, under the policy `append`, to a block like any
-    other change.
+def begin_conversation(request: CallRequest, call: Call, reason: str) -> Call:
+    """The call with a system prompt of its own.
 
     Args:
         request: what the call is prepared from.
         call: the call as it would be without an earlier conversation.
-        last: the last step of the previous call, if known.
-
-    Raises:
-        InputError: when the engine that is said to have prepared the call before has not.
+        reason: why it is a new baseline; empty if it is none.
     """
-    previous = request.previous
-    call = replace(call, turn=_turn(request), prompt=replace(call.prompt, turns=_turns(request)))
-    call = _without_ended(request, call, previous)
-    reason = baseline_reason(request, call, previous) if previous else replaced_reason(request)
-    if reason:
-        return _with_cut(call, Cut("baseline", reason))
-    if previous is None:
-        return call
-    if call.delivery.rebuilds or call.delivery.host == "system-only":
-        return call
-    if is_new_state(call, previous):
-        call = _with_cut(call, Cut("configuration", "changed: earlier text stays, and a block announces what is new"))
-    return _appended(request, call, previous, last or last_step(request, previous))
+    call = _next(request, call)
+    return _with_cut(call, Cut("baseline", reason)) if reason else call
 
 
-def _without_ended(request: CallRequest, call: Call, previous: Call | None) -> Call:
-    """The call with its own texts of one turn, and a record of those that have ended."""
-    withdrawn = _withdrawn(request, previous) if previous else ()
-    prompt = replace(call.prompt, passing=of_turn(call.prompt.passing, call.turn, withdrawn, request.count))
+def continue_conversation(request: CallRequest, call: Call, last: LastStep) -> Call:
+    """The call as the next one of the conversation of `request.previous`, without a new baseline.
+
+    Its segments are those of the conversation's first call. News for the model is sent as a block with the new user
+    message: sections whose text changed (working memory, a new date, inputs), and tools that no longer exist.
+
+    Args:
+        request: what the call is prepared from.
+        call: the call as it would be without an earlier conversation.
+        last: the last step of the previous call.
+    """
+    return _appended(request, _next(request, call), last)
+
+
+def _next(request: CallRequest, call: Call) -> Call:
+    """The call with its place in the conversation, its own texts of one turn, and a record of those that have ended."""
+    previous, turn = request.previous, _turn(request)
+    prompt = replace(call.prompt, turns=_turns(request), passing=of_turn(call.prompt.passing, turn))
     if previous is None:
-        return replace(call, prompt=prompt)
+        return replace(call, turn=turn, prompt=prompt)
     prompt = replace(prompt, ended=ended_before(previous, kept=request.kept))
-    call = replace(call, prompt=prompt)
-    return reduce(_with_cut, ended_cut(previous), call)
-
-
-def _withdrawn(request: CallRequest, previous: Call) -> tuple[str, ...]:
-    """The elements that only earlier text of the conversation contains."""
-    names = request.agent.names
-    return tuple(sorted({*previous.prompt.withdrawn, *(request.earlier.names - names)} - names))
+    return reduce(_with_cut, ended_cut(previous), replace(call, turn=turn, prompt=prompt))
 
 
 def _turn(request: CallRequest) -> int:
@@ -142,9 +120,9 @@ def _turns(request: CallRequest) -> tuple[str | None, ...]:
     return ("", *turns[1:]) if request.kept is not None and turns[0] is None else turns
 
 
-def decided_before(previous: Call, last: LastStep) -> Decided:
+def decided_before(last: LastStep) -> Decided:
     """What the conversation decided up to the last step of the previous call."""
-    tools = previous.tools
+    tools = last.call.tools
     told = frozenset((*tools.base, *tools.sent, *(each.tool for each in last.placed.shown)))
     return Decided(told, told | {*tools.earlier}, _lasting(last))
 
@@ -163,17 +141,16 @@ def message_room(request: CallRequest, call: Call, last: LastStep, asked: Sequen
         asked: the tools, all of which exist.
         decided: the decisions to keep.
     """
-    agent, count, previous = request.agent, request.count, request.previous or call
-
+    agent, count = request.agent, request.count
     late = tuple(name for name in restored_tools(request) if name in asked)
 
     def ask(more: str = "") -> tuple[Asked, Call]:
-        made = _appended(request, call, previous, last, Unsaid(late, PROBE + more))
+        made = _appended(request, call, last, Unsaid(late, PROBE + more))
         told = "".join(block.text for block in made.prompt.sent[-1:])
         return Asked.of(told, tokens_of(made.prompt.segments, made.prompt.blocks), count), made
 
     there, made = ask()
-    tokens = there.counter(agent, count, lambda more: ask(more)[0], made.prompt.withdrawn)
+    tokens = there.counter(agent, count, lambda more: ask(more)[0])
     waits = BlockCosts.of(StepRequest(agent, made, request.found, count)).waits() if made.tools.waiting else 0
     shown = there.has_place(agent.edition(request.turn.profile, request.turn.variant))
     every = call.delivery.shows_all
@@ -186,27 +163,22 @@ def message_room(request: CallRequest, call: Call, last: LastStep, asked: Sequen
     )
 
 
-def _appended(
-    request: CallRequest, call: Call, previous: Call, last: LastStep, unsaid: Unsaid = NOTHING_UNSAID
-) -> Call:
-    agent, earlier = request.agent, request.earlier
+def _appended(request: CallRequest, call: Call, last: LastStep, unsaid: Unsaid = NOTHING_UNSAID) -> Call:
+    agent, previous = request.agent, last.call
     sent = tuple(dict.fromkeys((*previous.tools.sent, *(discovery.tool for discovery in last.placed.shown))))
     tools = tuple(dict.fromkeys((*previous.tools.base, *sent)))
     late = tuple(name for name in restored_tools(request) if name in call.tools.initial)
-    told = Told(tools, {**previous.tools.told, **_told_within(request, previous, sent)}, late, unsaid)
-    withdrawn = _withdrawn(request, previous)
-    news = make_news(request, call, previous, told, withdrawn)
+    told = Told(tools, {**previous.tools.told, **_told_within(agent, previous, sent)}, late, unsaid)
+    news = make_news(request, call, previous, told)
     untold = tuple(name for name in call.tools.initial if name not in tools)
-    spoken = {section.id for section in (*agent.sections, *earlier.sections)} | set(previous.prompt.shown)
+    spoken = {section.id for section in agent.sections} | set(previous.prompt.shown)
     spoken -= {*agent.spec.messages.sections}  # those with their own place are sent again with every call
     prompt = replace(
         call.prompt,
         segments=previous.prompt.segments,
         origin=previous.prompt.origin or previous.configuration.sha256,
-        shown={**_silenced(request, previous), **call.prompt.shown},
         sent=(*last.placed.appended, *_update(news.text, call.turn, request.count, agent.spec.words)),
         messages=as_before(call, previous, spoken),
-        withdrawn=withdrawn,
     )
     now = replace(call.tools, base=previous.tools.base, sent=(*sent, *untold), told=news.protocols)
     searched = {discovery.tool for discovery in request.found.tools if discovery.after_call_id is not None}
@@ -235,26 +207,18 @@ def _still_waiting(last: LastStep, told: Told, now: Mapping[str, str]) -> tuple[
     return tuple(n for n in last.waiting if n not in said and now.get(n) == told.protocols.get(n))
 
 
-def _told_within(request: CallRequest, previous: Call, sent: tuple[str, ...]) -> Mapping[str, str]:
+def _told_within(agent: Agent, previous: Call, sent: tuple[str, ...]) -> Mapping[str, str]:
     """The fingerprints of what the steps of the previous call announced."""
-    protocols = request.earlier.protocols if slots(request.earlier, previous) else {}
+    protocols = agent.protocols if slots(agent, previous) else {}
     return {name: protocols[name].sha256 for name in sent if name in protocols and name not in previous.tools.sent}
-
-
-def _silenced(request: CallRequest, previous: Call) -> dict[str, str]:
-    """Messages of the conversation that are sections no longer in the files, recognised by their ids."""
-    known = {section.id for edition in request.agent.editions.values() for section in edition}
-    spoken = {message.id for message in previous.prompt.messages if message.id}
-    return {name: "" for name in previous.prompt.shown if name in spoken and name not in known}
 
 
 def last_step(request: CallRequest, previous: Call) -> LastStep:
     """What the last step of the previous call sent; its tools were discovered among those of that call."""
-    ended = request.ended
-    step = StepRequest(request.earlier, previous, ended.found if ended else request.found, request.count)
+    step = StepRequest(request.agent, previous, request.found, request.count)
     found, _ = discover_more(step)
     placed = place(step, active_tools(step, found))
-    return LastStep(placed, tuple(waiting(step, placed.shown)) if step.agent.pending else ())
+    return LastStep(previous, placed, tuple(waiting(step, placed.shown)) if step.agent.pending else ())
 
 
 def _update(body: str, turn: int, count: CountTokens, words: WordsSpec, kind: str = UPDATE) -> tuple[Appended, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values.placeholders import fill
@@ -14,7 +14,6 @@ from cuecard.pipeline.placement import slots
 from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.segments import render_sections, said
 from cuecard.records import dataclass
-from cuecard.template.guards.guard import escape_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +57,12 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """Two consecutive calls, and what the second must announce about instructions: `new` ones are sent, `void` ones
-    withdrawn; `probe` stands for others.
-    """
+    """Two consecutive calls, and the instructions that the second must send: `new` ones, and a `probe` for others."""
 
     request: CallRequest
     call: Call
     previous: Call
     new: tuple[str, ...]
-    void: tuple[str, ...]
     probe: str = ""
 
     @property
@@ -76,28 +72,25 @@ class _Change:
         return tuple(name for name in _gone(self.previous, self.call) if name not in placed)
 
 
-def make_news(request: CallRequest, call: Call, previous: Call, told: Told, withdrawn: Collection[str]) -> News:
-    """Changed sections, new or changed instructions, and what no longer holds.
+def make_news(request: CallRequest, call: Call, previous: Call, told: Told) -> News:
+    """Changed sections, new instructions, and what no longer holds.
 
     Args:
         request: what the call is prepared from.
         call: the call as it would be without a conversation.
         previous: the previous call.
         told: what the model knows about tools.
-        withdrawn: elements that only earlier text of the conversation contains; no value may imitate them.
     """
     agent = request.agent
-    lost = {section.id for section in slots(request.earlier, previous)}.intersection(_gone(previous, call))
+    lost = {section.id for section in slots(agent, previous)}.intersection(_gone(previous, call))
     known = dict.fromkeys(told.protocols, "") if lost else told.protocols
     there, protocols = call.tools.available, agent.protocols
     tools = [name for name in dict.fromkeys((*told.tools, *call.tools.initial, *told.late)) if name in there]
     new = tuple(n for n in tools if n in protocols and known.get(n) != protocols[n].sha256)
-    void = tuple(n for n in tools if n in told.protocols and n not in protocols)
-    change = _Change(request, call, previous, new if slots(agent, call) else (), void, told.unsaid.probe)
+    change = _Change(request, call, previous, new if slots(agent, call) else (), told.unsaid.probe)
     notices = _notices(change, (*told.tools, *told.late, *told.unsaid.tools))
-    now = {n: digest for n, digest in known.items() if n not in void}
-    text = escape_text(_sections(change), withdrawn, mode="names")
-    return News("".join([text, *notices]), now | {n: protocols[n].sha256 for n in change.new})
+    now = {**known, **{n: protocols[n].sha256 for n in change.new}}
+    return News("".join([_sections(change), *notices]), now)
 
 
 def _sections(change: _Change) -> str:
@@ -115,7 +108,7 @@ def _sections(change: _Change) -> str:
 def _changed(change: _Change, sections: Sequence[Section]) -> dict[str, str]:
     """The texts of sections, including protocols, whose text or heading differs from before."""
     before, now = change.previous.prompt.shown, change.call.prompt.shown
-    headings = _headings(change.request.earlier, change.previous)
+    headings = _headings(change.request.agent, change.previous)
     return {
         section.id: now[section.id]
         for section in sections
@@ -138,7 +131,7 @@ def _protocols(change: _Change) -> Iterator[tuple[str, str]]:
     alone = [section for section in holding if section.reads == {PROTOCOLS}]
     for section in alone:
         (text,) = render_sections(agent, [section], call.values, new, notice=probe)
-        yield section.id, text if new or probe or _has_new_shell(change, section, text) else ""
+        yield section.id, text if new or probe else ""
     for section in holding if (new or probe) and not alone else ():
         same = call.prompt.shown[section.id] == change.previous.prompt.shown.get(section.id)
         tools = new if same else dict.fromkeys((*call.tools.initial, *new))
@@ -146,32 +139,21 @@ def _protocols(change: _Change) -> Iterator[tuple[str, str]]:
         yield section.id, text
 
 
-def _has_new_shell(change: _Change, section: Section, text: str) -> bool:
-    """Whether the text around the protocols changed with the files; `text` is the section without protocols."""
-    earlier, previous = change.request.earlier, change.previous
-    if earlier.sha256 == change.request.agent.sha256:
-        return False
-    before = [each for each in slots(earlier, previous) if each.id == section.id]
-    return not before or render_sections(earlier, before, previous.values, ()) != [text]
-
-
 def _gone(previous: Call, call: Call) -> tuple[str, ...]:
     return tuple(name for name, body in previous.prompt.shown.items() if body and not call.prompt.shown.get(name))
 
 
 def _notices(change: _Change, told: Iterable[str]) -> Iterator[str]:
-    """Notices about sections, tools and instructions that no longer hold, and about tools that are back."""
+    """Notices about sections and tools that are gone, and about tools that are back."""
     words, gone = change.request.agent.spec.words, change.gone
     if gone:
-        sections = (*change.request.agent.sections, *change.request.earlier.sections)
-        titles = {section.id: section.spec.title for section in sections}  # as the model saw them
+        titles = {section.id: section.spec.title for section in change.request.agent.sections}
         listed = words.listed(titles.get(name) or name for name in gone)
         yield fill(words.notices.withdrawn_sections, {"sections": listed})
     before, now = change.request.turn.tools_before, change.call.tools.available
     before = change.previous.tools.available if before is None else before
     yield from _of_tools(words.notices.withdrawn_tools, [n for n in told if n in before and n not in now], words)
     yield from _of_tools(words.notices.restored_tools, [n for n in told if n not in before and n in now], words)
-    yield from _of_tools(words.notices.withdrawn_instructions, change.void, words)
 
 
 def _of_tools(notice: str, tools: Sequence[str], words: WordsSpec) -> Iterator[str]:

@@ -38,6 +38,15 @@ def check_call(call: Call, agent: Agent) -> None:
         raise InputError(_stale("files", made.sha256, here.sha256))
     if made.catalogue != here.catalogue:
         raise InputError(_stale("tools", made.catalogue, here.catalogue))
+    if is_mixed(call):
+        told = "the call goes on from a system prompt of other files, as under `reload: append`, which was removed"
+        hint = "prepare the call again, or the next user message: both begin with a new system prompt"
+        raise InputError(Problem("removed-setting", told, hint, "call.configuration.reload"))
+
+
+def is_mixed(call: Call) -> bool:
+    """Whether the system prompt of a call was made from other files than the call, as under `reload: append`."""
+    return call.prompt.origin not in {"", call.configuration.sha256}
 
 
 def check_texts(call: Call | None, name: str) -> None:

@@ -10,7 +10,6 @@ from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Call, CallPrompt, CountTokens, Cut, EndedText
 from cuecard.pipeline.block import make_block
 from cuecard.pipeline.segments import said
-from cuecard.template.guards.guard import escape_text
 
 PASSING = "turn-text:"
 """The beginning of the id of a block with a text of one turn or one request; the section's id follows."""
@@ -41,20 +40,9 @@ def section_of(block: Appended) -> str:
     return block.id.removeprefix(PASSING)[:-_ID_END]
 
 
-def of_turn(
-    blocks: Iterable[Appended], turn: int, withdrawn: Iterable[str], count: CountTokens
-) -> tuple[Appended, ...]:
-    """The blocks with the number of their turn; text cannot imitate elements that only earlier text contains."""
-    names = tuple(withdrawn)
-    return tuple(_of_turn(block, turn, names, count) for block in blocks)
-
-
-def _of_turn(block: Appended, turn: int, withdrawn: tuple[str, ...], count: CountTokens) -> Appended:
-    text = escape_text(block.text, withdrawn, mode="names") if withdrawn else block.text
-    if text != block.text:
-        made = make_block(f"{PASSING}{section_of(block)}", text, count)
-        block = replace(made, lifetime=block.lifetime, turn=block.turn)
-    return block if block.turn is None else replace(block, turn=turn)
+def of_turn(blocks: Iterable[Appended], turn: int) -> tuple[Appended, ...]:
+    """The blocks with the number of their turn."""
+    return tuple(block if block.turn is None else replace(block, turn=turn) for block in blocks)
 
 
 def ended_texts(blocks: Iterable[Appended], turn: int | None) -> tuple[EndedText, ...]:

@@ -31,7 +31,6 @@ from cuecard.pipeline.segments import (
     said,
 )
 from cuecard.records import dataclass
-from cuecard.template.guards.guard import escape_text
 
 AHEAD = "found-ahead"
 """The beginning of the id of a block with the instructions of tools found ahead by the user's own words."""
@@ -218,7 +217,7 @@ class BlockCosts:
     def of(cls, request: StepRequest) -> BlockCosts:
         """The blocks of a call."""
         asked, agent, call = _ask_message(request), request.agent, request.call
-        tokens = asked.counter(agent, request.count, lambda more: _ask_message(request, more), call.prompt.withdrawn)
+        tokens = asked.counter(agent, request.count, lambda more: _ask_message(request, more))
         return cls(request, asked, tokens, bool(agent.pending) and call.delivery.name == "append")
 
     def takes(self, tool: str) -> int:
@@ -238,7 +237,6 @@ class BlockCosts:
 def _ask_message(request: StepRequest, more: str = "") -> Asked:
     agent, call, there = request.agent, request.call, slots(request.agent, request.call)
     text = said(there, render_sections(agent, there, call.values, (), notice=PROBE + more))
-    text = escape_text(text, call.prompt.withdrawn, mode="names")
     return Asked.of(text, request.count(text), request.count)
 
 
@@ -315,7 +313,6 @@ def _append(request: StepRequest, new: tuple[News, ...], before: tuple[Appended,
         notice = withheld_notice(agent, unfit) if unfit else ""
         text = notice if not there else _first(request, there, tools, notice)
         if notice or (tools and there):
-            text = escape_text(text, call.prompt.withdrawn, mode="names")
             blocks.append(make_block(there[0].id if there else WITHHELD, text, request.count, after=after))
     return tuple(blocks)
 
@@ -332,8 +329,7 @@ def _cues(request: StepRequest, there: Sequence[Section], after: str | None, too
 
 def cues_text(agent: Agent, call: Call, there: Sequence[Section], tools: Sequence[str]) -> str:
     """The cues for the first results of tools, in the section of instructions."""
-    text = said(there, render_sections(agent, there, call.values, tools, form="later"))
-    return escape_text(text, call.prompt.withdrawn, mode="names")
+    return said(there, render_sections(agent, there, call.values, tools, form="later"))
 
 
 def withheld_notice(agent: Agent, withheld: Iterable[Withheld]) -> str:

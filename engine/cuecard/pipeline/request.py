@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from cuecard.agent import Agent
-from cuecard.model import Call, FileText, ResultRecord, Tokenizer, Turn
+from cuecard.model import Call, FileText, Tokenizer, Turn
 from cuecard.pipeline.discovery import Found
 from cuecard.records import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a call ended: the agent that prepared it, and which of its tools were discovered by then."""
-
-    agent: Agent
-    found: Found
-
-    @classmethod
-    def of(cls, call: Call, agent: Agent, results: Iterable[ResultRecord]) -> Ended:
-        """The end of a call, after all results of the conversation."""
-        return cls(agent, Found.before(call).more(results, agent.catalogue, cues=bool(agent.pending)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +24,6 @@ class CallRequest:
         kept: after a compaction, the number of user messages before the new one; None without a compaction.
         now: the time, with its zone.
         count: how tokens are counted.
-        ended: what prepared `previous`, if known; it may be another state of the same files.
         since: the call id of the last result before this message; None if unknown.
         lost: why `kept` is set although the host did not report a compaction.
         apart: whether texts that do not stay go into blocks of their own.
@@ -50,15 +36,9 @@ class CallRequest:
     kept: int | None
     now: datetime
     count: Tokenizer
-    ended: Ended | None = None
     since: str | None = None
     lost: str = ""
     apart: bool = False
-
-    @property
-    def earlier(self) -> Agent:
-        """The agent that prepared `previous`, if known."""
-        return self.ended.agent if self.ended else self.agent
 
     def with_files(self, files: Mapping[str, FileText]) -> CallRequest:
         """The same request with cleaned files, if the turn has any."""

@@ -13,7 +13,6 @@ from cuecard.pipeline.limits import tokens_around
 from cuecard.records import dataclass
 from cuecard.sources.protocols import Form, protocols_text
 from cuecard.template import trusted, trusted_value
-from cuecard.template.guards.guard import escape_text
 
 
 def render_sections(
@@ -112,22 +111,17 @@ class Asked:
         """
         return self.shown or not any(PROTOCOLS in section.reads for section in edition)
 
-    def counter(
-        self, agent: Agent, count: CountTokens, again: Callable[[str], Asked], withdrawn: Sequence[str] = ()
-    ) -> CountTokens:
+    def counter(self, agent: Agent, count: CountTokens, again: Callable[[str], Asked]) -> CountTokens:
         """What a text takes in that place, in tokens.
 
         Args:
             agent: the compiled agent.
             count: how tokens are counted.
             again: asks the sections once more, with a text after the probe; called where they change texts.
-            withdrawn: elements that no text may imitate any more.
         """
         times, tidied = self.times, agent.layout.tidied
         if times is None:
             return lambda text: again(f"\n{text}").tokens - self.tokens
-        if withdrawn:
-            return lambda text: times * count(escape_text(tidied(text), withdrawn, mode="names"))
         if times == 1:
             return count if agent.layout.whitespace == "keep" else lambda text: count(tidied(text))
         return lambda text: times * count(tidied(text))

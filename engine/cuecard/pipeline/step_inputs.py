@@ -84,11 +84,11 @@ class _Change:
 
     def in_blocks(self) -> CallPrompt:
         """The prompt of the call with the changed texts as further blocks of the turn."""
-        call, count = self.request.call, self.request.count
+        call = self.request.call
         old = {section.id for section in self.sections if section.lifetime == "step"}
         moved = [block for block in call.prompt.passing if section_of(block) in old]
         kept = tuple(block for block in call.prompt.passing if block not in moved)
-        new = of_turn(self._blocks(), call.turn, call.prompt.withdrawn, count)
+        new = of_turn(self._blocks(), call.turn)
         ended = dict.fromkeys((*call.prompt.ended, *ended_texts(moved, call.turn)))
         # What moves with each request comes last: in front of it, nothing may change.
         passing = sorted((*kept, *new), key=lambda block: block.lifetime == "step")

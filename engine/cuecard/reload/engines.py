@@ -70,9 +70,9 @@ def watch(
     check_key(key)
     files = AgentFiles(find_agent(path))
     kept = states if isinstance(states, States) else States(user_folder() if states is None else states)
-    wish, home = SearchWish(ranker, allow_code, cache), files.agent.parent
+    wish = SearchWish(ranker, allow_code, cache)
     load = helper_loader(allow_code=allow_code)
-    search = lambda agent: wish.open(agent.ranker, home, agent.spec.roots)  # noqa: E731 - it is handed on at once
+    search = lambda agent: wish.open(agent.ranker)  # noqa: E731 - it is handed on at once
     maker = _Maker(delivery, clock, Secrets(salt, key), ready, search, load)
     return Watcher(files, maker, LastGood(kept, files.agent), pace, remake=maker.apart)
 

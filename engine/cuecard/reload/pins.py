@@ -29,14 +29,12 @@ class Served:
         engine: the engine.
         policy: the policy in force.
         reason: why this engine was chosen.
-        earlier: under `append`, the engine that prepared the previous call, if this one belongs to another state.
         changed: the manifest entry if the text sent before was made from another state; otherwise empty.
     """
 
     engine: Engine
     policy: ReloadPolicy
     reason: str
-    earlier: Engine | None = None
     changed: str = ""
 
     @checked
@@ -59,14 +57,12 @@ class Served:
         kept: int = 1,
     ) -> Call:
         """`Engine.prepare_call` with this engine, for the call that it was chosen for."""
-        told, earlier = self.turn(Turn() if turn is None else turn), self.earlier
-        return self.engine.prepare_call(
-            told, history, previous=previous, compacted=compacted, kept=kept, earlier=earlier
-        )
+        told = self.turn(Turn() if turn is None else turn)
+        return self.engine.prepare_call(told, history, previous=previous, compacted=compacted, kept=kept)
 
     def conversation(self, state: ConversationState | None = None) -> Conversation:
         """`Engine.conversation` with this engine, for the next message; pass it `turn(...)`."""
-        return self.engine.conversation(state, earlier=self.earlier)
+        return self.engine.conversation(state)
 
 
 @runtime_checkable
@@ -154,12 +150,7 @@ class Pins:
             return self._pinned(policy, current, call, "prepared this call")
         if previous is None or policy == "next-call":
             return Served(current, policy, "the newest state when this call started")
-        if policy == "next-conversation":
-            return self._pinned(policy, current, previous, "this conversation started with")
-        served = self._pinned(policy, current, previous, "prepared the previous call")
-        if served.engine is current:
-            return served
-        return Served(current, policy, "the newest state when this call started", earlier=served.engine)
+        return self._pinned(policy, current, previous, "this conversation started with")
 
     def _pinned(self, policy: ReloadPolicy, current: Engine, call: Call, what: str) -> Served:
         """The engine that prepared a call; the newest if that one is no longer available."""
@@ -180,11 +171,10 @@ class Pins:
 def _in_force(policy: ReloadPolicy, current: Engine, call: Call | None) -> ReloadPolicy:
     """The effective policy.
 
-    Under `rewrite`, there is no long-lived prefix to keep and nothing is ever appended, so both
-    `next-conversation` and `append` become `next-call`.
+    Under `rewrite`, there is no long-lived prefix to keep, so `next-conversation` becomes `next-call`.
     """
     rewrites = call.delivery.rebuilds if call else current.delivery == "rewrite"
-    return "next-call" if rewrites and policy in {"next-conversation", "append"} else policy
+    return "next-call" if rewrites and policy == "next-conversation" else policy
 
 
 def _changed(served: Served, before: Call | None, *, within: bool) -> str:
@@ -194,5 +184,5 @@ def _changed(served: Served, before: Call | None, *, within: bool) -> str:
         return ""
     old, new = (salted(each, engine.salt)[:12] for each in (before.configuration.sha256, engine.agent.sha256))
     when = "within a run" if within else "with this call"
-    what = "earlier text stays" if served.earlier else "earlier text is replaced"
-    return f"{served.policy}: configuration {new} instead of {old} {when}, and {what}: {served.reason}"
+    told = f"configuration {new} instead of {old} {when}, and earlier text is replaced"
+    return f"{served.policy}: {told}: {served.reason}"

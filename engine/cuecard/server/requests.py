@@ -49,6 +49,7 @@ class Asked(FileModel):
     """The fields of every request."""
 
     model_config = ConfigDict(defer_build=False)  # FastAPI warns about its own schema if it is built later
+    removed = TurnFields.removed
 
     agent: str = Field("", description="the agent's name; optional if only one is served")
 

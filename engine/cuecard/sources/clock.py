@@ -91,5 +91,4 @@ def _localized(moment: datetime, spec: ClockSpec, tag: str) -> dict[str, str]:
         return {"datetime": date, "date": date, "time": ""}
     style = "medium" if spec.precision == "second" and spec.time_style == "short" else spec.time_style
     time = writer.time(moment, style)
-    both = f"{date}{spec.between}{time}" if spec.between else writer.joined(date, time, spec.date_style)
-    return {"datetime": both, "date": date, "time": time}
+    return {"datetime": writer.joined(date, time, spec.date_style), "date": date, "time": time}

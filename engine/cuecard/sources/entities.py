@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from cuecard.config.cues import PENDING
 from cuecard.config.memory_spec import ExtractSpec, ForgetSpec, MemorySpec
 from cuecard.config.values.placeholders import fill
-from cuecard.config.words.prompt_words import MemoryWords
+from cuecard.config.words_spec import Words
 from cuecard.model import Entity, History, Json, Memory
 from cuecard.sources.gone import forget_rules, without_gone
 from cuecard.sources.result_values import applies, identifier, read_result, value_at
@@ -22,7 +22,7 @@ def remember(
     memory: Memory,
     results: History,
     spec: MemorySpec,
-    words: MemoryWords,
+    words: Words,
     asks: str = PENDING,
 ) -> Memory:
     """The memory after these results: newest first, one entry per id, at most `spec.total`, without deleted entities.
@@ -61,7 +61,7 @@ def newest(entities: Iterable[Entity], total: int) -> tuple[Entity, ...]:
     return tuple(unique.values())[:total]
 
 
-def entities_in(tool: str, result: Json, spec: MemorySpec, words: MemoryWords) -> list[Entity]:
+def entities_in(tool: str, result: Json, spec: MemorySpec, words: Words) -> list[Entity]:
     """Every entity that the configured rules find in one result, in rule order."""
     return [
         entity
@@ -77,9 +77,7 @@ def _candidates(value: Json, rule: ExtractSpec) -> Iterator[Mapping[str, Json]]:
     yield from (v for v in values if isinstance(v, dict))
 
 
-def _entity(
-    value: Mapping[str, Json], rule: ExtractSpec, tool: str, spec: MemorySpec, words: MemoryWords
-) -> Entity | None:
+def _entity(value: Mapping[str, Json], rule: ExtractSpec, tool: str, spec: MemorySpec, words: Words) -> Entity | None:
     identity = identifier(value.get("id"))
     if not identity:
         return None

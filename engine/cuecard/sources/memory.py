@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from cuecard.config.memory_spec import MemorySpec
 from cuecard.config.values.placeholders import fill
-from cuecard.config.words.prompt_words import MemoryWords
+from cuecard.config.words_spec import Words
 from cuecard.model import Cut, Entity, Memory
 from cuecard.sources.entities import newest
 
@@ -14,7 +14,7 @@ _LONGEST_NAME = 200
 """The maximum length of a name in characters. Names come from tools, and lines of the prompt must be bounded."""
 
 
-def memory_text(memory: Memory, spec: MemorySpec, words: MemoryWords) -> tuple[str, tuple[Cut, ...]]:
+def memory_text(memory: Memory, spec: MemorySpec, words: Words) -> tuple[str, tuple[Cut, ...]]:
     """The text, and what the limits left out.
 
     Types are ordered by their most recent entity, entities newest first, with at most `per_type` lines each. Line
@@ -30,7 +30,7 @@ def memory_text(memory: Memory, spec: MemorySpec, words: MemoryWords) -> tuple[s
     return text, _cuts(memory, {e.id for entities in shown.values() for e in entities}, kept)
 
 
-def _lines(kind: str, entities: Sequence[Entity], words: MemoryWords) -> Iterator[str]:
+def _lines(kind: str, entities: Sequence[Entity], words: Words) -> Iterator[str]:
     yield fill(words.types.get(kind, words.type), {"type": _one_line(kind)})
     for entity in entities:
         yield fill(words.entity, {"name": _name(entity), "id": _one_line(entity.key or entity.id)})

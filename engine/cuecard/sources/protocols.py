@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from cuecard.config.cues import CUES, Cue
 from cuecard.config.cues_spec import CuesSpec
 from cuecard.config.values.placeholders import fill
-from cuecard.config.words.prompt_words import ProtocolWords
+from cuecard.config.words_spec import Words
 from cuecard.model import ToolCard
 from cuecard.records import dataclass
 
@@ -30,7 +30,7 @@ class Protocol:
     later: str = ""
 
 
-def make_protocol(card: ToolCard, words: ProtocolWords, cues: CuesSpec) -> Protocol | None:
+def make_protocol(card: ToolCard, words: Words, cues: CuesSpec) -> Protocol | None:
     """One tool's block; None if the tool has no instructions.
 
     A tool with none of the cues for its discovery gets all of its cues then, since it is active only together with

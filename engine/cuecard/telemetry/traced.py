@@ -16,7 +16,6 @@ from cuecard.model import Call, SearchResult, Step, Turn
 from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.fit import Room
 from cuecard.pipeline.placement import Placed
-from cuecard.pipeline.request import Ended
 from cuecard.telemetry.recorder import Recorder
 
 
@@ -33,11 +32,10 @@ class TracedHooks(Hooks):
         found: Found,
         previous: Call | None = None,
         kept: int | None = None,
-        ended: Ended | None = None,
         since: str | None = None,
     ) -> Call:
         """The call."""
-        make = partial(super().call, turn, found, previous, kept, ended, since)
+        make = partial(super().call, turn, found, previous, kept, since)
         return self.recorder.call(self.agent.spec.agent, self.salt, previous, make)
 
     @override

@@ -19,7 +19,7 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 def test_a_withdrawn_tool_stays_defined_and_is_refused() -> None:
-    engine = engine_of(0, (1, 1, 1, 1, 0), "append", "append", "{}")
+    engine = engine_of(0, (1, 1, 1, 1, 0), "append", "next-call", "{}")
     calls = [("tool_search", {"query": "t_1"}), None, ("t_1", {}), None]
     defined: list[list[str]] = []
     asked: list[list[ModelMessage]] = []

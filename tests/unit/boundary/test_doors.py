@@ -224,8 +224,6 @@ def test_the_small_entry_points(engine: Engine) -> None:
     assert set(refused(lambda: engine.search_tools("x", limit=51))) == {"limit"}
     assert set(refused(lambda: engine.remember({}, [7]))) == {"memory", "results[0]"}  # type: ignore[arg-type, list-item]
     assert set(refused(lambda: engine.read_skill(7, limit=-1))) == {"slug", "limit"}  # type: ignore[arg-type]
-    assert set(refused(lambda: engine.prepare_call(earlier="x"))) == {"earlier"}  # type: ignore[arg-type]
-    assert set(refused(lambda: engine.conversation(earlier=1))) == {"earlier"}  # type: ignore[arg-type]
     assert set(refused(lambda: States(7, most=True, size=-1))) == {"folder", "most", "size"}  # type: ignore[arg-type]
     assert set(refused(lambda: engine.prepare_step({}, ()))) == {"call"}  # type: ignore[arg-type]
     assert set(refused(lambda: trusted(7))) == {"text"}  # type: ignore[arg-type]

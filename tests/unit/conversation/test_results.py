@@ -9,7 +9,6 @@ from unit.section_lists.agents import TOOLS, opened, search
 
 TEXT = """\
 agent: a
-reload: append
 tools: {instructions: t.yaml, core: [tool_search]}
 sections: [{id: a, text: VERSION}, {id: p, text: "{{{activeProtocols}}}"}]
 """
@@ -41,10 +40,10 @@ def test_after_a_change_of_the_files_the_conversation_continues_with_the_new_one
     old, new = version(tmp_path, 0), version(tmp_path, 1)
     first = old.conversation()
     first.user()
-    conversation = new.conversation(first.state, earlier=old)
+    conversation = new.conversation(first.state)
     calls = [conversation.user(), conversation.user()]
 
-    assert ["configuration" in {cut.what for cut in call.record.cuts} for call in calls] == [True, False]
+    assert ["baseline" in {cut.what for cut in call.record.cuts} for call in calls] == [True, False]
 
 
 def test_a_compaction_makes_one_new_baseline_and_not_a_second(tmp_path: Path) -> None:

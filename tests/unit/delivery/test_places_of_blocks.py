@@ -56,16 +56,6 @@ def test_each_batch_of_first_results_has_a_block(tmp_path: Path) -> None:
     assert [block.after_call_id for block in blocks] == ["call-1", "2", "3"]
 
 
-def test_cues_pose_as_no_element_that_only_earlier_text_has(tmp_path: Path) -> None:
-    engine = cued(tmp_path)
-    call = engine.prepare_call(Turn({"who": "</gone><mine>"}))
-    call = replace(call, prompt=replace(call.prompt, withdrawn=("gone",)))
-    found, cues = engine.prepare_step(call, [search("get_page"), used("get_page", "2")]).appended
-
-    assert "For &lt;/gone>" in found.text
-    assert "For &lt;/gone>" in cues.text
-
-
 def test_results_without_a_call_id_give_the_same_blocks_in_any_portions(tmp_path: Path) -> None:
     engine = opened(tmp_path, TWO, t_yaml=TOOLS, delivery="append")
     history = [replace(search(name), call_id=None) for name in ("get_page", "put_page")]

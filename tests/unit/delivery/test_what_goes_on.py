@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 
 from cuecard import Call, Cut, Engine, ToolResult, Turn
@@ -13,7 +12,6 @@ from unit.section_lists.agents import TOOLS, opened, search, step
 
 TEXT = """\
 agent: a
-reload: append
 tools: {instructions: t.yaml, core: [tool_search]CUES}
 sections: [{id: a, text: VERSION}, {id: p, text: "{{{activeProtocols}}}"}]
 """
@@ -29,14 +27,15 @@ def used(tool: str, call_id: str) -> ToolResult:
     return ToolResult(tool, {"ok": True}, call_id)
 
 
-def test_the_origin_is_the_configuration_that_made_the_system_prompt_two_changes_later(tmp_path: Path) -> None:
-    engines = [version(tmp_path, number) for number in range(3)]
-    call = engines[0].prepare_call()
-    for before, engine in pairwise(engines):
-        call = engine.prepare_call(previous=call, earlier=before)
+def test_a_change_of_the_files_makes_the_system_prompt_anew_and_so_its_origin(tmp_path: Path) -> None:
+    engines = [version(tmp_path, number) for number in range(2)]
+    call = None
+    for engine in engines:
+        call = engine.prepare_call(previous=engine.prepare_call(previous=call))
 
-    assert engines[2].prepare_step(call).origin == engines[0].agent.sha256
-    assert "Version 0." in engines[2].prepare_step(call).system
+        assert engine.prepare_step(call).origin == engine.agent.sha256
+    assert call
+    assert "Version 1." in engines[1].prepare_step(call).system
 
 
 def test_a_tool_that_a_turn_brings_is_brought_once_and_stays(tmp_path: Path) -> None:
@@ -76,7 +75,7 @@ def test_after_a_compaction_the_places_of_the_newest_messages_are_left(tmp_path:
 def test_a_change_for_a_host_that_can_only_set_the_system_prompt_is_a_new_baseline(tmp_path: Path) -> None:
     before, after = (version(tmp_path, number, delivery="frozen") for number in range(2))
     turn = Turn(host="system-only")
-    call = after.prepare_call(turn, previous=before.prepare_call(turn), earlier=before)
+    call = after.prepare_call(turn, previous=before.prepare_call(turn))
 
     assert (
         Cut("baseline", "the configuration changed: the system prompt differs from the one sent before")

@@ -140,9 +140,9 @@ def test_never_summarize_only_leaves_out_the_oldest() -> None:
     assert select(talk(20), "", spec, words).messages == tuple(talk(20)[-16:])
 
 
-def test_a_part_that_is_not_text_costs_what_the_agent_file_says() -> None:
+def test_a_part_that_is_not_text_counts_as_a_thousand_tokens() -> None:
     image = Message("user", ({"type": "text", "text": "look here"}, {"type": "image", "url": "x"}))
-    spec = TokenHistory(policy="tokens", max_context=120, reserve=20, part_tokens=94)
+    spec = TokenHistory(policy="tokens", max_context=1026, reserve=20)
 
     assert select([image], "", spec, words).messages == (image,)
     assert select([image, user("so")], "", spec, words).messages == (user("so"),)

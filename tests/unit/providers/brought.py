@@ -12,7 +12,7 @@ from cuecard.model.messages import Message, ToolCall
 from property.test_every_conversation import CORE, TOOLS, engine_of
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
-ENGINE = engine_of(0, (1, 1, 1, 1, 0), "append", "append", "{}")
+ENGINE = engine_of(0, (1, 1, 1, 1, 0), "append", "next-call", "{}")
 AHEAD, SEARCHED, NAMED, LATER = TOOLS[:4]
 PLAIN = TOOLS[4]
 """A tool without instructions."""

@@ -24,8 +24,8 @@ EVERY = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 REMINDING = pytest.mark.parametrize(
     "shape", [shape for name, shape in SHAPES.items() if "reminders" in name or "gemini" in name], ids=lambda s: s.name
 )
-ENGINE = engine_of(0, (1, 1, 1, 1, 0), "append", "append", "{}")
-FROZEN = engine_of(0, (1, 1, 1, 1, 0), "frozen", "append", "{}")
+ENGINE = engine_of(0, (1, 1, 1, 1, 0), "append", "next-call", "{}")
+FROZEN = engine_of(0, (1, 1, 1, 1, 0), "frozen", "next-call", "{}")
 PAGES = [Memory((Entity("page", f"p{n}", f"Page {n}"),)) for n in range(4)]
 
 
@@ -233,7 +233,7 @@ def test_a_window_of_the_agent_that_moves_is_a_recorded_baseline(deliver: object
         0,
         (1, 1, 1, 1, 0),
         "append" if deliver is ENGINE else "frozen",
-        "append",
+        "next-call",
         json.dumps({"history": {"policy": "last", "limit": 4}}),
     )
     chat = engine.conversation()
@@ -253,7 +253,9 @@ def test_a_window_of_the_agent_that_moves_is_a_recorded_baseline(deliver: object
 
 
 def test_a_window_that_moves_forgets_no_tool() -> None:
-    engine = engine_of(0, (1, 1, 1, 1, 0), "append", "append", json.dumps({"history": {"policy": "last", "limit": 2}}))
+    engine = engine_of(
+        0, (1, 1, 1, 1, 0), "append", "next-call", json.dumps({"history": {"policy": "last", "limit": 2}})
+    )
     chat = engine.conversation()
     chat.user(Turn(now=NOW, message=user()))
     chat.step([search("c0", "t_1")[1]])
@@ -264,24 +266,9 @@ def test_a_window_that_moves_forgets_no_tool() -> None:
     assert call.tools.earlier == ("t_1",)
 
 
-def test_the_key_of_the_cache_stays_that_of_the_system_prompt_when_the_files_change() -> None:
-    edited = engine_of(1, (1, 1, 1, 1, 0), "append", "append", "{}")
-    chat = ENGINE.conversation()
-    chat.user(Turn(now=NOW))
-    first = chat.step()
-    later = edited.conversation(chat.state, earlier=ENGINE)
-    later.user(Turn(now=NOW))
-
-    grows(SHAPES["chat"], (first, [user()]), (later.step(), [user(), DONE, user("two")]))
-    assert later.call is not None
-    assert later.step().origin == first.manifest.configuration.sha256 != later.call.configuration.sha256
-
-
 def test_a_call_that_takes_the_place_of_one_within_its_run_is_a_recorded_baseline() -> None:
     """`reload: now`: a block that was sent is another one then, at its old place."""
-    served = Served(
-        engine_of(0, (2, 1, 1, 1, 0), "append", "now", "{}"), "now", "the newest state", None, "now: changed"
-    )
+    served = Served(engine_of(0, (2, 1, 1, 1, 0), "append", "now", "{}"), "now", "the newest state", "now: changed")
     call = served.prepare_call(Turn(now=NOW))
 
     assert [cut.reason for cut in call.record.cuts if cut.what == "baseline"] == ["now: changed"]

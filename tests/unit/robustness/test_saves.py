@@ -13,7 +13,6 @@ import pytest
 
 from cuecard import InputError
 from cuecard.outside.rewriting import rewrite, write_new
-from unit.probe.service import Messages, in_place, service
 from unit.robustness.agents import AGENT, TOOLS, write_agent
 from unit.run.talking import cuecard
 
@@ -63,27 +62,6 @@ def test_row_57_a_text_that_was_saved_meanwhile_stays_and_nothing_is_written(
     assert "tools/search.yaml: error[changed-meanwhile]" in ran.err
     assert (folder / "tools/search.yaml").read_text(encoding="utf-8") == NEWER
     assert not [name for name in content(folder) if Path(name).name.startswith(".")]
-
-
-@pytest.mark.parametrize("is_there", [True, False])
-def test_row_57_findings_of_a_probe_are_not_written_over_a_newer_file(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, *, is_there: bool
-) -> None:
-    """The questions take as long as the service likes: time enough to edit the file."""
-    models = folder / "models.yaml"
-    if is_there:
-        models.write_text("models: {}\n", encoding="utf-8")
-
-    def edited(messages: Messages) -> Messages:
-        models.write_text(NEWER, encoding="utf-8")
-        return in_place(messages)
-
-    with service(edited) as asked:
-        ran = cuecard(monkeypatch, "probe", "some-model", "--base-url", f"{asked.url}/v1")
-
-    assert ran.code
-    assert "error[changed-meanwhile]" in ran.err
-    assert models.read_text(encoding="utf-8") == NEWER
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
@@ -150,17 +128,6 @@ def test_row_58_where_something_is_broken_nothing_is_written(
     assert ran.code
     assert "error[" in ran.err + ran.out
     assert content(folder) == before
-
-
-def test_row_58_findings_are_not_written_into_a_broken_models_file(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "models.yaml").write_text("models: [\n", encoding="utf-8")
-    with service() as asked:
-        ran = cuecard(monkeypatch, "probe", "some-model", "--base-url", f"{asked.url}/v1")
-
-    assert ran.code
-    assert (folder / "models.yaml").read_text(encoding="utf-8") == "models: [\n"
 
 
 @pytest.mark.parametrize("write", [lambda path, text: rewrite(path, text, AGENT), write_new])

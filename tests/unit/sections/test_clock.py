@@ -55,7 +55,10 @@ def test_a_zone_without_a_name_calls_itself_by_its_offset() -> None:
     [
         ({"locale": "de-AT"}, "Samstag, 21. November 2026"),
         ({"locale": "de_AT", "precision": "minute"}, "Samstag, 21. November 2026, 00:05"),
-        ({"locale": "de-AT", "precision": "minute", "between": " um "}, "Samstag, 21. November 2026 um 00:05"),
+        (
+            {"locale": "de-AT", "precision": "minute", "pattern": "EEEE, d. MMMM y 'um' HH:mm"},
+            "Samstag, 21. November 2026 um 00:05",
+        ),
         ({"locale": "de-AT", "precision": "second"}, "Samstag, 21. November 2026, 00:05:09"),
         ({"locale": "en-GB", "date_style": "short", "precision": "minute"}, "21/11/2026, 00:05"),
         ({"locale": "it-IT", "date_style": "long"}, "21 novembre 2026"),

@@ -378,3 +378,17 @@ def test_an_input_where_it_would_mean_nothing_is_the_only_problem_reported(tmp_p
     with pytest.raises(SpecError) as told:
         Engine.open(file)
     assert [(each.code, each.hint) for each in told.value.problems if each.severity == "error"] == [("wrong-value", "")]
+
+
+def test_a_pattern_has_any_folders_three_times_at_most_and_takes_bounded_time() -> None:
+    FilePattern.of_glob("**/a/**/b/**/c.md")
+    with pytest.raises(ValueError, match=r"more than 3 `\*\*`"):
+        FilePattern.of_glob("**/a/**/b/**/c/**/d.md")
+
+
+def test_a_path_of_too_many_names_matches_no_pattern() -> None:
+    pattern = FilePattern.of_glob("**/a/**/a/**/b").anything()
+
+    assert pattern.matches((*["a"] * 63, "b"))
+    assert not pattern.matches((*["a"] * 10_000, "b"))
+    assert not pattern.matches_above((*["a"] * 200, "b"))

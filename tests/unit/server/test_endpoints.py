@@ -125,3 +125,12 @@ def test_a_request_keeps_the_name_that_it_came_with(client: httpx2.Client) -> No
 
     assert named.headers["x-request-id"] == "order-66"
     assert forged.headers["x-request-id"] != "two words"
+
+
+def test_the_removed_reload_policy_is_refused_with_the_way_out(client: httpx2.Client) -> None:
+    answer = client.post("/v1/prepare-call", json={"agent": "cms", "turn": {"reload": "append"}, "reload": "append"})
+
+    assert answer.status_code == 422
+    problems = answer.json()["problems"]
+    assert [each["code"] for each in problems] == ["removed-setting", "removed-setting"]
+    assert all("`next-call`" in each["hint"] for each in problems)

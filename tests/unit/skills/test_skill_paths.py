@@ -33,6 +33,9 @@ from cuecard.sources.skills.paths import any_match
         ("", "a", False),
         ("*", "", False),
         ("**", "a/b", True),
+        ("docs/", "docs", True),
+        ("**/a/**/b/**/c", "a/b/c", True),
+        ("**/a/**/b/**/c/**/d", "a/b/c/d", False),
     ],
 )
 def test_pattern(pattern: str, path: str, *, expected: bool) -> None:

@@ -29,7 +29,6 @@ def swap(folder: Folder, reports: Reports, role: str) -> Engine:
     [
         ("now", "new", "new", "new"),
         ("next-call", "old", "new", "new"),
-        ("append", "old", "new", "new"),
         ("next-conversation", "old", "old", "new"),
     ],
 )

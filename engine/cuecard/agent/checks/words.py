@@ -20,7 +20,6 @@ def check_words(document: Document, words: WordsSpec, guard: LayoutGuard | None)
 
 
 def _lines(words: WordsSpec) -> Iterator[tuple[Path, str]]:
-    for name, text in words.memory.model_dump(exclude={"types", "unnamed"}).items():
-        yield ("words", "memory", name), text
-    for name, text in words.memory.types.items():
-        yield ("words", "memory", "types", name), text
+    for key, text in words.texts.items():
+        if key.startswith("memory.") and key != "memory.unnamed":
+            yield ("words", *key.split(".", 2)), text

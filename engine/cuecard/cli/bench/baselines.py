@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 from weakref import finalize
@@ -66,9 +65,6 @@ def sqlite_fts5(cards: Sequence[ToolCard]) -> Ranker:
     return rank
 
 
-PACKAGED = ("semantic", "wordllama", "use+wordllama")
-"""The rankers that extras install."""
-
 BASELINES: Mapping[str, Build] = MappingProxyType({"rank-bm25": rank_bm25, "sqlite-fts5": sqlite_fts5})
 """Other search engines. Their scores have different scales, so confidence and cut do not apply."""
 
@@ -76,21 +72,20 @@ BASELINES: Mapping[str, Build] = MappingProxyType({"rank-bm25": rank_bm25, "sqli
 def installed() -> dict[str, Build]:
     """Every installed ranker, followed by the baselines."""
     rankers: dict[str, Build] = {"bm25": Bm25Ranker.build}
-    for name in PACKAGED:
-        with suppress(SpecError):  # its extra is missing
-            rankers[name] = named_build(name, allow_code=False)
+    with suppress(SpecError):  # its extra is missing
+        rankers["semantic"] = named_build("semantic", allow_code=False)
     there = {"rank-bm25": find_spec("rank_bm25") is not None, "sqlite-fts5": _has_fts5()}
     return {**rankers, **{name: build for name, build in BASELINES.items() if there[name]}}
 
 
 def named_build(name: str, *, allow_code: bool) -> Build:
-    """The ranker that an agent file would get by this name; folders of models are relative to the current one.
+    """The ranker that an agent file would get by this name.
 
     Raises:
         SpecError: when it does not exist, or is code that is not allowed.
     """
     named = NamedRanker(parse_ranker(name) or BM25, Problem("", "", name="--ranker"))
-    search = SearchWish(allow_code=allow_code, cache=False).open(named, Path())
+    search = SearchWish(allow_code=allow_code, cache=False).open(named)
     return lambda cards: search.make(Tools(cards, lambda: Bm25Ranker.build(cards), search.cache))
 
 

@@ -16,9 +16,9 @@ from cuecard.cli.json_text import json_text
 from cuecard.cli.step import open_engine
 from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.query_file import JudgedQuery, read_queries
-from cuecard.config.ranker_name import parse_ranker
+from cuecard.config.ranker_name import REMOVED_RANKER, parse_ranker, was_ranker
 from cuecard.config.search_spec import SearchSpec
-from cuecard.errors import InputError, Problem, SpecError, did_you_mean, visible
+from cuecard.errors import REMOVED, InputError, Problem, SpecError, did_you_mean, visible
 from cuecard.model import ToolCard
 from cuecard.outside.content import find_content
 from cuecard.outside.paths import is_folder
@@ -86,7 +86,9 @@ def _wanted(options: Options) -> dict[str, Build]:
     others = [name for name in options.rankers if name not in known]
     if wrong := [name for name in others if parse_ranker(name) is None]:
         raise InputError(
-            Problem("wrong-option", f"there is no ranker `{name}` here", did_you_mean(name, known), "--ranker")
+            Problem(REMOVED, f"the ranker `{name}` was removed", REMOVED_RANKER, "--ranker")
+            if was_ranker(name)
+            else Problem("wrong-option", f"there is no ranker `{name}` here", did_you_mean(name, known), "--ranker")
             for name in wrong
         )
     named = {name: named_build(name, allow_code=options.allow_code) for name in others}

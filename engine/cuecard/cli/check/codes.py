@@ -32,6 +32,7 @@ CODES: Mapping[str, str] = {
     "unknown-key": "A key that this kind of file does not have.",
     "missing-key": "A required key is missing.",
     "wrong-value": "A value of the wrong type or out of range.",
+    "removed-setting": "Something that an earlier version had; the hint says what to write instead.",
     "newer-version": "An agent file in a newer format than this version of cuecard reads.",
     # tools and their instructions
     "unknown-tool": "A name that no tool has: in `core` an error, everywhere else a warning.",
@@ -41,7 +42,7 @@ CODES: Mapping[str, str] = {
     "nothing-to-find": "A search tool, or a setting of it, where every tool is active from the start.",
     "never-sent": "A text that names the search tool of an agent which never has one.",
     "never-active": "A tool for whose instructions a budget has no room, even where nothing else was found.",
-    "unknown-ranker": "A ranker that is neither a known name, nor a `model2vec:` model, nor a function in a package.",
+    "unknown-ranker": "A ranker that is neither a known name nor a function in a package.",
     "tool-order": "File names in mixed case: another system may read them, and list their tools, in another order.",
     "no-protocols": "A template without a place for tool instructions.",
     # skills
@@ -189,7 +190,6 @@ CODES: Mapping[str, str] = {
     "backend-failed": "pybars3 failed on a template that was expected to work.",
     "reload-failed": "A reload failed for a reason other than the files; the last good state is still served.",
     "damaged-state": "The files have errors, and the last good state cannot be used because its own file is damaged.",
-    "other-engine": "The engine passed as `earlier` did not prepare the call.",
     # recorded conversations, and prompts compared
     "json-syntax": "A file, or the body of a request, that is not JSON.",
     "no-conversation": "A file that contains no conversation in a known format.",

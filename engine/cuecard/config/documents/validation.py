@@ -1,12 +1,13 @@
 """Validates a document against a model: every mismatch is reported at its place, with the way to fix it."""
 
 import re
-from typing import Any, Self, TypeVar, get_args, get_origin
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cuecard.config.documents.yaml_text import Document, Path
-from cuecard.errors import Problem, SpecError, closest, did_you_mean
+from cuecard.errors import REMOVED, Problem, SpecError, closest, did_you_mean
 
 Model = TypeVar("Model", bound="FileModel")
 
@@ -15,6 +16,9 @@ class FileModel(BaseModel):
     """A mapping in a file: frozen, no unknown keys, no silent conversion."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True, defer_build=True)
+
+    removed: ClassVar[Mapping[str, str]] = {}
+    """What earlier versions had, each with what to write instead: `key`, or `key: value`."""
 
     @classmethod
     def usual(cls) -> Self:
@@ -50,13 +54,19 @@ def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:
         key = str(
             error["loc"][-1]
         )  # not the end of the path: a key with broken characters has no place in the document
-        hint = did_you_mean(key, _known_keys(model, path[:-1] if path[-1:] == error["loc"][-1:] else path))
+        above = path[:-1] if path[-1:] == error["loc"][-1:] else path
+        removed = {word: hint for each in _models_at(model, above) for word, hint in each.removed.items()}
+        for word in {key, f"{key}: {document.at(path)}" if document.is_scalar(path) else key} & removed.keys():
+            return document.problem(path, REMOVED, f"`{word}` was removed", removed[word], key=True)
+        hint = did_you_mean(key, _known_keys(model, above))
         return document.problem(path, "unknown-key", f"unknown key `{key}`", hint, key=True)
     if kind == "missing":
         key = str(error["loc"][-1])
         hint = _described(model, path, key)
         return document.problem(path, "missing-key", f"`{key}` is missing", hint, key=True)
     label = document.dotted(path) or "the file"
+    if kind == "told":
+        return document.problem(path, error["ctx"]["code"], f"`{label}` {error['ctx']['told']}", error["ctx"]["hint"])
     return document.problem(
         path, "wrong-value", f"`{label}` {_message(error)}", _hint(document, model, path, error), key=is_key
     )
@@ -71,12 +81,12 @@ def _written_path(document: Document, loc: tuple[str | int, ...]) -> Path:
     return path
 
 
-def _known_keys(model: type[BaseModel], path: Path) -> list[str]:
+def _known_keys(model: type[FileModel], path: Path) -> list[str]:
     fields = (inner.model_fields.items() for inner in _models_at(model, path))
     return list(dict.fromkeys(field.alias or name for each in fields for name, field in each))
 
 
-def _described(model: type[BaseModel], path: Path, key: str) -> str:
+def _described(model: type[FileModel], path: Path, key: str) -> str:
     for inner in _models_at(model, path):
         for name, field in inner.model_fields.items():
             if key in {name, field.alias} and field.description:
@@ -84,7 +94,7 @@ def _described(model: type[BaseModel], path: Path, key: str) -> str:
     return f"add `{key}:`"
 
 
-def _models_at(model: type[BaseModel], path: Path) -> list[type[BaseModel]]:
+def _models_at(model: type[FileModel], path: Path) -> list[type[FileModel]]:
     """The models that a value at this path may have; several if the field is a union."""
     found = [model]
     kinds: list[Any] = [model]
@@ -108,9 +118,9 @@ def _items(kind: Any) -> list[Any]:
     return [inner for arg in args for inner in _items(arg)]
 
 
-def _models_in(kind: Any) -> list[type[BaseModel]]:
+def _models_in(kind: Any) -> list[type[FileModel]]:
     """The models in a union type."""
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
+    if isinstance(kind, type) and issubclass(kind, FileModel):
         return [kind]
     if get_origin(kind) in {dict, tuple, list}:
         return []
@@ -142,7 +152,7 @@ def _message(error: Any) -> str:
     return str(error["msg"]).removeprefix("Value error, ").removeprefix("Input ")
 
 
-def _hint(document: Document, model: type[BaseModel], path: Path, error: Any) -> str:
+def _hint(document: Document, model: type[FileModel], path: Path, error: Any) -> str:
     kind = error["type"]
     if kind == "literal_error":
         return _closest(document.at(path), _QUOTED.findall(error["ctx"]["expected"]))
@@ -157,7 +167,7 @@ def _hint(document: Document, model: type[BaseModel], path: Path, error: Any) ->
     return ""
 
 
-def _is_optional(model: type[BaseModel], path: Path) -> bool:
+def _is_optional(model: type[FileModel], path: Path) -> bool:
     fields = (item for inner in _models_at(model, path[:-1]) for item in inner.model_fields.items())
     return any(path[-1] in {name, field.alias} and not field.is_required() for name, field in fields)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
@@ -44,6 +45,10 @@ class ClockSpec(FileModel):
     Without a locale it is ISO 8601. The default is the date alone, so that a prompt stays the same all day.
     """
 
+    removed = MappingProxyType(
+        {"between": "write date, time and what is between them as a `pattern`, such as `d MMMM yyyy 'at' HH:mm`"}
+    )
+
     zone: Annotated[str, AfterValidator(_exists(zone_named))] = Field(
         "", description="the time zone, such as `Europe/Vienna`; by default that of the turn's time"
     )
@@ -60,7 +65,6 @@ class ClockSpec(FileModel):
         "date", description="the precision: the finer it is, the more often the prompt changes"
     )
     date_style: Style = Field("full", description="how a locale writes the date")
-    between: str = Field("", description="the text between date and time; by default the locale's own")
     time_style: Annotated[Style, AfterValidator(_can_be_written)] = Field(
         "short",
         description="how a locale writes the time; `short` has no seconds, `long` and `full` name the time zone and "

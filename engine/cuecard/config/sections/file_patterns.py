@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import translate
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from wcmatch import fnmatch, glob
 
 from cuecard.model import Json
 from cuecard.records import dataclass
@@ -13,6 +15,13 @@ from cuecard.records import dataclass
 ANY = "?*"
 """Stands for an input whose value is not known yet."""
 
+MAX_ANY_FOLDERS = 3
+"""The maximum number of `**` in a pattern: each multiplies the time by the depth of a path."""
+MAX_PATH_NAMES = 64
+"""The maximum number of names in a path; a longer one matches no pattern."""
+
+_PATHS = glob.FORCEUNIX | glob.CASE | glob.GLOBSTAR | glob.NODOTDIR
+_NAMES = fnmatch.FORCEUNIX | fnmatch.CASE | fnmatch.DOTMATCH
 _INPUT = re.compile(r"\{\{\{?\s*([A-Za-z_][\w-]*(?:\.[\w-]+)*)\s*\}?\}\}")
 _SPECIAL = re.compile(r"[*?[{]")
 _ESCAPED = re.compile(rf"\[({_SPECIAL.pattern})\]")
@@ -33,45 +42,15 @@ class Matcher:
 
     def matches(self, parts: Sequence[str]) -> bool:
         """Whether this path matches."""
-        return len(self.segments) in self._reached(parts)
+        return _matches(self.segments, parts)
 
     def matches_above(self, parts: Sequence[str]) -> bool:
         """Whether this path, or a folder above it, matches."""
-        reached = self._skipped({0})
-        for part in parts:
-            reached = self._next(reached, part)
-            if len(self.segments) in reached:
-                return True
-        return False
+        return any(_matches(self.segments, parts[:end]) for end in range(1, len(parts) + 1))
 
     def leads(self, parts: Sequence[str]) -> bool:
         """Whether a path below this folder may match."""
-        return any(at < len(self.segments) for at in self._reached(parts))
-
-    def _reached(self, parts: Sequence[str]) -> set[int]:
-        """How many segments the parts may have consumed."""
-        reached = self._skipped({0})
-        for part in parts:
-            reached = self._next(reached, part)
-        return reached
-
-    def _next(self, reached: set[int], part: str) -> set[int]:
-        return self._skipped({after for at in reached for after in self._step(at, part)})
-
-    def _skipped(self, reached: set[int]) -> set[int]:
-        """`**` may match no folder."""
-        for at in range(len(self.segments)):
-            if at in reached and self.segments[at] == _FOLDERS:
-                reached.add(at + 1)
-        return reached
-
-    def _step(self, at: int, part: str) -> Iterable[int]:
-        if at == len(self.segments):
-            return ()
-        segment = self.segments[at]
-        if segment == _FOLDERS:
-            return () if _is_left_over(part) else (at,)
-        return (at + 1,) if _names(segment, part) else ()
+        return any(_matches(self.segments[:end], parts) for end in range(len(self.segments)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +74,8 @@ class FilePattern:
         """A glob, which may also contain inputs.
 
         Raises:
-            ValueError: as `of_path`, and for `**` next to something else, for alternatives in braces, and for an input
-                in brackets.
+            ValueError: as `of_path`, and for `**` next to something else or too often, for alternatives in braces, and
+                for an input in brackets.
         """
         segments = _segments(written)
         for segment in segments:
@@ -108,6 +87,8 @@ class FilePattern:
                 raise ValueError("has `**` next to other characters; write it alone between slashes, as in `a/**/*.md`")
             if "{" in rest:
                 raise ValueError("has alternatives in braces; write a list of globs")
+        if segments.count(_FOLDERS) > MAX_ANY_FOLDERS:
+            raise ValueError(f"has more than {MAX_ANY_FOLDERS} `**`; write a list of globs")
         return cls(written, (*segments, "*") if segments[-1] == _FOLDERS else segments)
 
     @classmethod
@@ -172,7 +153,7 @@ class Exclusion:
 
     def _holds(self, written: str, parts: Sequence[str]) -> bool:
         if "/" not in written:
-            return any(_fits(written, part) for part in parts)
+            return any(fnmatch.fnmatch(part, written.replace("\\", "\\\\"), flags=_NAMES) for part in parts)
         return FilePattern.of_glob(written).anything().matches_above(parts)
 
 
@@ -260,22 +241,21 @@ def _is_narrower(bound: str, written: str) -> bool:
         return True
     literal = _literal(bound)
     if literal is not None:
-        return _names(_INPUT.sub(ANY, written), literal)
+        return Matcher((_INPUT.sub(ANY, written),)).matches((literal,))
     return written.startswith(".") or not bound.startswith(".")
 
 
-def _names(segment: str, part: str) -> bool:
-    """Whether a segment matches this file or folder."""
-    literal = _literal(segment)
-    if literal is not None:
-        return literal == part
-    hidden = _is_left_over(part) and not (segment.startswith(".") and part.startswith(".") and not part.endswith("~"))
-    return part not in {"", ".", ".."} and not hidden and _fits(segment, part)
+def _matches(segments: Sequence[str], parts: Sequence[str]) -> bool:
+    """Whether a path matches these segments as a whole."""
+    if len(parts) > MAX_PATH_NAMES:
+        return False
+    left_over = [part for part in parts if part.startswith("#") or part.endswith("~") or not part]
+    if left_over and not {*left_over} <= {*map(_literal, segments)}:
+        return False
+    return _compiled("/".join(segments)).match("/".join(parts))
 
 
-def _fits(segment: str, part: str) -> bool:
-    return re.match(translate(segment), part) is not None
-
-
-def _is_left_over(name: str) -> bool:
-    return name.startswith((".", "#")) or name.endswith("~") or not name
+@lru_cache(maxsize=512)
+def _compiled(written: str) -> glob.WcMatcher[str]:
+    """A glob of a whole path; a backslash is a character like any other."""
+    return glob.compile(written.replace("\\", "\\\\"), flags=_PATHS)

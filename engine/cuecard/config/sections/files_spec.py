@@ -1,5 +1,6 @@
 """Ordered files as a source of sections: which ones, how much of each, and how they are printed."""
 
+from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -25,12 +26,18 @@ def _distinct(entries: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
 
 
 class FilesSpec(FileModel):
-    """Ordered files. The texts of this mapping are Handlebars templates, except `marker`, gaps and the texts of
-    entries.
+    """Ordered files. The texts of this mapping are Handlebars templates, except `marker` and the texts of entries.
 
     The defaults are the limits and the format of the shipped agent `pioneer`. Limits count characters (code points) of
     the files' own texts, without headings, suffixes, gaps and the effect of escaping.
     """
+
+    removed = MappingProxyType(
+        {
+            "suffix_gap": "delete it: a suffix follows the text of its file after a blank line",
+            "empty_suffix_gap": "delete it: a suffix without a text before it begins on a line of its own",
+        }
+    )
 
     entries: Annotated[tuple[FileEntry, ...], BeforeValidator(as_tuple), AfterValidator(_distinct)] = Field(
         description="the files, in the order of the prompt", min_length=1
@@ -56,8 +63,6 @@ class FilesSpec(FileModel):
         "### {{{name}}} ({{{path}}})\n{{{content}}}{{{suffix}}}",
         description="how one file is printed, from name, path, purpose, content, suffix and the values of the call",
     )
-    suffix_gap: str = Field("\n\n", description="the separator between a file's content and its suffix")
-    empty_suffix_gap: str = Field("\n", description="the text before the suffix if there is no content")
     separator: str = Field(
         "\n\n", description="the separator between two files, and between them and `before` or `after`"
     )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
-
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from cuecard.config.values.placeholder_rule import holds
 from cuecard.config.words.tags import is_wrapped, tag_problems
 
 NUMBERS = frozenset({"turn", "count"})
@@ -61,9 +58,3 @@ BEHIND_A_SIGN = AfterValidator(_behind_a_sign)
 
 SAYING = AfterValidator(_say_something)
 """Not empty, and not only white space."""
-
-Word: TypeAlias = Annotated[str, holds(), SAYING, TAGS]
-"""A sentence without placeholders."""
-
-MayBeEmpty: TypeAlias = Annotated[str, holds(), TAGS]
-"""The same, but it may be empty."""

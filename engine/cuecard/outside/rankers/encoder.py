@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from cuecard.records import dataclass
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -21,9 +19,6 @@ class Encoder(Protocol):
     @property
     def identity(self) -> str:
         """What the vectors depend on, such as a package and its version; empty if they are not worth caching."""
-
-    def fitted(self, texts: Sequence[str]) -> Encoder:
-        """The same encoder, adapted to the texts to be searched."""
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """The vectors of the texts to be searched."""
@@ -40,35 +35,3 @@ def unit(vectors: Vectors) -> Vectors:
     usable = np.isfinite(lengths) & (lengths > 0)
     scaled: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=usable)
     return scaled
-
-
-@dataclass(frozen=True, slots=True)
-class PairEncoder:
-    """Two encoders combined: the cosine of their vectors is the mean of both."""
-
-    one: Encoder
-    other: Encoder
-
-    @property
-    def identity(self) -> str:
-        """Both identities, if both are worth caching."""
-        both = (self.one.identity, self.other.identity)
-        return " + ".join(both) if all(both) else ""
-
-    def fitted(self, texts: Sequence[str]) -> PairEncoder:
-        """Both, adapted to the texts to be searched."""
-        return PairEncoder(self.one.fitted(texts), self.other.fitted(texts))
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of both, concatenated."""
-        return _beside(self.one.encode(texts), self.other.encode(texts))
-
-    def ask(self, query: str) -> Vectors:
-        """Likewise."""
-        return _beside(self.one.ask(query), self.other.ask(query))
-
-
-def _beside(one: Vectors, other: Vectors) -> Vectors:
-    import numpy as np  # noqa: PLC0415 - part of an extra
-
-    return unit(np.hstack([one, other]))

@@ -4,7 +4,6 @@ at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -32,21 +31,16 @@ class SearchWish:
     allow_code: bool = False
     cache: str | Path | bool = True
 
-    def open(self, named: NamedRanker, folder: Path, roots: Sequence[str] = ()) -> Search:
-        """The search of the agent whose file is in `folder`.
-
-        Args:
-            named: the ranker that it names.
-            folder: where relative paths start.
-            roots: what the agent file lists as `roots`.
+    def open(self, named: NamedRanker) -> Search:
+        """The search of an agent that names this ranker.
 
         Raises:
             SpecError: when the ranker does not exist, or is code that is not allowed.
             InputError: when the host's own ranker is not callable.
         """
-        return Search(self._made(named, folder, roots), cache_at(self.cache))
+        return Search(self._made(named), cache_at(self.cache))
 
-    def _made(self, named: NamedRanker, folder: Path, roots: Sequence[str]) -> Made:
+    def _made(self, named: NamedRanker) -> Made:
         if self.ranker is not None:
             if not is_ranker(self.ranker):
                 message = f"a ranker of type {type(self.ranker).__name__} cannot be called"
@@ -56,10 +50,10 @@ class SearchWish:
         match named.name.kind:
             case "code":
                 return partial(_given, self._function(named))
-            case "semantic" | "model2vec":
+            case "semantic":
                 from cuecard.outside.rankers.meaning import by_meaning  # noqa: PLC0415 - few agents name vectors
 
-                return by_meaning(named, folder, roots)
+                return by_meaning(named)
         return by_words
 
     def _function(self, named: NamedRanker) -> AnyRanker:

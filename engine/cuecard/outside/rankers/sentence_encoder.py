@@ -37,11 +37,6 @@ class SentenceEncoder:
         with _ONE_AT_A_TIME:  # without it, threads that search for the first time together would each load the weights
             return cls(f"{PACKAGE} {version(PACKAGE)}", _model())
 
-    def fitted(self, texts: Sequence[str]) -> SentenceEncoder:
-        """The same."""
-        del texts
-        return self
-
     def encode(self, texts: Sequence[str]) -> Vectors:
         """One vector for each text."""
         with _ONE_AT_A_TIME:

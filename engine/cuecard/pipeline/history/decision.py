@@ -62,9 +62,9 @@ def summary_message(text: str, spec: SummarySpec) -> Message:
     )
 
 
-def unit_cost(unit: Unit, spec: HistorySpec, count: CountTokens) -> int:
+def unit_cost(unit: Unit, count: CountTokens) -> int:
     """The total cost of a unit's messages in tokens."""
-    return sum(cost(message, spec, count) for message in unit.messages)
+    return sum(cost(message, count) for message in unit.messages)
 
 
 def _window(seen: tuple[Unit, ...], out: tuple[LeftOut, ...], spec: WindowHistory) -> Decision:
@@ -78,7 +78,7 @@ def _window(seen: tuple[Unit, ...], out: tuple[LeftOut, ...], spec: WindowHistor
 def _blocks(
     seen: tuple[Unit, ...], out: tuple[LeftOut, ...], covered: int, spec: BlockHistory, count: CountTokens
 ) -> Decision:
-    costs = [0] * len(seen) if spec.max_tokens is None else [unit_cost(unit, spec, count) for unit in seen]
+    costs = [0] * len(seen) if spec.max_tokens is None else [unit_cost(unit, count) for unit in seen]
     cutoff = blocks(seen, costs, spec)
     if not cutoff.overflow:
         return Decision(seen, out, cutoff, hidden="history.limit: nothing has moved out for it to replace")
@@ -97,8 +97,8 @@ def _tokens(
     rest = tuple(unit for unit in seen if unit.places[-1] >= stored.covers)
     told_before = [LeftOut(place, "covered by the stored summary") for unit in before for place in unit.places]
     loaded = newest([len(unit) for unit in rest], spec.load)
-    costs = [0] * loaded + [unit_cost(unit, spec, count) for unit in rest[loaded:]]
-    shown = cost(summary_message(stored.text, spec.summary), spec, count) if stored.text else 0
+    costs = [0] * loaded + [unit_cost(unit, count) for unit in rest[loaded:]]
+    shown = cost(summary_message(stored.text, spec.summary), count) if stored.text else 0
     due = spec.summarize != "never" and sum(costs) + shown >= int(spec.threshold * spec.budget)
     hidden = "" if shown < spec.budget else f"history.max_context: it alone takes {shown} of {spec.budget} tokens"
     cutoff = fits(costs, loaded, spec.budget - (0 if hidden else shown), spec)

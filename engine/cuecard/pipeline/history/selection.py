@@ -63,7 +63,7 @@ def apply_summary(
     if spec.summarize == "after":
         return replace(kept, store=new)
     if spec.policy == "tokens":
-        tokens = cost(summary_message(new.text, spec.summary), spec, count)
+        tokens = cost(summary_message(new.text, spec.summary), count)
         if tokens > spec.budget:
             too_long = Cut("new summary", f"history.max_context: it does not fit into {spec.budget} tokens", tokens)
             return replace(kept, cuts=(*kept.cuts, too_long))
@@ -91,7 +91,7 @@ def _compressed(decision: Decision) -> Decision:
 def _selected(
     messages: Sequence[Message], shown: Summary, decision: Decision, spec: HistorySpec, count: CountTokens
 ) -> Selected:
-    out = (*decision.out, *_left_out(decision, spec, count))
+    out = (*decision.out, *_left_out(decision, count))
     section, as_message = _show("" if decision.hidden else shown.text, spec)
     hidden = [Cut("history summary", decision.hidden, count(shown.text))] if decision.hidden and shown.text else []
     return Selected(
@@ -111,10 +111,10 @@ def _show(text: str, spec: HistorySpec) -> tuple[str, Message | None]:
     return ("", summary_message(text, spec.summary)) if spec.summary.show == "message" else (text, None)
 
 
-def _left_out(decision: Decision, spec: HistorySpec, count: CountTokens) -> Iterator[LeftOut]:
+def _left_out(decision: Decision, count: CountTokens) -> Iterator[LeftOut]:
     cutoff = decision.cutoff
     for unit in decision.units[: cutoff.loaded]:
         yield from (LeftOut(place, cutoff.unloaded) for place in unit.places)
     for unit in decision.units[cutoff.loaded : cutoff.start]:
         for place, message in zip(unit.places, unit.messages, strict=True):
-            yield LeftOut(place, cutoff.reason, cost(message, spec, count))
+            yield LeftOut(place, cutoff.reason, cost(message, count))

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from datetime import datetime
 
-from cuecard.config.history_spec import HistoryBase
+from cuecard.config.history_spec import OVERHEAD, PART_TOKENS, UNDATED, HistoryBase
 from cuecard.config.values.placeholders import fill
 from cuecard.model import CountTokens, Json
 from cuecard.model.messages import Message, Part, ToolCall
@@ -40,12 +40,12 @@ def call_text(call: ToolCall) -> str:
     return f"{call.name} {to_json(call.arguments)}"
 
 
-def cost(message: Message, spec: HistoryBase, count: CountTokens) -> int:
-    """The cost of a message in tokens: its texts and calls, `part_tokens` per other part, and `overhead`."""
+def cost(message: Message, count: CountTokens) -> int:
+    """The cost of a message in tokens: its texts, calls and other parts, and what every message costs."""
     parts = ({"type": "text", "text": message.content},) if isinstance(message.content, str) else message.content
     texts = [part_text(part) for part in parts]
-    said = sum(spec.part_tokens if text is None else count(text) for text in texts)
-    return spec.overhead + said + sum(count(call_text(call)) for call in message.tool_calls)
+    said = sum(PART_TOKENS if text is None else count(text) for text in texts)
+    return OVERHEAD + said + sum(count(call_text(call)) for call in message.tool_calls)
 
 
 def prefixed(message: Message, spec: HistoryBase) -> Message:
@@ -58,7 +58,7 @@ def prefixed(message: Message, spec: HistoryBase) -> Message:
     time = message.timestamp.isoformat() if isinstance(message.timestamp, datetime) else message.timestamp or ""
     values = {"timestamp": one_line(time), "speaker": one_line(message.speaker) or message.role, "role": message.role}
     undated = not values["timestamp"] and "{timestamp}" in spec.prefix
-    head = fill(spec.undated if undated else spec.prefix, values)
+    head = fill(UNDATED if undated else spec.prefix, values)
     if isinstance(message.content, str):
         return replace(message, content=head + message.content)
     return replace(message, content=_with_head(message.content, head))

@@ -64,7 +64,7 @@ class FilesSource:
     def _printed(self, file: TakenFile, given: Given) -> str:
         entry = file.entry
         content = self._content(file)
-        gap = self.spec.suffix_gap if content else self.spec.empty_suffix_gap
+        gap = "\n\n" if content else "\n"
         own = {
             "name": self._name(entry),
             "path": file.path,
