@@ -128,8 +128,8 @@ def texts(value: Any) -> Iterator[str]:
 def plan(seed: int, system: str, delivery: Delivery, *, minutes: int = 1) -> Plan:
     """A conversation of two to six turns, with so many minutes between them."""
     draw, made = random.Random(seed), engine(system, delivery)  # noqa: S311 - a seeded test
-    there = [name for name in made.prepare_call(Turn(now=START)).tools.available if name not in made.agent.core]
-    names = there or list(made.prepare_call(Turn(now=START)).tools.available)
+    tools = made.prepare_call(Turn(now=START)).tools
+    names = [name for name in tools.available if name not in made.agent.core] or list(tools.available)
     turns = []
     for number in range(draw.randint(2, 6)):
         marks: list[str] = []
@@ -143,17 +143,19 @@ def plan(seed: int, system: str, delivery: Delivery, *, minutes: int = 1) -> Pla
         turn, calls = Turn(inputs, now=START + timedelta(minutes=number * minutes), ephemeral=ephemeral), list[Calls]()
         told = [turn]
         for _ in range(draw.randint(0, 3)):
-            calls.append([_call(draw, made, names) for _ in range(draw.randint(1, 3))])
+            calls.append(
+                [_call(draw, names, made.search_tool if tools.offers_search else "") for _ in range(draw.randint(1, 3))]
+            )
             inputs = {**inputs, **step_inputs(system, draw, mark)}
             told.append(Turn(inputs, now=turn.now, ephemeral=ephemeral))
         turns.append(Planned(f"words of turn {number}", tuple(told), (*calls, []), frozenset(marks)))
     return Plan(system, delivery, tuple(turns))
 
 
-def _call(draw: random.Random, made: Engine, names: Sequence[str]) -> tuple[str, dict[str, str]]:
+def _call(draw: random.Random, names: Sequence[str], search: str) -> tuple[str, dict[str, str]]:
     name = draw.choice(names)
-    if made.agent.searched and draw.random() < 0.5:
-        return made.search_tool, {"query": name}
+    if search and draw.random() < 0.5:
+        return search, {"query": name}
     return name, {}
 
 
