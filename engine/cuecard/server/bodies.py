@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
@@ -39,7 +39,9 @@ async def read_body(receive: Receive, limit: int, seconds: float) -> bytes | Pro
     size = 0
     try:
         async with asyncio.timeout(seconds):
-            async for piece in _pieces(receive):
+            more = True
+            while more:
+                piece, more = await _piece(receive)
                 size += len(piece)
                 if size > limit:
                     return _too_large(limit)
@@ -58,23 +60,20 @@ async def discard_body(receive: Receive, limit: int, seconds: float) -> None:
     Raises:
         ClientGone: when the client has closed the connection.
     """
-    size = 0
+    size, more = 0, True
     with suppress(TimeoutError):
         async with asyncio.timeout(min(seconds, _WRITING)):
-            async for piece in _pieces(receive):
+            while more and size <= limit * _PATIENCE:
+                piece, more = await _piece(receive)
                 size += len(piece)
-                if size > limit * _PATIENCE:
-                    return
 
 
-async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
-    more = True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        more = message.get("more_body", False)
-        yield message.get("body", b"")
+async def _piece(receive: Receive) -> tuple[bytes, bool]:
+    """What has arrived, and whether there is more."""
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise ClientGone
+    return message.get("body", b""), message.get("more_body", False)
 
 
 def _too_large(limit: int) -> Problem:
