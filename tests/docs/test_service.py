@@ -85,6 +85,12 @@ def test_the_limits_are_what_the_page_says() -> None:
     assert defaults.timeout == values["timeout"] == defaults.grace == 10
     assert "| `--max-requests N` | 128 " in PAGE
     assert defaults.max_requests == values["max_requests"] == 128
+    assert "| `--max-connections N` | 1,024 open |" in PAGE
+    assert defaults.max_connections == values["max_connections"] == 1024
+    assert "| `--max-per-address N` | 512 " in PAGE
+    assert defaults.max_per_address == values["max_per_address"] == 512
+    assert "after `--grace` seconds (10)" in PAGE
+    assert defaults.grace == values["grace"] == 10
     assert "| `--max-age SECONDS` | 30 days |" in PAGE
     assert defaults.max_age == values["max_age"] == 30 * 86400
 

@@ -19,7 +19,7 @@ sys.path[:0] = [str(ROOT / "engine"), str(ROOT / "examples" / "cms"), str(ROOT /
 
 from cuecard.cli.options import SWITCH_INTERVAL  # noqa: E402 - the folders of the repository come first
 from fuzz.run import SEEDS  # noqa: E402 - the folders of the repository come first
-from soak import fuzzing, reloads, rows, stores, storm  # noqa: E402 - the same
+from soak import fuzzing, reloads, rows, service, stores, storm  # noqa: E402 - the same
 from soak.rows import Row  # noqa: E402 - the same
 
 WAITING = (
@@ -51,8 +51,8 @@ def main() -> int:
 
 
 def soak(folder: Path, seconds: float) -> Iterator[Row]:
-    """Each part in turn: half of the time for the storm, a quarter for the fuzz targets, the rest for kills."""
-    saves = int(seconds * 0.5 / 0.055)
+    """Each part in turn, the storm of saves first; the service under attack has a fifth of the time."""
+    saves = int(seconds * 0.35 / 0.055)
     cores = os.cpu_count() or 1
     found = storm.storm(folder / "storm", saves=saves, threads=8, busy=cores)
     prompts = f"{len(found.times):,} prompts of {len(found.states)} states, {len(found.mixed)} mixed or torn"
@@ -69,7 +69,8 @@ def soak(folder: Path, seconds: float) -> Iterator[Row]:
         f"{found.adopted:.1f} s",
         served,
     )
-    yield from _kills(folder, seconds * 0.15)
+    yield from service.rows(folder / "service", seconds * 0.2)
+    yield from _kills(folder, seconds * 0.1)
     took = reloads.jump(folder / "jump")
     yield Row("L8", "the clock 6 h back, then 6 h ahead", "a change is served", f"after {took:.1f} s")
     forked = reloads.fork(folder / "fork")

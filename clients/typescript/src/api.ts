@@ -690,9 +690,10 @@ export interface components {
         Ready: {
             /**
              * State
+             * @description draining: it will stop, and has status 503
              * @enum {string}
              */
-            state: "ready" | "stale";
+            state: "ready" | "stale" | "draining";
             /** Agents */
             agents: components["schemas"]["ReadyAgent"][];
         };
@@ -1949,6 +1950,15 @@ export interface operations {
         responses: {
             /** @description Successful Response */
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ready"];
+                };
+            };
+            /** @description The service will stop */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

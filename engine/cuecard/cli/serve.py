@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,8 +39,11 @@ class Limits:
 
     max_body: int
     max_requests: int
+    max_connections: int
+    max_per_address: int
     timeout: float
     max_age: float
+    grace: float
 
 
 def serve(
@@ -72,7 +75,7 @@ def serve(
         listening = listen(place.host, place.port)
         log_to_stderr()
         _warn(settings, options)
-        envelopes = Envelopes(options.key, options.max_age)
+        envelopes = Envelopes(options.key, options.max_age, lasting=options.lasting)
         run_app(create_app(Service(served, envelopes), options), listening, options)
     finally:
         served.stop()
@@ -100,11 +103,9 @@ def _options(settings: Settings, limits: Limits, place: Place) -> ServiceOptions
     return ServiceOptions(
         key=settings.key or secrets.token_hex(32),
         token=settings.token,
-        max_body=limits.max_body,
-        max_requests=limits.max_requests,
-        timeout=limits.timeout,
-        max_age=limits.max_age,
         local=local,
+        lasting=bool(settings.key),
+        **asdict(limits),
     )
 
 
@@ -113,8 +114,8 @@ def _warn(settings: Settings, options: ServiceOptions) -> None:
 
     if not settings.key:
         told = (
-            "conversations are signed with a key that only this process knows; set CUECARD_KEY to the same value in "
-            "all replicas"
+            "conversations are signed with a key that only this process knows, so that none can be loaded after a "
+            "restart, or by another replica; set CUECARD_KEY to the same value in all of them"
         )
         log_event("no-key", logging.WARNING, message=told)
     if not options.token and not options.local:

@@ -259,7 +259,7 @@ class ReadyAgent(Shape):
 class Ready(Shape):
     """Whether the service is ready, and serves the newest files."""
 
-    state: Literal["ready", "stale"]
+    state: Literal["ready", "stale", "draining"] = Field(description="draining: it will stop, and has status 503")
     agents: list[ReadyAgent]
 
 

@@ -39,7 +39,7 @@ _watching = APIRouter()
 @_v1.get("/agents", response_model=AgentsAnswer)
 async def agents(request: Request) -> Response:
     """Every served agent: its tools, inputs and profiles, and the problems of its files."""
-    return _json(agents_json(_service(request).agents))
+    return await _in_worker(request, lambda: _json(agents_json(_service(request).agents)))
 
 
 @_v1.post("/prepare-call", response_model=PreparedCall)
@@ -72,9 +72,14 @@ async def healthz() -> Response:
     return _json({"state": "ok", "version": cuecard.__version__})
 
 
-@_watching.get("/readyz", response_model=Ready)
+@_watching.get(
+    "/readyz", response_model=Ready, responses={503: {"model": Ready, "description": "The service will stop"}}
+)
 async def readyz(request: Request) -> Response:
     """Whether the newest files are served; `stale` has status 200, because the last good ones are served."""
+    connections = request.scope.get("state", {}).get("connections")
+    if connections and connections.draining:
+        return _json({**ready_json(_service(request).agents), "state": "draining"}, 503)
     return _json(ready_json(_service(request).agents))
 
 
@@ -87,6 +92,16 @@ async def metrics(request: Request) -> Response:
     return Response(told.text(), media_type="text/plain; version=0.0.4")
 
 
+@_watching.get("/openapi.json", include_in_schema=False)
+async def openapi(request: Request) -> Response:
+    """The description of all of this, made once."""
+    state = request.app.state
+    if not state.description:
+        state.description = asyncio.ensure_future(_in_worker(request, lambda: _json(request.app.openapi())))
+    described: Response = await asyncio.shield(state.description)
+    return described
+
+
 def create_app(service: Service, options: ServiceOptions) -> App:
     """The service as an ASGI application, including its guards."""
     told = Metrics(service.agents)
@@ -95,8 +110,9 @@ def create_app(service: Service, options: ServiceOptions) -> App:
 
 def create_routes(service: Service | None, options: ServiceOptions | None, told: Metrics | None) -> FastAPI:
     """The routes alone; without a service, they can be described but not called."""
-    app = FastAPI(title="cuecard", version=cuecard.__version__, docs_url=None, redoc_url=None)
+    app = FastAPI(title="cuecard", version=cuecard.__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.service, app.state.options, app.state.metrics = service, options, told
+    app.state.description = None
     app.state.workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="cuecard-serve")
     app.include_router(_v1)
     app.include_router(_watching)
@@ -113,14 +129,18 @@ async def _answered(request: Request, answer: Callable[[Body], Json], body: Body
     facts: Facts = request.scope["cuecard"]
     facts.agent = _service(request).agents.find(body.agent).name
     seconds = app.state.options.timeout
-    loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(seconds):
-            return await loop.run_in_executor(app.state.workers, lambda: _json(answer(body)))
+            return await _in_worker(request, lambda: _json(answer(body)))
     except TimeoutError:
         told = f"the answer took more than {seconds:g} seconds"
         hint = "try again in a moment, or start more replicas"
         return _problem(request, problem_response(Problem("too-slow", told, hint, "service")))
+
+
+async def _in_worker(request: Request, answer: Callable[[], Response]) -> Response:
+    """The answer of a thread, so that the others do not wait for it."""
+    return await asyncio.get_running_loop().run_in_executor(request.app.state.workers, answer)
 
 
 def _service(request: Request) -> Service:
@@ -128,8 +148,8 @@ def _service(request: Request) -> Service:
     return service
 
 
-def _json(value: Json) -> Response:
-    return Response(json_bytes(value), media_type="application/json")
+def _json(value: Json, status: int = 200) -> Response:
+    return Response(json_bytes(value), status, media_type="application/json")
 
 
 def _problem(request: Request, response: ProblemResponse) -> ProblemResponse:

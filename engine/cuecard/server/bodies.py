@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from cuecard.errors import Problem
@@ -12,23 +13,24 @@ Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 
 _PATIENCE = 8
-"""How many times the limit is read and discarded of a body that is too large: most clients only listen after
-sending everything, and would see a broken connection instead of the answer.
+"""How many times the limit is read and discarded behind an early answer: most clients only listen after sending
+everything, and would see a broken connection instead of the answer.
 """
+_WRITING = 1.0
+"""Seconds for which they may go on."""
 
 
 class ClientGone(Exception):  # noqa: N818 - a disconnect, not an error
     """The client closed the connection before the request was complete."""
 
 
-async def read_body(receive: Receive, limit: int, seconds: float, *, keep: bool = True) -> bytes | Problem:
+async def read_body(receive: Receive, limit: int, seconds: float) -> bytes | Problem:
     """The complete body, or the reason to reject it.
 
     Args:
         receive: ASGI's `receive`.
         limit: the maximum size, in bytes.
         seconds: the time limit for its arrival.
-        keep: False reads the body and discards it.
 
     Raises:
         ClientGone: when the client has closed the connection.
@@ -38,28 +40,48 @@ async def read_body(receive: Receive, limit: int, seconds: float, *, keep: bool 
     try:
         async with asyncio.timeout(seconds):
             more = True
-            while more and size <= limit * _PATIENCE:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientGone
-                piece, more = message.get("body", b""), message.get("more_body", False)
+            while more:
+                piece, more = await _piece(receive)
                 size += len(piece)
-                if keep and size <= limit:
-                    pieces.append(piece)
+                if size > limit:
+                    return _too_large(limit)
+                pieces.append(piece)
     except TimeoutError:
-        if size <= limit:
-            told = f"the request did not arrive within {seconds:g} seconds"
-            return Problem(
-                "slow-body", told, "send it without delay, or start the service with a larger `--timeout`", "body"
-            )
-    if size > limit:
-        told = f"the body has more than {limit:,} bytes"
-        hint = (
-            "send only the results since the last step; where the conversation has outgrown the limit, start the "
-            "service with a larger `--max-body`, or begin a conversation with a summary of this one"
+        told = f"the request did not arrive within {seconds:g} seconds"
+        return Problem(
+            "slow-body", told, "send it without delay, or start the service with a larger `--timeout`", "body"
         )
-        return Problem("large-body", told, hint, "body")
     return b"".join(pieces)
+
+
+async def discard_body(receive: Receive, limit: int, seconds: float) -> None:
+    """Let the client end its request, which has its answer already: not for long, and not without end.
+
+    Raises:
+        ClientGone: when the client has closed the connection.
+    """
+    size, more = 0, True
+    with suppress(TimeoutError):
+        async with asyncio.timeout(min(seconds, _WRITING)):
+            while more and size <= limit * _PATIENCE:
+                piece, more = await _piece(receive)
+                size += len(piece)
+
+
+async def _piece(receive: Receive) -> tuple[bytes, bool]:
+    """What has arrived, and whether there is more."""
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise ClientGone
+    return message.get("body", b""), message.get("more_body", False)
+
+
+def _too_large(limit: int) -> Problem:
+    hint = (
+        "send only the results since the last step; where the conversation has outgrown the limit, start the "
+        "service with a larger `--max-body`, or begin a conversation with a summary of this one"
+    )
+    return Problem("large-body", f"the body has more than {limit:,} bytes", hint, "body")
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cuecard.conversation import Conversation
 from cuecard.errors import InputError, Problem
 from cuecard.model import Clock, ConversationState, Json
@@ -12,11 +14,21 @@ NAME = "conversation"
 """Its name in errors: the name of the field."""
 
 
-class Envelopes:
-    """Seals and opens conversations with one key; replicas with the same key can open each other's."""
+WITHOUT_KEY = (
+    "start a new conversation, and set CUECARD_KEY: without it, the service signs with a key that it made when it "
+    "started, so that no conversation of another replica, or from before a restart, can be loaded"
+)
+"""What a service without a key of its host's says of conversations that it cannot open."""
 
-    def __init__(self, key: str, max_age: float, clock: Clock = utc_now) -> None:
-        self._key, self._max_age, self._clock = key, max_age, clock
+
+class Envelopes:
+    """Seals and opens conversations with one key; replicas with the same key can open each other's.
+
+    A key that is not `lasting` was made by this process: conversations of others cannot be opened, and errors say so.
+    """
+
+    def __init__(self, key: str, max_age: float, clock: Clock = utc_now, *, lasting: bool = True) -> None:
+        self._key, self._max_age, self._clock, self._lasting = key, max_age, clock, lasting
 
     def close(self, agent: str, chat: Conversation, *, ended: bool = False) -> str:
         """The conversation as a text that the client keeps but cannot change; `ended` as in `Conversation.to_json`."""
@@ -31,7 +43,7 @@ class Envelopes:
         """
         if text is None:
             return None
-        sealed = unseal(text, self._key, NAME)
+        sealed = self._unseal(text)
         if not _is_ours(sealed):
             hint = "pass on the `conversation` of the previous answer, complete and unchanged"
             raise InputError(Problem("bad-conversation", "this service did not produce this text", hint, NAME))
@@ -41,6 +53,14 @@ class Envelopes:
         self._check_age(sealed["issued"])
         return ConversationState.from_json(sealed["state"], NAME)
 
+    def _unseal(self, text: str) -> Json:
+        try:
+            return unseal(text, self._key, NAME)
+        except InputError as error:
+            if self._lasting:
+                raise
+            raise InputError(map(_without_key, error.problems)) from None
+
     def _check_age(self, issued: int) -> None:
         age = self._clock().timestamp() - issued
         if age > self._max_age:
@@ -48,6 +68,10 @@ class Envelopes:
                 f"the conversation was last continued {age:,.0f} seconds ago; at most {self._max_age:,.0f} are allowed"
             )
             raise InputError(Problem("old-conversation", told, "start a new conversation", NAME))
+
+
+def _without_key(problem: Problem) -> Problem:
+    return replace(problem, advice=WITHOUT_KEY) if problem.code == "bad-signature" else problem
 
 
 def _is_ours(sealed: Json) -> bool:

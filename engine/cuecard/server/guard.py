@@ -7,16 +7,18 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, TypeAlias
 
 from cuecard.errors import Problem
-from cuecard.server.bodies import ClientGone, Message, Receive, read_body, replayed
+from cuecard.server.bodies import ClientGone, Message, Receive, discard_body, read_body, replayed
 from cuecard.server.logs import log_event
 from cuecard.server.metrics import Metrics
 from cuecard.server.options import ServiceOptions
-from cuecard.server.problems import ProblemResponse, problem_response
+from cuecard.server.problems import problem_response
 from cuecard.server.sites import refused_site
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -32,8 +34,6 @@ PATHS = frozenset(
 )
 
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
-_WRITING = 1.0
-"""Seconds for which a rejected request may continue sending before it gets the answer."""
 GONE = 499
 """The status in logs and metrics for a client that did not wait."""
 
@@ -47,6 +47,7 @@ class Facts:
     codes: tuple[str, ...] = ()
     sent: int = 0
     size: int = 0
+    refused: bool = False
 
 
 class Guard:
@@ -56,6 +57,7 @@ class Guard:
         self._app, self._options, self._metrics = app, options, metrics
         self._token = f"Bearer {options.token}".encode() if options.token else b""
         self._running = 0
+        self._names = count(secrets.randbits(64))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -65,36 +67,35 @@ class Guard:
         started, facts = time.perf_counter(), Facts()
         headers = dict(scope["headers"])
         asked = headers.get(b"x-request-id", b"").decode("latin-1")
-        name = asked if _ID.fullmatch(asked) else secrets.token_hex(8)
+        name = asked if _ID.fullmatch(asked) else self._next_name()
         scope["cuecard"] = facts
-        self._count(1)
         try:
             await self._answer(scope, receive, _watched(send, facts, name), facts)
         except ClientGone:
-            facts.status = GONE
+            facts.status = facts.status or GONE
         except Exception as error:  # noqa: BLE001 - logged without its text; the client has its answer already
             log_event("fault", logging.ERROR, fault=error, request=name, path=_path(scope))
         finally:
-            self._count(-1)
             self._log(scope, facts, name, time.perf_counter() - started)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, facts: Facts) -> None:
         options = self._options
         if scope["path"] in OPEN:
-            await self._app(scope, receive, send)
+            await self._app(scope, receive, _closing(send))
             return
-        if refusal := self._refusal(scope["headers"]):
-            await read_body(receive, options.max_body, min(_WRITING, options.timeout), keep=False)
-            await self._refuse(refusal, scope, receive, send)
-            return
-        body = await read_body(receive, options.max_body, options.timeout)
-        if isinstance(body, Problem):
-            await self._refuse(body, scope, receive, send)
-            return
-        facts.size = len(body)
-        await self._app(scope, replayed(body, receive), send)
+        refusal = self._refusal(scope["headers"])
+        if not refusal:
+            with self._counted():
+                body = await read_body(receive, options.max_body, options.timeout)
+                if not isinstance(body, Problem):
+                    facts.size = len(body)
+                    await self._app(scope, replayed(body, receive), send)
+                    return
+                refusal = body
+        await self._refuse(refusal, receive, send, facts)
 
     def _refusal(self, headers: Sequence[tuple[bytes, bytes]]) -> Problem | None:
+        """Why a request is refused before its body is read."""
         if not self._token:  # which no page has
             foreign = refused_site(headers, local=self._options.local)
         elif hmac.compare_digest(dict(headers).get(b"authorization", b""), self._token):
@@ -104,15 +105,31 @@ class Guard:
             foreign = Problem("no-token", "the request has no token, or the wrong one", hint, "authorization")
         if foreign:
             return foreign
-        if self._running > self._options.max_requests:
+        if self._running >= self._options.max_requests:
             told = f"the service is already handling {self._options.max_requests} requests"
             return Problem("too-busy", told, "try again in a moment, or start more replicas", "service")
         return None
 
-    async def _refuse(self, problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
-        response: ProblemResponse = problem_response(problem, close=True)
-        scope["cuecard"].codes = response.codes
-        await response(scope, receive, send)
+    async def _refuse(self, problem: Problem, receive: Receive, send: Send, facts: Facts) -> None:
+        """Answer at once; then let the client end what it is sending, since it may not listen before."""
+        response = problem_response(problem, close=True)
+        facts.codes, facts.refused = response.codes, True
+        await send({"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers})
+        await send({"type": "http.response.body", "body": response.body, "more_body": True})
+        await discard_body(receive, self._options.max_body, self._options.timeout)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _next_name(self) -> str:
+        """A name for a request; to ask the system for each would hand the interpreter to another thread each time."""
+        return f"{next(self._names) % 2**64:016x}"
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        self._count(1)
+        try:
+            yield
+        finally:
+            self._count(-1)
 
     def _count(self, more: int) -> None:
         self._running += more
@@ -124,6 +141,7 @@ class Guard:
         log_event(
             "request",
             logging.DEBUG if path in OPEN and facts.status == 200 else logging.INFO,
+            seldom=facts.codes[0] if facts.refused else "",
             request=name,
             path=path,
             status=facts.status,
@@ -150,3 +168,14 @@ def _watched(send: Send, facts: Facts, name: str) -> Send:
         await send(message)
 
     return watched
+
+
+def _closing(send: Send) -> Send:
+    """For answers to anyone: only a request that was let in keeps its connection."""
+
+    async def closing(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), (b"connection", b"close")]
+        await send(message)
+
+    return closing

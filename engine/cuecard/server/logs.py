@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import time
 import traceback
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,16 +16,28 @@ from cuecard.model import Json
 _log = logging.getLogger("cuecard.server")
 
 
-def log_event(event: str, level: int = logging.INFO, *, fault: BaseException | None = None, **facts: Json) -> None:
+INTERVAL = 10.0
+"""Seconds in which one line of a kind that anybody can cause is written; it tells how many were left out before it."""
+
+
+def log_event(
+    event: str,
+    level: int = logging.INFO,
+    *,
+    fault: BaseException | None = None,
+    seldom: str = "",
+    **facts: Json,
+) -> None:
     """Log an event with its facts.
 
     Args:
         event: a short, stable name, such as `request`.
         level: a level of `logging`.
+        seldom: a kind of which one line is written in each interval; empty, if every line is.
         fault: an error, logged by type and stack; its message may contain user text and is left out.
         facts: plain values; never the text of a prompt, message or result.
     """
-    _log.log(level, event, extra={"facts": facts}, exc_info=fault)
+    _log.log(level, event, extra={"facts": facts, "seldom": seldom}, exc_info=fault)
 
 
 class JsonLines(logging.Formatter):
@@ -46,8 +60,32 @@ class JsonLines(logging.Formatter):
         return json.dumps(told, default=str)
 
 
+class Seldom(logging.Filter):
+    """Lets one line of a kind through in each interval: what strangers cause fills no disk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._until: dict[tuple[str, str], float] = {}
+        self._more: Counter[tuple[str, str]] = Counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to write the line: always, if it is one of ours that has no kind."""
+        kind = getattr(record, "seldom", record.msg)  # the server's own lines have their text as their kind
+        key, now = (record.name, str(kind)), time.monotonic()
+        if not kind:
+            return True
+        if now < self._until.get(key, 0):
+            self._more[key] += 1
+            return False
+        self._until[key] = now + INTERVAL
+        if more := self._more.pop(key, 0):
+            record.facts = {**getattr(record, "facts", {}), "more": more}
+        return True
+
+
 def log_to_stderr() -> None:
     """Send the logs of this process to stderr as JSON lines; only `cuecard serve` does this."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
+    handler.addFilter(Seldom())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from cuecard.errors import InputError, Problem
 from cuecard.model.sealed import SHORTEST_KEY, check_key
+from cuecard.server.connections import ROOM
 
 _DAY = 24 * 60 * 60.0
 
@@ -20,9 +21,13 @@ class ServiceOptions:
         token: clients must send it as `Authorization: Bearer ...`; empty if the service is open.
         max_body: the maximum size of a request's body, in bytes.
         max_requests: the maximum number of concurrent requests.
+        max_connections: the maximum number of open connections; at least 32 more than `max_requests`, so that there is
+            room for health checks.
+        max_per_address: the same for the connections of one address.
         timeout: time limit in seconds, for a request to arrive and again for its answer.
         max_age: seconds after which an idle conversation is refused.
-        grace: seconds that running requests have to finish when the service stops.
+        grace: seconds for which a service that is told to stop goes on answering, while it says that it will stop.
+        lasting: whether the key outlives the process: the errors of a service that made its own say so.
         local: whether it listens on loopback; without a token, it then only answers requests for a host name of this
             machine.
     """
@@ -31,10 +36,13 @@ class ServiceOptions:
     token: str = field(default="", repr=False)
     max_body: int = 1024 * 1024
     max_requests: int = 128
+    max_connections: int = 1024
+    max_per_address: int = 512
     timeout: float = 10.0
     max_age: float = 30 * _DAY
     grace: float = 10.0
     local: bool = False
+    lasting: bool = True
 
     def __post_init__(self) -> None:
         check_key(self.key)
@@ -50,3 +58,9 @@ class ServiceOptions:
             if getattr(self, name) <= 0:
                 option = f"--{name.replace('_', '-')}"
                 yield Problem("wrong-option", f"`{option}` should be more than 0", "", option)
+        for name in ("max_connections", "max_per_address"):
+            if getattr(self, name) < self.max_requests + ROOM:
+                option = f"--{name.replace('_', '-')}"
+                told = f"`{option}` should be at least {self.max_requests + ROOM}"
+                hint = f"{ROOM} more than `--max-requests`, so that health checks have room"
+                yield Problem("wrong-option", told, hint, option)

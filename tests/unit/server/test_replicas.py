@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import socket
 import time
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from soak import service
 from unit.server.served import PATIENCE, Replica, replica
 from unit.server.test_endpoints import ask
 
@@ -76,6 +79,14 @@ def keyless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replica]:
     folder = tmp_path_factory.mktemp("keyless")
     agent = write_agent(folder / "agent", "demo", role="You help.")
     with replica(str(agent), states=folder / "states", CUECARD_KEY="") as served:
+        yield served
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[Replica]:
+    """A process of one test."""
+    agent = write_agent(tmp_path / "agent", "demo", role="You help.")
+    with replica(str(agent), "--grace", "60", states=tmp_path / "states") as served:
         yield served
 
 
@@ -182,3 +193,32 @@ def test_a_request_that_is_under_way_ends_before_the_process_does(keyless: Repli
 def test_starting_reports_what_is_wrong_and_what_is_missing(keyless: Replica) -> None:
     assert "CUECARD_KEY" in keyless.until("no-key")["message"]
     assert keyless.events("open-to-all") == []
+
+
+def test_no_request_that_was_sent_whole_is_lost_when_the_process_is_told_to_stop(tmp_path: Path) -> None:
+    files = service.agent(tmp_path / "agent")
+    secrets = {"CUECARD_KEY": service.KEY, "CUECARD_TOKEN": service.TOKEN}
+    with replica(str(files), "--grace", "1", states=tmp_path / "states", **secrets) as served:
+        seen = asyncio.run(service.drain(served, 20, 0.5))
+
+        assert served.process.wait(PATIENCE) == 0
+        served.until("stopped")
+    assert seen.keys() == {"200", "readyz 503"}
+
+
+def test_a_service_that_nobody_uses_stops_without_waiting(watched: Replica) -> None:
+    assert watched.client().get("/readyz").json()["state"] == "ready"
+    watched.process.terminate()
+    watched.until("draining")
+    told = watched.client().get("/readyz")
+
+    assert (told.status_code, told.json()["state"]) == (503, "draining")
+    assert watched.process.wait(PATIENCE) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills as POSIX does")
+def test_every_acknowledged_conversation_outlives_kill_9(tmp_path: Path) -> None:
+    seen = service.killed(tmp_path, kills=1, seconds=0.5, clients=3)
+
+    assert seen["same"] >= 3
+    assert not seen["lost"]
