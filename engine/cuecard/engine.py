@@ -187,7 +187,8 @@ class Engine:
             InputError: when the text was cut off or changed, is too long, too deep or of a later format, was signed
                 with another key, or not at all where the engine has one; or when it is another agent's.
         """
-        return self.conversation(ConversationState.from_json(unseal(text, self.key, "conversation"), "conversation"))
+        name = "conversation"
+        return self.conversation(ConversationState.from_json(unseal(text, self.key, name), name))
 
     @checked(also=call_rules)
     def prepare_call(
