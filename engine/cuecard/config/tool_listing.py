@@ -10,7 +10,8 @@ from typing import Final
 from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.cues import CUES, META_KEY
 from cuecard.config.transcript_file import read_json
-from cuecard.errors import InputError, Problem, SpecError
+from cuecard.config.values.names import is_tool_name
+from cuecard.errors import InputError, Problem, SpecError, visible
 from cuecard.model import Json, ToolCard, ToolInstructions
 from cuecard.template import clean, without_controls
 
@@ -60,6 +61,24 @@ def read_listing(text: str, name: str) -> Listing:
 def with_authors_words(listing: Listing) -> Listing:
     """The listing with the instructions that the server gives its tools, for servers whose authors are trusted."""
     return replace(listing, cards=tuple(_instructed(card, listing.meta.get(card.name, {})) for card in listing.cards))
+
+
+def usable(name: str, cards: tuple[ToolCard, ...]) -> Listing:
+    """The tools whose names files and providers accept, cleaned."""
+    hint = "the tool is skipped: names are 1 to 128 ASCII letters, digits, `_`, `-`, `.`, `:` or `/`"
+    odd = [
+        Problem(
+            "server-tool",
+            f"`{visible(card.name)[:64]}` is not a valid tool name",
+            hint,
+            card.source,
+            severity="warning",
+        )
+        for card in cards
+        if not is_tool_name(card.name)
+    ]
+    kept, changed = cleaned([card for card in cards if is_tool_name(card.name)])
+    return Listing(name, kept, dropped=(*odd, *changed))
 
 
 def cleaned(cards: Sequence[ToolCard]) -> tuple[tuple[ToolCard, ...], tuple[Problem, ...]]:

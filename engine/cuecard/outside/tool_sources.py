@@ -8,11 +8,9 @@ from typing import Final
 from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.documents.yaml_text import read_yaml
 from cuecard.config.openapi_file import read_openapi
-from cuecard.config.tool_listing import Listing, cleaned
+from cuecard.config.tool_listing import Listing, usable
 from cuecard.config.transcript_file import read_json
-from cuecard.config.values.names import is_tool_name
-from cuecard.errors import Problem, SpecError, visible
-from cuecard.model import ToolCard
+from cuecard.errors import Problem, SpecError
 from cuecard.outside.reading import read_text
 
 MAX_FILE_BYTES: Final = 32 * 1024 * 1024
@@ -36,21 +34,3 @@ def file_listing(path: Path, *, openapi: bool) -> Listing:
     described = read_openapi(value, source.name)
     found = usable(described.title or path.stem, tuple(described.cards))
     return Listing(found.name, found.cards, dropped=(*described.problems, *found.dropped))
-
-
-def usable(name: str, cards: tuple[ToolCard, ...]) -> Listing:
-    """The tools whose names files and providers accept, cleaned."""
-    hint = "the tool is skipped: names are 1 to 128 ASCII letters, digits, `_`, `-`, `.`, `:` or `/`"
-    odd = [
-        Problem(
-            "server-tool",
-            f"`{visible(card.name)[:64]}` is not a valid tool name",
-            hint,
-            card.source,
-            severity="warning",
-        )
-        for card in cards
-        if not is_tool_name(card.name)
-    ]
-    kept, changed = cleaned([card for card in cards if is_tool_name(card.name)])
-    return Listing(name, kept, dropped=(*odd, *changed))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import collections
 import json
 import logging
 import sys
 import time
 import traceback
-from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
@@ -66,7 +66,7 @@ class Seldom(logging.Filter):
     def __init__(self) -> None:
         super().__init__()
         self._until: dict[tuple[str, str], float] = {}
-        self._more: Counter[tuple[str, str]] = Counter()
+        self._more: collections.Counter[tuple[str, str]] = collections.Counter()
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether to write the line: always, if it is one of ours that has no kind."""

@@ -20,11 +20,10 @@ from cuecard.adapters.mcp_client.errors import (
     server_error,
 )
 from cuecard.adapters.mcp_lines import LastWords
-from cuecard.config.tool_listing import Listing
+from cuecard.config.tool_listing import Listing, usable
 from cuecard.errors import Problem, ToolServerError
 from cuecard.model import Json, ToolCard, ToolResult
 from cuecard.outside.server_process import ServerCommand
-from cuecard.outside.tool_sources import usable
 from cuecard.records import dataclass
 from cuecard.template import clean, without_controls
 
