@@ -118,7 +118,7 @@ golden: setup ## accept the current output as the expected one (then read the di
 
 schemas: setup ## write schemas/*.json and docs/settings.md from the models
 	$(BIN)/cuecard schema --write schemas
-	$(BIN)/python -m cuecard.server.openapi > schemas/openapi.json
+	$(BIN)/python -m cuecard.server.app > schemas/openapi.json
 	$(BIN)/cuecard schema --markdown > docs/settings.md
 
 lock: $(UV) ## lock the requirement files anew

@@ -10,26 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cuecard.agent.agent import Agent
-    from cuecard.analysis.explain.answered import with_answer
-    from cuecard.analysis.explain.compare import compare_manifests
-    from cuecard.analysis.explain.comparison import (
-        Break,
-        Cause,
-        CauseKind,
-        Change,
-        ChangeKind,
-        Comparison,
-        SectionPlace,
-    )
-    from cuecard.analysis.explain.provider import Layer, ProviderReason
-    from cuecard.catalogue.calibration import Calibration
     from cuecard.catalogue.explanation import End, Explanation, Match, Ranked, Reasons, WordSeen
-    from cuecard.catalogue.ranker import AsyncRanker, Ranker
+    from cuecard.catalogue.ranker import AsyncRanker, Calibration, Ranker
     from cuecard.config.agent_file import InputSpec
     from cuecard.config.figures import Figures
-    from cuecard.config.input_types import InputType
     from cuecard.config.model_profile import Definitions, MidConversation, ModelProfile
     from cuecard.config.models_file import EndpointEntry, ModelEntry, ModelProfiles, ModelsFile
+    from cuecard.config.values import InputType
     from cuecard.config.words_spec import WordsSpec
     from cuecard.conversation import Conversation
     from cuecard.engine import Engine
@@ -49,6 +36,8 @@ if TYPE_CHECKING:
         TokenizerError,
         ToolServerError,
     )
+    from cuecard.files.host_code import AnyRanker, RankerMaker
+    from cuecard.files.tokens import TokenCounter
     from cuecard.model import (
         Appended,
         Authority,
@@ -99,22 +88,23 @@ if TYPE_CHECKING:
         Turn,
         Withheld,
     )
-    from cuecard.model.gates import Gates
     from cuecard.model.messages import Message, Part, Role, Summary, ToolCall, messages_from_json
-    from cuecard.model.skills import SkillText
-    from cuecard.outside.rankers.code import AnyRanker, RankerMaker
-    from cuecard.outside.tokens import TokenCounter
-    from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer, SummaryRequest
+    from cuecard.model.tools import SkillText
+    from cuecard.model.turn import Gates
+    from cuecard.pipeline.cache_report import Layer, ProviderReason
+    from cuecard.pipeline.changes import Break, Cause, CauseKind, Change, ChangeKind, Comparison, SectionPlace
+    from cuecard.pipeline.comparison import compare_manifests, with_answer
+    from cuecard.pipeline.history.selection import AsyncSummarizer, Summarizer, SummaryRequest
     from cuecard.reload.engines import watch
+    from cuecard.reload.keeper import Refusal, Status, Watching
     from cuecard.reload.pins import EngineSource, Pins, Served
     from cuecard.reload.settle import Pace
     from cuecard.reload.states import States
-    from cuecard.reload.status import Refusal, Status, Watching
     from cuecard.reload.watcher import Watcher
     from cuecard.template import Escaping, Limits, Template, Trusted, compile_template, trusted
-    from cuecard.template.analysis import InputUse
     from cuecard.template.backends.backend import Backend
-    from cuecard.template.backends.rules import Helper
+    from cuecard.template.inputs import InputUse
+    from cuecard.template.rules import Helper
 
     __version__: str
 

@@ -1,7 +1,8 @@
-"""A stateful conversation: its last call, the discovered tools, the tool of each call id, and the working memory."""
+"""A conversation, and the results it knows."""
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
@@ -9,8 +10,6 @@ from types import MappingProxyType
 
 from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.errors import InputError, Problem
-from cuecard.hooks import Hooks
-from cuecard.known_results import KnownResults
 from cuecard.model import (
     Call,
     ConversationState,
@@ -26,11 +25,76 @@ from cuecard.model import (
     Turn,
 )
 from cuecard.model.boundary import Count, FilledText, Given, JsonObject, admit, checked
-from cuecard.pipeline.discovery import Found, last_call_id
+from cuecard.pipeline.discovery import Found, last_call_id, record_of
+from cuecard.pipeline.hooks import Hooks
 from cuecard.pipeline.inputs import cleaned_history, memory_problems, problems_of, with_exact_bodies, with_exact_body
 from cuecard.pipeline.placement import Placed
 from cuecard.records import dataclass
-from cuecard.sources.entities import newest, remember
+from cuecard.sources.memory import newest, remember
+
+_NAME_IT = "name it in the result, or pass `calls={id: tool}`"
+
+
+class KnownResults:
+    """The results so far, by their call ids; `tools` has the tool of each."""
+
+    __slots__ = ("_records", "tools")
+
+    def __init__(self, records: Iterable[ResultRecord] = ()) -> None:
+        self._records: set[ResultRecord] = set()
+        self.tools: dict[str, str] = {}
+        self.note(records)
+
+    def __copy__(self) -> KnownResults:
+        """The same results, to be added to separately."""
+        made = KnownResults()
+        made._records, made.tools = set(self._records), dict(self.tools)
+        return made
+
+    def note(self, records: Iterable[ResultRecord]) -> None:
+        """Add results."""
+        for record in records:
+            if record.call_id is not None:
+                self._records.add(record)
+                self.tools[record.call_id] = record.tool
+
+    def named(self, results: History, waiting: Mapping[str, str]) -> History:
+        """The results, each with the name of its tool.
+
+        Args:
+            results: results in their order.
+            waiting: the tools of calls without a result yet, by call id; they count before those of known results.
+
+        Raises:
+            InputError: naming each result that has no name, and whose call is not known.
+        """
+        if all(result.tool for result in results):
+            return results
+        tools = ChainMap(dict(waiting), self.tools)
+        problems = [
+            Problem("unknown-call", f"unknown call id {each.call_id!r}", _NAME_IT, f"results[{place}]")
+            for place, each in enumerate(results)
+            if not each.tool and (each.call_id or "") not in tools
+        ]
+        if problems:
+            raise InputError(problems)
+        return [each if each.tool else replace(each, tool=tools[each.call_id or ""]) for each in results]
+
+    def news(self, results: History, search: str, pending: str) -> Iterator[tuple[ResultRecord, ToolResult]]:
+        """The results that are not known yet, each with what is kept of it; one without a call id is always new.
+
+        Args:
+            results: results with the names of their tools.
+            search: the search tool.
+            pending: the key by which a result asks for confirmation.
+        """
+        batch: set[ResultRecord] = set()
+        for result in results:
+            record = record_of(result, search, pending)
+            if record.call_id is None or (record not in self._records and record not in batch):
+                batch.add(record)
+                yield record, result
+
 
 NO_CALLS: Mapping[str, str] = MappingProxyType({})
 NO_INPUTS: Mapping[str, Json] = MappingProxyType({})

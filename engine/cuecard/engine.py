@@ -11,19 +11,23 @@ from types import MappingProxyType
 from pydantic import SkipValidation
 
 from cuecard.agent import Agent, build_agent, usable_skills_of
-from cuecard.catalogue.ahead import look_ahead
 from cuecard.catalogue.catalogue import admit_cards
 from cuecard.catalogue.explanation import Explanation
 from cuecard.catalogue.ranker import AsyncRanker
-from cuecard.catalogue.remote import search_remotely
-from cuecard.catalogue.search import SearchIndex
+from cuecard.catalogue.search import SearchIndex, search_remotely
 from cuecard.config.agent_file import InputSpec
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.models_file import ModelProfiles
 from cuecard.config.words_spec import WordsSpec
 from cuecard.conversation import NO_INPUTS, Conversation
 from cuecard.errors import Problem
-from cuecard.hooks import Hooks
+from cuecard.files.clock import utc_now
+from cuecard.files.content import find_agent, profiles_with
+from cuecard.files.folder import read_agent
+from cuecard.files.host_code import AnyRanker, helper_loader
+from cuecard.files.rankers.choice import Search, SearchWish
+from cuecard.files.skill_answers import read_skill
+from cuecard.files.tokens import TokenCounter, bundled_counter
 from cuecard.model import (
     Call,
     Clock,
@@ -41,20 +45,12 @@ from cuecard.model import (
     Turn,
 )
 from cuecard.model.boundary import Count, FilledText, JsonObject, Seconds, check_fields, checked
-from cuecard.model.sealed import check_key, seal, unseal
-from cuecard.model.skills import SkillText
-from cuecard.outside.clock import utc_now
-from cuecard.outside.content import find_agent
-from cuecard.outside.folder import read_agent
-from cuecard.outside.helpers import helper_loader
-from cuecard.outside.models import profiles_with
-from cuecard.outside.rankers.code import AnyRanker
-from cuecard.outside.rankers.opening import SearchWish
-from cuecard.outside.rankers.search import Search
-from cuecard.outside.skill_answers import read_skill
-from cuecard.outside.tokens import TokenCounter, bundled_counter
+from cuecard.model.signed_text import check_key, seal, unseal
+from cuecard.model.tools import SkillText
+from cuecard.pipeline.ahead import look_ahead
 from cuecard.pipeline.discovery import Found, last_call_id
-from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer
+from cuecard.pipeline.history.selection import AsyncSummarizer, Summarizer
+from cuecard.pipeline.hooks import Hooks
 from cuecard.pipeline.inputs import (
     answer_rules,
     call_rules,
@@ -66,8 +62,8 @@ from cuecard.pipeline.inputs import (
     summary_rules,
     with_exact_body,
 )
-from cuecard.pipeline.origin import check_previous, check_texts
 from cuecard.pipeline.placement import CallRooms
+from cuecard.pipeline.request import check_previous, check_texts
 from cuecard.pipeline.results import render_result
 from cuecard.records import dataclass
 
@@ -364,7 +360,7 @@ class Engine:
         Raises:
             InputError: with everything that is wrong in an argument.
         """
-        from cuecard.outside.summarizer import summarized  # noqa: PLC0415 - loads asyncio, which only summaries need
+        from cuecard.files.summarizer import summarized  # noqa: PLC0415 - loads asyncio, which only summaries need
 
         return summarized(cleaned_history(turn), self.agent.spec.history, self.count, summarizer, timeout)
 
@@ -375,7 +371,7 @@ class Engine:
         Raises:
             InputError: with everything that is wrong in an argument.
         """
-        from cuecard.outside.summarizer import asummarized  # noqa: PLC0415 - likewise
+        from cuecard.files.summarizer import asummarized  # noqa: PLC0415 - likewise
 
         return await asummarized(cleaned_history(turn), self.agent.spec.history, self.count, summarizer, timeout)
 

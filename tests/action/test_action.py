@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from shell import cuecard_in
 
 ROOT = Path(__file__).parents[2]

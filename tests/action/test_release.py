@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bench.sessions import Plan, between_turns, cms, session
-from cuecard.analysis.cost import Bill, Prices, bill
-from cuecard.analysis.replay.play import Channel, Sent, play, without_searches
-from cuecard.analysis.replay.report import FROZEN_DIRECT
-from cuecard.analysis.replay.resize import resized
 from cuecard.config.model_profile import Definitions
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.engine import Engine
-from cuecard.outside.models import read_models
+from cuecard.files.content import read_models
+from cuecard.workbench.bill import Bill, Prices, bill
+from cuecard.workbench.replay.play import Channel, Sent, play, without_searches
+from cuecard.workbench.replay.recommend import resized
+from cuecard.workbench.replay.report import FROZEN_DIRECT
 
 MODEL = "claude-sonnet-5"
 """Anthropic's prices for entries that live five minutes, and its most common minimum: 1,024 tokens."""

@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.costs import BETWEEN_TURNS, MODEL, STEPS, TOOLS, WAYS, Point, curve
-from cuecard.analysis.replay.report import FROZEN_DIRECT
+from cuecard.workbench.replay.report import FROZEN_DIRECT
 
 DOCS = Path(__file__).parents[2] / "docs"
 SEEDS = 10

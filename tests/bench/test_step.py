@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from cuecard import Conversation, Engine, Entity, Memory, ToolResult, Turn
-from cuecard.outside.tokens import bundled_counter, uncached_count
+from cuecard.files.tokens import bundled_counter, uncached_count
 from cuecard.sources.memory import memory_text
-from cuecard.sources.protocols import protocols_text
+from cuecard.sources.tools import protocols_text
 from cuecard.template import compile_template, trusted
 
 pytestmark = pytest.mark.bench

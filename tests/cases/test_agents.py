@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import CuecardError, Engine, Step
-from cuecard.cli.step import step_from
-from cuecard.cli.turn_file import read_turn
+from cuecard.workbench.step import read_turn, step_from
 
 FOLDER = Path(__file__).parent / "agents"
 

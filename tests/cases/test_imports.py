@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import CuecardError
-from cuecard.cli.imports.command import import_files
+from cuecard.workbench.imports.command import import_files
 from unit.imports.rendering import messages_of
 
 FOLDER = Path(__file__).parent / "imports"

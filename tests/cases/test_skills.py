@@ -13,12 +13,12 @@ import pytest
 
 from cuecard import CuecardError
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.config.skills.skill_file import make_skills
+from cuecard.files.skills import read_skill_texts
 from cuecard.model import Json
-from cuecard.outside.skills import read_skill_texts
-from cuecard.sources.skills.skills import SkillsSource
+from cuecard.sources.skills import SkillsSource
 
 FOLDER = Path(__file__).parent / "skills"
 

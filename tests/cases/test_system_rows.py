@@ -27,9 +27,9 @@ from cases.system_rows import (
     refused,
 )
 from cuecard import Turn
-from cuecard.cli.turn_file import read_turn
 from cuecard.config.turn_file import to_turn
 from cuecard.model import Delivery
+from cuecard.workbench.step import read_turn
 
 ROWS = {row.id: row for rows in chapters().values() for row in rows if not row.is_out}
 OWN = {WORDS, "Done.", "Earlier."}

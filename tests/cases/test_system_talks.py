@@ -21,14 +21,14 @@ from cms.seed import open_site
 from cuecard import Engine, Entity, Memory, Step, ToolResult, Turn, compare_manifests
 from cuecard.adapters import anthropic
 from cuecard.adapters.openai import chat_request
-from cuecard.cli.turn_file import read_turn
 from cuecard.config.turn_file import to_turn
 from cuecard.model import FileText, Json
-from cuecard.model.gates import Gates
 from cuecard.model.messages import Message, Summary
-from cuecard.pipeline.history.summary import SummaryRequest
-from cuecard.pipeline.prompt_split import split_prompt
+from cuecard.model.turn import Gates
+from cuecard.pipeline.history.selection import SummaryRequest
 from cuecard.template.backends import python_backend
+from cuecard.workbench.render import split_prompt
+from cuecard.workbench.step import read_turn
 from unit.cms.talked import Talk
 from unit.history.chat import assistant, talk, user
 

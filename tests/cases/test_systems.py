@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from cuecard import CuecardError, Engine
-from cuecard.cli.step import call_from
 from cuecard.model import Step
 from cuecard.model.messages import Message
+from cuecard.workbench.step import call_from
 
 pytestmark = pytest.mark.repeats
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
-from cuecard.adapters.placing import reminder
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.adapters.bodies import reminder
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.model import Json
 
 FOLDER = Path(__file__).parent / "words"

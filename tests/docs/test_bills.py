@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, Turn
-from cuecard.outside.tokens import bundled_counter
+from cuecard.files.tokens import bundled_counter
 
 DOCS = Path(__file__).parents[2] / "docs"
 MODEL, PRICE = "gpt-5", 1.25

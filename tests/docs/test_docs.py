@@ -12,8 +12,9 @@ import pytest
 from cuecard.cli.main import COMMANDS, main
 from cuecard.cli.tool_commands import TOOLS
 from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.document import Document
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import Document, read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.layers import lay_over
 from cuecard.config.tool_file import ToolFile
 from cuecard.template.helpers.standard import NAMES

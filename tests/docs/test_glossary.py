@@ -10,10 +10,9 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from cuecard.config.cues import Cue
 from cuecard.config.history_spec import BlockHistory, LastHistory, TokenHistory, WindowHistory
-from cuecard.config.sections.section_keys import SOURCES
-from cuecard.config.sections.section_spec import LayoutSpec, SectionSpec
+from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpec
+from cuecard.config.tools_spec import Cue
 from cuecard.model import Authority, DeliveryWish, Host, ReloadPolicy, Tier
 
 PAGE = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")

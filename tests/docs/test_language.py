@@ -14,9 +14,8 @@ import pytest
 
 import cuecard.template
 from cuecard import Engine, TemplateError, Turn, compile_template
-from cuecard.template.backends.loop import DATA
-from cuecard.template.backends.rules import BLOCKS, BUILT_IN, HOOKS
-from cuecard.template.limits import MAX_PARTIALS, Limits
+from cuecard.template.backends.code import DATA
+from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, MAX_PARTIALS, Limits
 from cuecard.template.syntax.lexer import _OPENINGS
 from cuecard.template.syntax.parser import MAX_DEPTH
 from docs.tables import BLOCK, cells, code, rows

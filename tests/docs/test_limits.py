@@ -15,10 +15,10 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/limits.md").read_text(encoding="utf-8")
 ROWS = {place: int(number.replace(",", "")) for number, place in re.findall(r"\| ([\d,]+) \| `([\w.]+)` \|", PAGE)}
 ELSEWHERE = {
-    "cuecard.catalogue.card_texts.MAX_TEXT": "what of a text is searched",
-    "cuecard.outside.cache.MAX_FILE": "the cache is made anew",
-    "cuecard.outside.cache.MAX_FOLDER": "the same",
-    "cuecard.sources.skills.paths.MAX_ALTERNATIVES": "a pattern with more matches nothing",
+    "cuecard.catalogue.fields.MAX_TEXT": "what of a text is searched",
+    "cuecard.files.cache.MAX_FILE": "the cache is made anew",
+    "cuecard.files.cache.MAX_FOLDER": "the same",
+    "cuecard.sources.skill_selection.MAX_ALTERNATIVES": "a pattern with more matches nothing",
 }
 """Bounds of which nobody is told, because nothing is refused."""
 

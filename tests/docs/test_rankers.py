@@ -41,7 +41,7 @@ def test_a_function_is_loaded_where_code_is_allowed(tmp_path: Path, monkeypatch:
 
 
 def test_the_page_names_every_ranker_and_every_outcome() -> None:
-    from cuecard.config.ranker_name import KNOWN  # noqa: PLC0415 - beside what it is held against
+    from cuecard.config.tools_spec import KNOWN  # noqa: PLC0415 - beside what it is held against
 
     assert [name for name in KNOWN if f"`{name}`" not in PAGE] == []
     assert all(f"`{code}`" in PAGE for code in ("ranker_failed", "ranker_mended"))

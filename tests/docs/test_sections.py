@@ -14,11 +14,10 @@ from typing import get_args
 
 import pytest
 
-from cuecard.cli.groups import Group
 from cuecard.cli.main import COMMANDS, main
+from cuecard.cli.signatures import Group
 from cuecard.config.history_spec import BlockHistory, HistoryBase, LastHistory, TokenHistory, WindowHistory
-from cuecard.config.sections.section_keys import SOURCES
-from cuecard.config.sections.section_spec import LayoutSpec, SectionSpec
+from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpec
 
 ROOT = Path(__file__).parents[2]
 NAMES = (

@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 
 from cuecard import watch
-from cuecard.cli.serve_command import serve
+from cuecard.cli.main import serve
 from cuecard.server.agents import open_agents
 from cuecard.server.app import create_app
-from cuecard.server.envelopes import Envelopes
 from cuecard.server.guard import PATHS
 from cuecard.server.options import ServiceOptions
-from cuecard.server.service import Service
+from cuecard.server.service import Envelopes, Service
 from unit.server.served import KEY, ask_at_once, in_thread, options, raw_requests, serving
 
 ROOT = Path(__file__).parents[2]

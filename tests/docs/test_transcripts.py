@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from cuecard.analysis.replay.importers import FORMS, read_conversation
 from cuecard.config.transcript_file import TranscriptFile
+from cuecard.workbench.transcripts.formats import FORMS, read_conversation
 
 PAGE = (Path(__file__).parents[2] / "docs" / "transcripts.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

@@ -11,12 +11,10 @@ import cuecard
 from cuecard import CuecardError, Engine
 from cuecard.agent import BUILT_IN, results
 from cuecard.agent.sections.section_source import _LOCAL, local_names
-from cuecard.config.sections.section_keys import SOURCES
-from cuecard.config.sections.section_spec import SectionSpec
-from cuecard.sources import facts, rows
-from cuecard.sources.files import files
-from cuecard.sources.skills import texts
-from cuecard.sources.tools import tool_list
+from cuecard.config.sections.section_spec import SOURCES, SectionSpec
+from cuecard.sources import facts, files, rows
+from cuecard.sources import skills as texts
+from cuecard.sources import tools as tool_list
 from docs.tables import rows as rows_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "variables.md").read_text(encoding="utf-8")

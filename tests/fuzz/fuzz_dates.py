@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from cuecard.dates.writers import writer_named
-from cuecard.dates.zones import zone_named
 from cuecard.errors import InputError, TemplateError
 from cuecard.template import compile_template
+from cuecard.template.dates import writer_named, zone_named
 from fuzz.drawn import check_told
 
 PIECES = (

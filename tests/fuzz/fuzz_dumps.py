@@ -7,10 +7,10 @@ from functools import cache
 
 from cuecard import Engine, Entity, Memory, Turn
 from cuecard.agent.build import build_agent
-from cuecard.config.documents.texts import AgentSources, SourceText
+from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.errors import CuecardError
-from cuecard.outside.clock import utc_now
-from cuecard.outside.tokens import bundled_counter
+from cuecard.files.clock import utc_now
+from cuecard.files.tokens import bundled_counter
 from fuzz.drawn import check_told
 from fuzz.json_pieces import PIECES as JSON
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 
-from cuecard.pipeline.found_names import found_names
+from cuecard.pipeline.search_results import found_names
 from fuzz.json_pieces import PHRASES, PIECES
 
 __all__ = ["PHRASES", "PIECES", "target"]

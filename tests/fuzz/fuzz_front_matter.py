@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuecard.config.documents.texts import SkillSource
+from cuecard.config.documents.sources import SkillSource
 from cuecard.config.skills.skill_file import read_skill_file
 from cuecard.errors import SpecError
 from fuzz.drawn import check_told

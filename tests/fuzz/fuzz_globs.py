@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from cuecard.config.sections.file_patterns import Exclusion, FilePattern, filled, parts_of
-from cuecard.config.sections.file_searches import folders_between
+from cuecard.config.sections.files_spec import folders_between
 from cuecard.model import Json
 
 PIECES = (

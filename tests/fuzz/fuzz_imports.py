@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from cuecard.errors import CuecardError
-from cuecard.outside.imports.dotprompt import read_dotprompt
-from cuecard.outside.imports.folder import agent_name, files_of
-from cuecard.outside.imports.parts import Imported
-from cuecard.outside.imports.prompty import read_prompty
+from cuecard.workbench.imports.command import agent_name, files_of
+from cuecard.workbench.imports.dotprompt import read_dotprompt
+from cuecard.workbench.imports.prompt import Imported
+from cuecard.workbench.imports.prompty import read_prompty
 from fuzz.drawn import check_told
 from fuzz.fuzz_yaml import PIECES as YAML
 

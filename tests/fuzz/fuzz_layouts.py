@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from cuecard.config.documents.yaml_text import read_yaml
-from cuecard.config.formatting.text_layout import KINDS
-from cuecard.config.formatting.yaml_layout import KeptError, formatted_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.errors import SpecError
+from cuecard.workbench.fmt.yaml_layout import KINDS, KeptError, formatted_yaml
 from fuzz.drawn import check_drawn
 from fuzz.fuzz_yaml import PHRASES, PIECES
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from cuecard.errors import TemplateSyntaxError
 from cuecard.template.syntax.lexer import tokenize
-from cuecard.template.syntax.mistakes import MAX_MISTAKES, EnoughError, Mistakes
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import MAX_MISTAKES, EnoughError, Mistakes, Source
 from fuzz.drawn import check_drawn
 
 PIECES = (

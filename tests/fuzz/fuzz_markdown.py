@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cuecard.cli.diff.markdown_text import Body, code, fenced, row
+from cuecard.workbench.diff.markdown import Body, code, fenced, row
 
 PIECES = (
     *("`", "```", "````", "~~~", "|", "\n", "\r", "<", "</code>", "<details>", "&#124;", "&", "@all", "#1", "\\", "*"),

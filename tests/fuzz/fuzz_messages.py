@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from cuecard.errors import CuecardError, InputError
-from cuecard.model.conversation import ConversationState
+from cuecard.model.call import ConversationState
 from cuecard.model.messages import messages_from_json
-from cuecard.model.stored import from_json
+from cuecard.model.storage import from_json
 from fuzz.drawn import check_told
 from fuzz.json_pieces import PHRASES, PIECES
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from cuecard.analysis.field import field_report, read_records
-from cuecard.cli.report.page import page
 from cuecard.errors import SpecError
+from cuecard.workbench.field.command import page
+from cuecard.workbench.field.findings import field_report
+from cuecard.workbench.field.records import read_records
 from fuzz.drawn import check_told
 from fuzz.json_pieces import PIECES as JSON
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.document import Path
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import Path, read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.errors import SpecError
 from cuecard.model import Json
 from fuzz.drawn import check_drawn

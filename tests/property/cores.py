@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from cuecard import Engine
 from cuecard.agent import build_agent
-from cuecard.agent.memo import Memo
-from cuecard.config.documents.texts import AgentSources, SourceText
+from cuecard.agent.world import Memo
+from cuecard.config.documents.sources import AgentSources, SourceText
+from cuecard.files.clock import utc_now
 from cuecard.model import DeliveryWish
-from cuecard.outside.clock import utc_now
 from property.counting import counter
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)

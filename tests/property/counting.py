@@ -2,6 +2,6 @@
 
 from functools import cache
 
-from cuecard.outside.tokens import bundled_counter
+from cuecard.files.tokens import bundled_counter
 
 counter = cache(bundled_counter)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from cuecard import Engine
 from cuecard.agent import build_agent
-from cuecard.config.documents.texts import AgentSources, SkillSource, SourceText
+from cuecard.config.documents.sources import AgentSources, SkillSource, SourceText
+from cuecard.files.clock import utc_now
 from cuecard.model import Json
-from cuecard.outside.clock import utc_now
 from property.counting import counter
 
 PROMPTS = Path(__file__).parents[2] / "prompts"

@@ -12,8 +12,8 @@ from cuecard import Step
 from cuecard.adapters import anthropic, bedrock, gemini, openai
 from cuecard.adapters.openai_tools import additional_tools, client_tool_search
 from cuecard.config.model_profile import ModelProfile
+from cuecard.files.content import read_models
 from cuecard.model.messages import Message
-from cuecard.outside.models import read_models
 
 Json = dict[str, Any]
 PROFILES = read_models()

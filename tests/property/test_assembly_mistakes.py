@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, SpecError, Turn
-from cuecard.agent.draft import make_draft
+from cuecard.agent.build import make_draft
 from cuecard.agent.lint import lint
-from cuecard.agent.memo import Memo
+from cuecard.agent.world import Memo
 from cuecard.errors import Problem
 from property.cores import NOW, Core, cores, engine_of, sources_of, with_template
 

@@ -27,7 +27,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
 from cuecard import ConversationState, Entity, Memory, Turn
-from cuecard.adapters.placing import reminder
+from cuecard.adapters.bodies import reminder
 from cuecard.adapters.pydantic_ai import Cuecard
 from property.test_every_conversation import TOOLS, engine_of
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cuecard.outside.tokens import bundled_counter
+from cuecard.files.tokens import bundled_counter
 from cuecard.pipeline.segments import count_pieces
 
 HARD = st.sampled_from(

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.template.guards.guard import escape_text
-from cuecard.template.guards.invisible import clean, find_invisible
+from cuecard.template.guards.characters import clean, find_invisible
+from cuecard.template.guards.escaping import escape_text
 
 NAMES = ("working-memory", "entity", "system")
 ANGLES = "<‹＜﹤〈⟨〈❬❮❰"

@@ -21,10 +21,9 @@ from cuecard.config.history_spec import (
     WindowHistory,
 )
 from cuecard.model.messages import Message, Summary, ToolCall, messages_from_json
-from cuecard.pipeline.history.record import Selected
-from cuecard.pipeline.history.selection import apply_summary, select, summary_due
-from cuecard.pipeline.history.stack import TurnMessages, metadata_message, stack
-from cuecard.pipeline.history.text import cost
+from cuecard.pipeline.history.selection import Selected, apply_summary, select, summary_due
+from cuecard.pipeline.history.units import cost
+from cuecard.pipeline.messages import TurnMessages, metadata_message, stack
 
 IDS = st.sampled_from(["c1", "c2", "c3"])
 TEXTS = st.text(max_size=12)

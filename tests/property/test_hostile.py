@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from cuecard import Engine, Entity, Memory, ToolCard, ToolResult, Turn
-from cuecard.adapters.placing import reminder
+from cuecard.adapters.bodies import reminder
 from cuecard.model import Call, FileText, Json, Step
 from cuecard.model.messages import Message
 from property.hostile_agents import SYSTEMS, Take, Target, small_agents, system

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from cuecard import Engine, Turn
 from cuecard.agent import build_agent
-from cuecard.config.documents.texts import AgentSources, SourceText
-from cuecard.outside.clock import utc_now
+from cuecard.config.documents.sources import AgentSources, SourceText
+from cuecard.files.clock import utc_now
 from property.counting import counter
 from property.hostile_texts import harmless
 from property.markdown_judge import Judge

@@ -18,8 +18,8 @@ from cms_agent import TOOLS as FOUND_TOOLS
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.agent import build_agent
 from cuecard.config.agent_file import BudgetSpec
+from cuecard.files.folder import read_agent
 from cuecard.model import Delivery
-from cuecard.outside.folder import read_agent
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 

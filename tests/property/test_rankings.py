@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.catalogue.bm25 import Bm25Ranker
-from cuecard.catalogue.hits import UnusableRankingError, read_ranking
-from cuecard.catalogue.mixing import MixedRanker
-from cuecard.catalogue.packing import pack, unpack
-from cuecard.catalogue.word_index import WordIndex
+from cuecard.catalogue.ranker import UnusableRankingError, read_ranking
+from cuecard.catalogue.word_index import WordIndex, pack, unpack
+from cuecard.files.rankers.semantic import MixedRanker
 from cuecard.model import ToolCard
 
 NAMES = frozenset({"a", "b", "c"})

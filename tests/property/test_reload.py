@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Call, ConversationState, Engine, Step, ToolResult, Turn
-from cuecard.config.documents.texts import AgentSources
+from cuecard.config.documents.sources import AgentSources
 from cuecard.reload.pins import Pins
 from cuecard.reload.states import States
 from property.editions import SEARCHES, Edition, Talk, editions, talks

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cuecard import Call, Engine, ToolResult, Turn, watch
-from cuecard.config.documents.texts import AgentSources
+from cuecard.config.documents.sources import AgentSources
 from cuecard.model import ReloadPolicy
 from cuecard.reload.pins import Pins
 from cuecard.reload.states import States

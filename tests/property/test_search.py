@@ -13,7 +13,7 @@ from cuecard.catalogue.graph import tool_graph
 from cuecard.catalogue.search import SearchIndex
 from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.catalogue.words import STOP_WORDS, WordReader
-from cuecard.config.search_spec import SearchSpec
+from cuecard.config.tools_spec import SearchSpec
 from cuecard.model import ToolCard, ToolInstructions
 
 TEXTS = st.text(max_size=40) | st.lists(

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolCard, ToolResult, Turn
 from cuecard.agent import build_agent
-from cuecard.config.documents.texts import AgentSources, SourceText
+from cuecard.config.documents.sources import AgentSources, SourceText
+from cuecard.files.clock import utc_now
+from cuecard.files.folder import read_agent
 from cuecard.model import FileText
 from cuecard.model.messages import Message, Summary
-from cuecard.outside.clock import utc_now
-from cuecard.outside.folder import read_agent
-from cuecard.pipeline.prompt_split import split_prompt
+from cuecard.workbench.render import split_prompt
 from property.counting import counter
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)

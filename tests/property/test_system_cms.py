@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cms_agent import CMS, CORE, TOOLS
 from cuecard import Engine, Entity, Memory, ToolResult, Turn
 from cuecard.model import Call, DeliveryWish, Step
-from cuecard.pipeline.prompt_split import split_prompt
+from cuecard.workbench.render import split_prompt
 from property.alphabets import VISIBLE
 
 WORDS = st.text(VISIBLE, min_size=1, max_size=12)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cuecard import Engine, Turn
 from cuecard.model import Call, FileText, Json, Step
 from cuecard.model.messages import Message
-from cuecard.pipeline.prompt_split import split_prompt
+from cuecard.workbench.render import split_prompt
 from property.alphabets import VISIBLE
 
 AGENT = Path(__file__).parents[2] / "prompts/mistermorph/agent.yaml"

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Call, Engine, Step, Turn
-from cuecard.model.gates import Gates
 from cuecard.model.messages import Message
-from cuecard.pipeline.prompt_split import split_prompt
+from cuecard.model.turn import Gates
+from cuecard.workbench.render import split_prompt
 
 ROOT = Path(__file__).parents[2]
 POLYANT = ROOT / "prompts" / "polyant"

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from cuecard import Call, Engine, Entity, Memory, Turn
-from cuecard.adapters.placing import reminder
+from cuecard.adapters.bodies import reminder
 from cuecard.catalogue.search import SearchIndex
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
-from cuecard.config.values.placeholders import fill
-from cuecard.config.words.tags import is_wrapped, tag_problems
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.values import fill
+from cuecard.config.word import is_wrapped, tag_problems
 from cuecard.config.words_spec import ENGLISH, WordsSpec
 from cuecard.model import ToolCard
 

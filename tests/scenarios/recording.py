@@ -18,13 +18,13 @@ from cms.seed import open_site
 from cms_agent import cms
 from cuecard.adapters.mcp_client.client import ToolServer
 from cuecard.adapters.mcp_lines import LastWords
-from cuecard.adapters.scripted import Script
-from cuecard.analysis.replay.importers import read_conversation
-from cuecard.cli.run.chat import assistant_on
-from cuecard.cli.run.turn import Talk, take_turn
 from cuecard.config.scenario_file import Scenario
 from cuecard.config.transcript_file import RecordedTool, RecordedTurn, TranscriptFile
-from cuecard.outside.assistant import read_assistant
+from cuecard.workbench.run.assistant_file import read_assistant
+from cuecard.workbench.run.chat import assistant_on
+from cuecard.workbench.run.script_model import Script
+from cuecard.workbench.run.turn import Talk, take_turn
+from cuecard.workbench.transcripts.formats import read_conversation
 from server import build_server
 
 ASSISTANT = read_assistant(Path(__file__).parents[2] / "examples" / "cms" / "assistant.yaml")

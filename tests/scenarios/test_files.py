@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import SpecError
-from cuecard.config.values.references import UnresolvedError, names_used, resolve, value_at
-from cuecard.outside.assistant import read_assistant
+from cuecard.config.scenario_file import UnresolvedError, names_used, resolve, value_at
+from cuecard.workbench.run.assistant_file import read_assistant
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text().filter(lambda text: "${" not in text),

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from cms_agent import cms
-from cuecard.analysis.replay.importers import read_conversation
-from cuecard.analysis.replay.play import play
-from cuecard.analysis.replay.report import Billing, Report, replay
 from cuecard.config.transcript_file import TranscriptFile
-from cuecard.outside.models import read_models
+from cuecard.files.content import read_models
+from cuecard.workbench.replay.play import play
+from cuecard.workbench.replay.report import Billing, Report, replay
+from cuecard.workbench.transcripts.formats import read_conversation
 from scenarios.recording import SCENARIOS, Recording, as_text, record, transcript_of
 
 SHIPPED = Path(__file__).parents[2] / "examples" / "cms" / "recordings"

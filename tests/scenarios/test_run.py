@@ -19,13 +19,13 @@ from rich.console import Console
 from cms.seed import open_site
 from cms.snapshot import snapshot
 from cuecard import Engine, InputError
-from cuecard.cli.run.changes import changes
-from cuecard.cli.run.chat import chat
-from cuecard.cli.run.command import run
-from cuecard.cli.run.events import Answered, Change, Changed, Event
-from cuecard.cli.run.view import View
 from cuecard.errors import ToolServerError
-from cuecard.outside.assistant import read_assistant
+from cuecard.workbench.run.assistant_file import read_assistant
+from cuecard.workbench.run.chat import chat
+from cuecard.workbench.run.command import run
+from cuecard.workbench.run.events import Answered, Change, Changed, Event
+from cuecard.workbench.run.play import changes
+from cuecard.workbench.run.view import View
 
 ROOT = Path(__file__).parents[2]
 ASSISTANT = ROOT / "examples" / "cms" / "assistant.yaml"

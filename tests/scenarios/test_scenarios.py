@@ -23,14 +23,14 @@ from cms.snapshot import Snapshot, changes, snapshot
 from cms_agent import cms
 from cuecard.adapters.mcp_client.client import ToolServer
 from cuecard.adapters.mcp_lines import LastWords
-from cuecard.adapters.pydantic_messages import tool_results
-from cuecard.adapters.scripted import PROFILE, Script, shown_names
-from cuecard.cli.run.chat import assistant_on
-from cuecard.cli.run.events import StepTaken
-from cuecard.cli.run.turn import Talk, take_turn
+from cuecard.adapters.pydantic_ai.messages import tool_results
 from cuecard.config.scenario_file import Scenario
 from cuecard.model import Delivery
-from cuecard.outside.assistant import read_assistant
+from cuecard.workbench.run.assistant_file import read_assistant
+from cuecard.workbench.run.chat import assistant_on
+from cuecard.workbench.run.events import StepTaken
+from cuecard.workbench.run.script_model import PROFILE, Script, shown_names
+from cuecard.workbench.run.turn import Talk, take_turn
 from server import build_server
 
 ASSISTANT = read_assistant(Path(__file__).parents[2] / "examples" / "cms" / "assistant.yaml")

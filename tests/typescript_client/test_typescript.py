@@ -20,8 +20,7 @@ import server
 from cuecard import watch
 from cuecard.server.agents import open_agents
 from cuecard.server.app import create_app
-from cuecard.server.envelopes import Envelopes
-from cuecard.server.service import Service
+from cuecard.server.service import Envelopes, Service
 from npm import Unavailable, install
 from once import once
 from unit.results.shell_agent import AGENT

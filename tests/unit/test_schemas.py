@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.config.json_schema import schemas
-from cuecard.config.settings_page import settings_page
-from cuecard.outside.content import content_root
-from cuecard.outside.environment import described_variables
+from cuecard.config.json_schema import schemas, settings_page
+from cuecard.files.content import content_root
+from cuecard.files.settings import described_variables
 
 ROOT = content_root()
 FILES = sorted(

@@ -33,12 +33,12 @@ NEVER = FRAMEWORKS | SERVICES | EXTRAS | {"typer", "click", "asyncio", "multipro
 """What no command that shows a prompt has a use for."""
 
 COMMANDS = {
-    "fmt --check prompts/cms/agent.yaml": {"rich", "tiktoken", "cuecard.outside.rankers.semantic"},
-    "render prompts/cms/agent.yaml": {"rich", "cuecard.outside.summarizer", "cuecard.outside.rankers.semantic"},
-    "render prompts/cms/agent.yaml --manifest": {"cuecard.outside.rankers.semantic"},
-    "check prompts/cms/agent.yaml": {"rich", "cuecard.outside.rankers.semantic"},
-    "tokens prompts/cms/agent.yaml": {"cuecard.outside.rankers.semantic"},
-    "tools search prompts/cms/agent.yaml page": {"tiktoken", "cuecard.outside.rankers.semantic"},
+    "fmt --check prompts/cms/agent.yaml": {"rich", "tiktoken", "cuecard.files.rankers.semantic"},
+    "render prompts/cms/agent.yaml": {"rich", "cuecard.files.summarizer", "cuecard.files.rankers.semantic"},
+    "render prompts/cms/agent.yaml --manifest": {"cuecard.files.rankers.semantic"},
+    "check prompts/cms/agent.yaml": {"rich", "cuecard.files.rankers.semantic"},
+    "tokens prompts/cms/agent.yaml": {"cuecard.files.rankers.semantic"},
+    "tools search prompts/cms/agent.yaml page": {"tiktoken", "cuecard.files.rankers.semantic"},
     "schema": {"tiktoken", "cuecard.engine"},
     "--help": {"cuecard.engine", "cuecard.model", "pydantic", "ruamel", "lxml", "tiktoken"},
     "render --help": {"cuecard.engine", "cuecard.model", "ruamel", "lxml", "tiktoken"},
@@ -99,7 +99,9 @@ def built_by(script: str) -> tuple[int, list[str]]:
 
 
 def test_no_validator_is_built_while_modules_load() -> None:
-    count, built = built_by("import cuecard.cli.render, cuecard.cli.check.command, cuecard.cli.replay.command")
+    count, built = built_by(
+        "import cuecard.workbench.render, cuecard.workbench.check.command, cuecard.workbench.replay.command"
+    )
 
     assert count > 60
     assert built == []

@@ -6,13 +6,20 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
-from cuecard.adapters.bodies import ToolBody, body_rules, profile_of
+from cuecard.adapters.bodies import (
+    Body,
+    Message,
+    ToolBody,
+    body_rules,
+    order_tools,
+    profile_of,
+    reminder,
+    system_pieces,
+)
 from cuecard.adapters.content_places import Blocks, Ends, place
 from cuecard.adapters.lifetimes import check_lifetimes
 from cuecard.adapters.one_turn import Ended
-from cuecard.adapters.placing import Body, Message, order_tools, reminder, system_pieces
-from cuecard.config.model_name import bare_name
-from cuecard.config.model_profile import ModelProfile
+from cuecard.config.model_profile import ModelProfile, bare_name
 from cuecard.errors import InputError, Problem
 from cuecard.model import Step
 from cuecard.model.boundary import FilledText, checked

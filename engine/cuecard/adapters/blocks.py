@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cuecard.adapters.homes import Reader, homes
+from cuecard.adapters.block_places import Reader, homes
+from cuecard.adapters.bodies import Body, Message
 from cuecard.adapters.one_turn import without_ended
-from cuecard.adapters.placing import Body, Message
 from cuecard.model import Step
 
 _TRIES = 8

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from cuecard.adapters.homes import Reader, homes
+from cuecard.adapters.block_places import Reader, homes, turn_places
+from cuecard.adapters.bodies import Body, Message, reminder
 from cuecard.adapters.one_turn import Ended, ended_turns, without_thinking
-from cuecard.adapters.placing import Body, Message, reminder
-from cuecard.adapters.turns import turn_places
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Appended, Lifetime, Step
 

@@ -10,20 +10,17 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ArgsKwargs
 
-from cuecard.adapters.bodies import Form
-from cuecard.adapters.definitions import definitions, search_card
-from cuecard.adapters.function_tools import AnyFunction, function_tools
-from cuecard.adapters.placing import Body
-from cuecard.adapters.plain_values import plain_value
+from cuecard.adapters.bodies import Body, Form
+from cuecard.adapters.function_tools import AnyFunction, definitions, function_tools, plain_value, search_card
 from cuecard.catalogue.search import wrong_limit
-from cuecard.config.values.placeholders import fill
+from cuecard.config.values import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
 from cuecard.model import Json, Step, ToolResult
 from cuecard.model.argument_problems import refuse
 from cuecard.model.boundary import taken
-from cuecard.template.guards.controls import without_controls
+from cuecard.template.guards.characters import without_controls
 
 
 class Functions:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
+from cuecard.adapters.block_places import Reader
 from cuecard.adapters.blocks import place_after
-from cuecard.adapters.bodies import ToolBody, body_rules
-from cuecard.adapters.homes import Reader
-from cuecard.adapters.placing import Body, Message, order_tools, reminder
+from cuecard.adapters.bodies import Body, Message, ToolBody, body_rules, order_tools, reminder
 from cuecard.model import Step
 from cuecard.model.boundary import checked
 

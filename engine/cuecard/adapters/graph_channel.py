@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 from langgraph.channels import LastValue
 from typing_extensions import override
 
-from cuecard.adapters.graph_threads import Stored, Texts, Threads
+from cuecard.adapters.conversations import Stored, Texts, Threads
 from cuecard.errors import InputError
 
 

@@ -7,7 +7,7 @@ The middleware holds nothing of any run: the conversation is in a channel of the
 
 from __future__ import annotations
 
-from cuecard.adapters.framework_seam import needs
+from cuecard.adapters.clients import needs
 
 with needs("langchain", ">=1.4", "langchain"):
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
@@ -29,9 +29,9 @@ from typing import Annotated, Any, NotRequired, TypeAlias, cast, get_type_hints
 from typing_extensions import TypedDict, override
 
 from cuecard.adapters import langgraph
-from cuecard.adapters.graph_threads import Stored
-from cuecard.adapters.langchain_messages import refusing
-from cuecard.adapters.langchain_models import Cache
+from cuecard.adapters.conversations import Stored
+from cuecard.adapters.langgraph.messages import refusing
+from cuecard.adapters.langgraph.models import Cache
 from cuecard.engine import Engine
 from cuecard.model import Call, Step, Turn
 from cuecard.model.boundary import FilledText, checked

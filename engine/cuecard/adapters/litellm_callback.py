@@ -5,7 +5,7 @@ litellm.callbacks = [CuecardCallback(Cuecard(engine=Engine.open("prompts/cms")))
 
 from __future__ import annotations
 
-from cuecard.adapters.framework_seam import needs
+from cuecard.adapters.clients import needs
 
 with needs("litellm", ">=1.83", "litellm"):
     from litellm.exceptions import BadRequestError

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from cuecard.adapters.homes import Reader
-from cuecard.adapters.placing import Body, Message, reminder
-from cuecard.adapters.turns import Read, turn_places
+from cuecard.adapters.block_places import Read, Reader, turn_places
+from cuecard.adapters.bodies import Body, Message, reminder
 from cuecard.agent.agent import Agent
 from cuecard.errors import InputError, Problem
 from cuecard.model import Call, Json, Step, Turn

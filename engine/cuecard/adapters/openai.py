@@ -1,4 +1,4 @@
-"""Request bodies for OpenAI's two interfaces, Responses and Chat Completions, as plain dicts.
+"""Bodies for Responses and Chat Completions.
 
 In both, appended blocks are messages of their own after the last tool output of their batch: with the role that the
 profile names (`developer`, or `system` for hosts that know only that), or, where no role has authority in
@@ -7,17 +7,25 @@ mid-conversation, as a user message with a `<system-reminder>`. Messages come la
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from typing_extensions import override
 
+from cuecard.adapters.block_places import Read, Reader
 from cuecard.adapters.blocks import place_after
-from cuecard.adapters.bodies import ToolBody, body_rules, profile_of
-from cuecard.adapters.homes import Reader
-from cuecard.adapters.placing import Body, Message, order_tools, reminder, system_pieces
-from cuecard.adapters.turns import Read
+from cuecard.adapters.bodies import (
+    Body,
+    Message,
+    ToolBody,
+    body_rules,
+    order_tools,
+    profile_of,
+    reminder,
+    system_pieces,
+)
 from cuecard.config.model_profile import ModelProfile
-from cuecard.model import Authority, Step
+from cuecard.model import Authority, Json, RenderedResult, Step, ToolResult
 from cuecard.model.boundary import FilledText, checked
 
 _BREAKPOINT: Body = {"prompt_cache_breakpoint": {"mode": "explicit"}}
@@ -154,3 +162,36 @@ def _output_ids(item: Message) -> tuple[str, ...]:
 
 
 _RESPONSES = Reader(_output_ids, _is_user)
+
+
+def with_results(
+    messages: Iterable[Mapping[str, Any]], render: Callable[[ToolResult], RenderedResult]
+) -> list[Mapping[str, Any]]:
+    """The messages of one request with results as texts, where the agent has templates for them.
+
+    The host keeps what the tools returned. A result with something else than texts in it stays as it is, as does one
+    whose call nobody knows. These messages do not say that a call has failed.
+    """
+    names: dict[str, str] = {}
+    told: list[Mapping[str, Any]] = []
+    for message in messages:
+        for call in message.get("tool_calls") or ():
+            names[str(call.get("id"))] = str((call.get("function") or {}).get("name") or "")
+        told.append(_told(message, names, render) if message.get("role") in {"tool", "function"} else message)
+    return told
+
+
+def _told(
+    message: Mapping[str, Any], names: Mapping[str, str], render: Callable[[ToolResult], RenderedResult]
+) -> Mapping[str, Any]:
+    call, said = str(message.get("tool_call_id") or ""), message.get("content")
+    tool = names.get(call) or str(message.get("name") or "")
+    if not tool or not _is_text(said):
+        return message
+    result = render(ToolResult(tool, said, call or None))
+    return {**message, "content": result.text} if result.rule else message
+
+
+def _is_text(content: Json) -> bool:
+    parts = content if isinstance(content, list) else []
+    return all(isinstance(part, Mapping) and part.get("type") == "text" for part in parts)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
+from cuecard.adapters.block_places import Reader, homes
 from cuecard.adapters.blocks import without_blocks
-from cuecard.adapters.homes import Reader, homes
-from cuecard.adapters.placing import Body, Message, is_offered, reminder, tool_name
+from cuecard.adapters.bodies import Body, Message, is_offered, reminder, tool_name
 from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Step
 from cuecard.records import dataclass

@@ -1,6 +1,6 @@
 """An agent: its files, checked as a whole and ready to render."""
 
-from cuecard.agent.agent import Agent
+from cuecard.agent.agent import Agent, usable_skills_of
 from cuecard.agent.build import build_agent
 from cuecard.agent.sections.section import (
     BUILT_IN,
@@ -13,7 +13,6 @@ from cuecard.agent.sections.section import (
     WORKING_MEMORY,
     Section,
 )
-from cuecard.agent.skills import usable_skills_of
 
 __all__ = [
     "BUILT_IN",

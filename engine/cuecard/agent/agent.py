@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 
-from cuecard.agent.core import core_tools, is_pattern
-from cuecard.agent.ranker import NamedRanker
+from cuecard.agent.host_functions import NamedRanker
 from cuecard.agent.results import ResultForms
 from cuecard.agent.sections.layout import Layout
-from cuecard.agent.sections.section import PROTOCOLS, Section
+from cuecard.agent.sections.section import PROTOCOLS, Section, SkillsFill
 from cuecard.agent.sections.selections import Edition
+from cuecard.agent.specification import core_tools, is_pattern
 from cuecard.catalogue.catalogue import Catalogue
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.models_file import ModelsFile
 from cuecard.errors import InputError, Problem, did_you_mean
-from cuecard.model import Cut, FileText
+from cuecard.model import Cut, FileText, Turn
+from cuecard.model.tools import Skill
 from cuecard.records import dataclass
-from cuecard.sources.protocols import Protocol
+from cuecard.sources.skill_selection import usable_skills
+from cuecard.sources.tools import Protocol
 from cuecard.template.guards.gate import Gate
 
 
@@ -132,3 +134,18 @@ class Agent:
         core = core_tools(self.spec.tools, catalogue)
         told = tuple(dict.fromkeys((*self.tool_cuts, *cuts)))
         return replace(self, catalogue=catalogue, core=core, tool_cuts=told)
+
+
+def usable_skills_of(agent: Agent, turn: Turn) -> tuple[Skill, ...]:
+    """The skills of all sections of the turn's profile and variant, each slug once.
+
+    Raises:
+        InputError: when the turn names a profile or a variant that does not exist.
+    """
+    found: dict[str, Skill] = {}
+    for section in agent.edition(turn.profile, turn.variant):
+        if isinstance(section.fill, SkillsFill):
+            skills, _ = usable_skills(section.fill.skills, section.fill.spec, turn.environment, turn.tools)
+            for skill in skills:
+                found.setdefault(skill.slug, skill)
+    return tuple(found.values())

@@ -5,28 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from cuecard.agent.producers.texts import Producer, SectionText, use_problem
-from cuecard.agent.sections.body import Around, Body, Chosen, SkillsFill
-from cuecard.agent.sections.choices import alternatives, check_waiting, conditions_of
-from cuecard.agent.sections.condition_problems import check_condition
+from cuecard.agent.producers.section_text import Producer, SectionText, use_problem
+from cuecard.agent.sections.condition_checks import alternatives, check_condition, check_waiting, conditions_of
 from cuecard.agent.sections.conditions import inputs_read, parts_of
-from cuecard.agent.sections.entries import entries_guard
-from cuecard.agent.sections.lifetimes import lifetime_problems
-from cuecard.agent.sections.section import PROTOCOLS, Section
-from cuecard.agent.sections.section_source import fill_of, inputs_of, is_around, local_names, source_of
+from cuecard.agent.sections.elements import entries_guard
+from cuecard.agent.sections.section import PROTOCOLS, Around, Body, Chosen, Section, SkillsFill
+from cuecard.agent.sections.section_source import (
+    RHYTHM,
+    fill_of,
+    inputs_of,
+    is_around,
+    lifetime_of,
+    lifetime_problems,
+    local_names,
+    shorter,
+    source_of,
+    tier_of,
+)
 from cuecard.agent.sections.selections import Edition, Written, written_editions
-from cuecard.agent.sections.tiers import RHYTHM, lifetime_of, shorter, tier_of
 from cuecard.agent.world import World
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.inline import inline_problem
-from cuecard.config.sections.section_keys import SOURCES, TEXTS
-from cuecard.config.sections.section_spec import SectionSpec
+from cuecard.config.documents.document import inline_problem
+from cuecard.config.sections.section_spec import SOURCES, TEXTS, SectionSpec
 from cuecard.errors import Problem
 from cuecard.model import Lifetime, Tier
 from cuecard.records import dataclass
 from cuecard.sources.content import Fill
-from cuecard.sources.skills.selection import check_skill_names
-from cuecard.template.backends.rules import TOOL
+from cuecard.sources.skill_selection import check_skill_names
+from cuecard.template.rules import TOOL
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,188 @@
-"""Builds an agent from texts."""
+"""From texts to an agent, every problem."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from cuecard.agent.agent import Agent
+from cuecard.agent.assembly import Assembly
 from cuecard.agent.checks.budget import Counted, over_budget
-from cuecard.agent.core import core_tools
-from cuecard.agent.draft import Draft, make_draft
-from cuecard.agent.helpers import LoadHelpers, refuse_helpers
-from cuecard.agent.memo import Memo
-from cuecard.agent.ranker import NamedRanker, named_ranker
+from cuecard.agent.checks.inputs import check_inputs, check_words, refuse_escaped, refuse_invisible
+from cuecard.agent.checks.partials import check_partials
+from cuecard.agent.checks.tools import check_asked, check_file_order, check_tools
+from cuecard.agent.host_functions import (
+    LoadHelpers,
+    NamedRanker,
+    check_ranker,
+    load_all,
+    named_helpers,
+    named_ranker,
+    refuse_helpers,
+)
+from cuecard.agent.instructions import Instructions, lost_instructions, read_instructions
+from cuecard.agent.producers.section_list import SectionList
+from cuecard.agent.producers.xml_core import XmlCore, read_core
+from cuecard.agent.results import ResultForms, ResultText, ResultTexts, check_results
+from cuecard.agent.sections.elements import elements_written
+from cuecard.agent.sections.section import PROTOCOLS
+from cuecard.agent.sections.selections import check_selections
+from cuecard.agent.specification import Specification, core_tools, read_own_models, read_specification
+from cuecard.agent.trees import Trees, read_trees
+from cuecard.agent.world import Memo, World
 from cuecard.catalogue.catalogue import Catalogue
-from cuecard.config.documents.texts import AgentSources
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.sources import AgentSources, SkillSource
 from cuecard.config.layers import origins
-from cuecard.errors import Problem, SpecError
-from cuecard.model import CountTokens, FileText
+from cuecard.config.models_file import ModelsFile
+from cuecard.config.skills.skill_file import left_out
+from cuecard.errors import CuecardError, Problem, SpecError
+from cuecard.model import CountTokens, FileText, ToolCard
+from cuecard.records import dataclass
+from cuecard.sources.tools import Protocol, make_protocol
 from cuecard.template import clean, without_controls
 from cuecard.template.guards.gate import Gate
+from cuecard.template.syntax.source import Source
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """An agent as far as it could be built; missing parts are None, and `problems` says why."""
+
+    sources: AgentSources
+    specification: Specification | None
+    assembly: Assembly | None
+    cards: Mapping[str, ToolCard]
+    problems: tuple[Problem, ...]
+    partials: Trees
+    names: frozenset[str] = frozenset()
+    models: ModelsFile | None = None
+    results: ResultForms = ()
+    result_texts: tuple[ResultText, ...] = ()
+
+    @property
+    def spec(self) -> AgentFile | None:
+        """The agent file."""
+        return self.specification.spec if self.specification else None
+
+    @property
+    def protocols(self) -> dict[str, Protocol]:
+        """The rendered instructions of each tool that has any."""
+        if self.spec is None:
+            return {}
+        words, cues = self.spec.words.protocols, self.spec.tools.cues
+        return {name: made for name, card in self.cards.items() if (made := make_protocol(card, words, cues))}
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether there are errors, so that no agent can be built."""
+        return self.assembly is None or any(problem.severity == "error" for problem in self.problems)
+
+
+def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_helpers) -> Draft:
+    """Read, compile and check as much as possible."""
+    problems = [*sources.problems, *_invisible(sources, memo)]
+    specification = _attempt(lambda: read_specification(sources, memo), problems)
+    told = read_instructions(sources.instructions, memo, are_all=not lost_instructions(sources, specification))
+    cards, found = told.cards, told.problems
+    models, wrong = read_own_models(sources.models, memo)
+    draft = Draft(sources, specification, None, cards, (), {}, models=models)
+    problems += specification.problems if specification else ()
+    if specification is None or specification.spec is None:
+        problems += _template_problems(sources, memo)
+        return replace(draft, problems=(*problems, *found, *wrong))
+    document, spec = specification.document, specification.spec
+    names = elements_written(spec, sources) | told.names
+    named = [*named_helpers(document, spec)]
+    helpers = _attempt(lambda: load_all(named, load), problems)
+    if helpers is None:  # their calls would be reported as mistakes
+        return replace(draft, problems=(*problems, *found, *wrong))
+    world = World(document, spec, sources, memo, names, specification.removed, helpers)
+    problems += check_selections(document, spec, specification.removed) if specification.outlined else ()
+    assembly = _attempt(lambda: _assemble(world, outlined=specification.outlined), problems)
+    problems += assembly.problems if assembly else ()
+    problems += [*found, *wrong, *document.warnings, *refuse_escaped(document)]
+    problems += check_words(document, spec.words, assembly.layout.guard) if assembly else ()
+    results = ResultTexts(world)
+    known = told.known if sources.instructions else None
+    problems += [*results.problems, *check_results(document, results.forms, known, spec.tools.search.tool)]
+    partials = _partials(sources, memo)
+    problems += _check_sections(world, assembly, partials, cards, results) if assembly else ()
+    asked = check_asked((use for each in assembly.all_compiled for use in each.uses), known) if assembly else ()
+    problems += [*_check_tools(world, told), *dict.fromkeys(asked), *check_ranker(document, spec)]
+    made = replace(draft, assembly=assembly, problems=tuple(problems), partials=partials, names=world.names)
+    return replace(made, results=results.forms, result_texts=tuple(results.texts))
+
+
+def _assemble(world: World, *, outlined: bool) -> Assembly | None:
+    """The sections, from a template or a list; None if the template is missing, which was reported already."""
+    if world.spec.template is None:
+        return Assembly(world, SectionList(world))
+    template = world.sources.template
+    core = XmlCore(world, template) if template else None
+    return Assembly(world, core) if core and outlined else None
+
+
+def _template_problems(sources: AgentSources, memo: Memo) -> Sequence[Problem]:
+    """The problems of the template if the agent file itself is invalid."""
+    if sources.template is None:
+        return ()
+    try:
+        return memo(read_core, sources.template, sources.partials, "cuecard").problems
+    except CuecardError as error:
+        return error.problems
+
+
+def _check_sections(
+    world: World, assembly: Assembly, partials: Trees, cards: Mapping[str, ToolCard], results: ResultTexts
+) -> Iterator[Problem]:
+    document, spec = world.document, world.spec
+    compiled = assembly.all_compiled
+    uses = [use for each in compiled for use in each.uses]
+    texts = [(each.text.source, each.text.program) for each in compiled]
+    texts += [(Source(each.template.name, each.template.text), each.template.program) for each in results.texts]
+    # It is unknown what a section reads if it does not compile, so nothing is reported as unused.
+    yield from dict.fromkeys(check_inputs(document, spec, uses, are_all=assembly.is_whole))
+    instructed = assembly.is_whole and any(card.instructions for card in cards.values())
+    if instructed and all(use.name != PROTOCOLS for use in uses):
+        yield assembly.no_protocols()
+    yield from check_partials(
+        texts, partials, world.sources.partials, are_all=assembly.is_whole and not results.problems
+    )
+
+
+def _partials(sources: AgentSources, memo: Memo) -> Trees:
+    try:
+        return memo(read_trees, sources.partials)
+    except CuecardError:  # reported when they are compiled
+        return {}
+
+
+def _invisible(sources: AgentSources, memo: Memo) -> Iterator[Problem]:
+    """Optional files may contain invisible characters: they are shown without them."""
+    shown = {source.path for source in sources.files} - {source.path for source in sources.sections}
+    for source in sources.texts():
+        lenient = isinstance(source, SkillSource) and not source.strict
+        for problem in memo(refuse_invisible, source):
+            told = replace(problem, severity="warning") if source.path in shown else problem
+            yield left_out(told) if lenient else told
+
+
+def _check_tools(world: World, told: Instructions) -> Iterator[Problem]:
+    if world.sources.instructions:
+        yield from check_tools(world.document, world.spec, told.known)
+        yield from check_file_order(world.document, world.spec, world.sources.instructions)
+
+
+def _attempt(read: Callable[[], Result | None], problems: list[Problem]) -> Result | None:
+    try:
+        return read()
+    except CuecardError as error:
+        problems += error.problems
+        return None
 
 
 def build_agent(

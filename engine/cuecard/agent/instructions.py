@@ -5,13 +5,14 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 
-from cuecard.agent.checks.invisible import refuse_escaped
-from cuecard.agent.memo import Memo
+from cuecard.agent.checks.inputs import refuse_escaped
 from cuecard.agent.specification import Specification
+from cuecard.agent.world import Memo
 from cuecard.catalogue.unknown_names import KnownNames, unknown_names
-from cuecard.config.documents.texts import AgentSources, SourceText
+from cuecard.config.documents.document import Document, Path
+from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import Document, Path, read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.tool_file import ToolFile, tool_cards
 from cuecard.errors import DidYouMean, Problem, SpecError
 from cuecard.model import ToolCard

@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cuecard.agent.assembly import Assembly
+from cuecard.agent.build import Draft
 from cuecard.agent.checks.budget import Counted, check_budget
-from cuecard.agent.checks.compared import check_compared
-from cuecard.agent.checks.cues import check_cues
-from cuecard.agent.checks.discovery import check_discovery
-from cuecard.agent.checks.habits import check_habits, check_result_habits
+from cuecard.agent.checks.caching import check_mappings, check_order, check_volatile
 from cuecard.agent.checks.lifetimes import check_lifetimes
-from cuecard.agent.checks.mappings import check_mappings
-from cuecard.agent.checks.order import check_order
-from cuecard.agent.checks.unfinished import check_unfinished
-from cuecard.agent.checks.volatile import check_volatile
-from cuecard.agent.draft import Draft
+from cuecard.agent.checks.templates import check_compared, check_habits, check_result_habits
+from cuecard.agent.checks.tools import check_cues, check_discovery, check_unfinished
 from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem
 from cuecard.model import CountTokens
-from cuecard.template.markup.relaxng import schema_problems
+from cuecard.template.markup.xml import schema_problems
 from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import Source
 

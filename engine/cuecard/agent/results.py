@@ -7,16 +7,15 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 
-from cuecard.agent.core import is_pattern
-from cuecard.agent.sections.entries import line_starts
+from cuecard.agent.sections.elements import line_starts
+from cuecard.agent.specification import is_pattern
 from cuecard.agent.world import World
-from cuecard.config.documents.inline import inline_problem
-from cuecard.config.documents.yaml_text import Document, Path, problem_at
-from cuecard.config.result_spec import ResultSpec
+from cuecard.config.documents.document import Document, Path, inline_problem, problem_at
+from cuecard.config.results_spec import ResultSpec
 from cuecard.errors import DidYouMean, Problem, TemplateError, did_you_mean
 from cuecard.records import dataclass
 from cuecard.template import Helper, Limits, Template, compile_template, element_names
-from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
+from cuecard.template.guards.layout import LayoutGuard, layout_guard
 
 READS = ("content", "result", "tool", "cut")
 """The names that the template of a result may read."""

@@ -1,20 +1,23 @@
-"""The agent file with its lower layers: the files that it extends, and the outline of its template."""
+"""The agent file with its layers and models."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field
+from fnmatch import fnmatchcase
 
-from cuecard.agent.memo import Memo
-from cuecard.config.agent_file import VERSION, AgentFile
-from cuecard.config.core_outline import outline_core
-from cuecard.config.documents.texts import AgentSources
+from cuecard.agent.world import Memo
+from cuecard.config.agent_file import VERSION, AgentFile, ToolsSpec
+from cuecard.config.documents.document import Document
+from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import Document, read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.file_kinds import refuse_other_kind
 from cuecard.config.layers import Layered, lay_over
-from cuecard.config.section_entries import says_something, section_id
-from cuecard.config.sections.section_keys import SOURCES
+from cuecard.config.models_file import SHIPPED_PROVIDERS, ModelsFile, unknown_providers
+from cuecard.config.section_layers import says_something, section_id
+from cuecard.config.sections.section_spec import SOURCES
+from cuecard.config.template_layers import outline_core
 from cuecard.errors import Problem, SpecError
 from cuecard.records import dataclass
 
@@ -108,3 +111,35 @@ def _silent(document: Document, elements: Collection[str] = ()) -> Iterator[Prob
             label = document.dotted(("sections", index))
             message = f"`{label}` has no content: give it `text`, `file`, or a source: "
             yield document.problem(("sections", index), "wrong-value", message + ", ".join(SOURCES))
+
+
+def read_own_models(source: SourceText | None, memo: Memo) -> tuple[ModelsFile | None, tuple[Problem, ...]]:
+    """The file and its problems; None if there is none, or it is unusable."""
+    return memo(_read, source) if source else (None, ())
+
+
+def _read(source: SourceText) -> tuple[ModelsFile | None, tuple[Problem, ...]]:
+    try:
+        document = read_yaml(source.text, source.name)
+        file = validate(document, ModelsFile)
+    except SpecError as error:
+        return None, error.problems
+    return file, (*document.warnings, *unknown_providers(document, file, SHIPPED_PROVIDERS))
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name in a file stands for any number of tools."""
+    return "*" in name or "?" in name
+
+
+def core_tools(spec: ToolsSpec, known: Iterable[str]) -> tuple[str, ...]:
+    """The core tools: those that are named, in the file's order, then those of the known ones that match a pattern.
+
+    No pattern matches the search tool: it is there where something can be found, and not because of its name.
+    """
+    named = (name for name in spec.core if not is_pattern(name))
+    patterns = [name for name in spec.core if is_pattern(name)]
+    matching = (
+        name for name in known if name != spec.search.tool and any(fnmatchcase(name, each) for each in patterns)
+    )
+    return tuple(dict.fromkeys((*named, *(matching if patterns else ()))))

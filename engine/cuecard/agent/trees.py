@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from cuecard.config.documents.texts import SourceText
+from cuecard.config.documents.sources import SourceText
 from cuecard.template.syntax.nodes import Block, Literal, Partial, Path, Program, Statement, walk
 from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import Source

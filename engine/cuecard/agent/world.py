@@ -1,17 +1,47 @@
-"""The input for compiling sections: everything read from an agent's files."""
+"""What sections are compiled from; reload memo."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar, TypeVarTuple
 
-from cuecard.agent.memo import Memo
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.texts import AgentSources
-from cuecard.config.documents.yaml_text import Document
+from cuecard.config.documents.document import Document
+from cuecard.config.documents.sources import AgentSources
 from cuecard.records import dataclass
 from cuecard.template import Helper, Limits
+
+Given = TypeVarTuple("Given")
+Made = TypeVar("Made")
+
+
+class Memo:
+    """Results of pure functions, by function and hashable arguments. For use in a single thread.
+
+    Failures are not cached. Results unused since the last `forget_unused` are dropped at the next.
+    """
+
+    __slots__ = ("_known", "_used")
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+        self._used: set[Any] = set()
+
+    def __call__(self, work: Callable[[*Given], Made], *given: *Given) -> Made:
+        """The result of `work(*given)`, from the cache if possible."""
+        key = (work, *given)
+        if key not in self._known:
+            self._known[key] = work(*given)
+        self._used.add(key)
+        made: Made = self._known[key]
+        return made
+
+    def forget_unused(self) -> None:
+        """Keep only results used since the last call of this method."""
+        self._known = {key: made for key, made in self._known.items() if key in self._used}
+        self._used = set()
+
 
 Printing: TypeAlias = Literal["text", "names"]
 """How `{{{x}}}` prints data in an agent's templates: every `<` escaped, or only before the prompt's own elements."""

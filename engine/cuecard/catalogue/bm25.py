@@ -1,17 +1,97 @@
-"""BM25 over the fields of tool cards: which tools answer a query, and how sure that is."""
+"""Queries scored by words, with reasons."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from cuecard.catalogue.explanation import Explained
-from cuecard.catalogue.fields import WEIGHTS, Weights
-from cuecard.catalogue.query import Asked, Query, nearness, read_query
-from cuecard.catalogue.reasons import explain
+from cuecard.catalogue.explanation import Explained, Match, Reasons, WordSeen
+from cuecard.catalogue.fields import FIELDS, WEIGHTS, Weights, short_texts
 from cuecard.catalogue.word_index import WordIndex
+from cuecard.catalogue.words import Word, WordReader, near_words
 from cuecard.model import ToolCard
 from cuecard.records import dataclass
+
+GUESSED = 0.5
+"""The value of a word that no tool has but that is one letter away from one that a tool has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A word of a query as written, the forms to search for, and the value of a match.
+
+    The value is 1, `GUESSED` if the forms are those of the nearest words in the catalogue, or 0 if no tool has anything
+    like it.
+    """
+
+    text: str
+    forms: tuple[str, ...]
+    worth: float
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Each word of a query once, and the smallest forms of all words."""
+
+    words: tuple[Asked, ...]
+    parts: frozenset[str]
+
+
+def read_query(text: str, known: Collection[str]) -> Query:
+    """The words of a query; `known` are the forms that the catalogue has."""
+    reader = WordReader()
+    written: dict[Word, str] = {}
+    for run, words in reader.runs(text):
+        for word in words:
+            written.setdefault(word, run if len(words) == 1 else word[0])
+    return Query(tuple(_asked(text, word, known) for word, text in written.items()), reader.parts(text))
+
+
+def nearness(asked: frozenset[str], phrase: frozenset[str]) -> float:
+    """The similarity of two sets of words: from 0, nothing in common, to 1, the same words (the Dice coefficient)."""
+    common = len(asked & phrase)
+    return 2 * common / (len(asked) + len(phrase)) if common else 0.0
+
+
+def _asked(text: str, word: Word, known: Collection[str]) -> Asked:
+    if forms := tuple(form for form in word if form in known):
+        return Asked(text, forms, 1.0)
+    guesses = tuple(near_words(word[0], known))
+    return Asked(text, guesses, GUESSED if guesses else 0.0)
+
+
+def explain(index: WordIndex, weights: Weights, asked: Query, cards: Sequence[ToolCard]) -> Explained:
+    """How the query's words were matched, and the reasons for each of these tools; a tool that is not in the index
+    has none.
+    """
+    reader, number = WordReader(), {name: n for n, name in enumerate(index.names)}
+    reasons = [
+        _reasons(index, number[card.name], asked, card, weights, reader) if card.name in number else Reasons()
+        for card in cards
+    ]
+    return Explained(tuple(_seen(index, word) for word in asked.words), tuple(reasons))
+
+
+def _seen(index: WordIndex, word: Asked) -> WordSeen:
+    tools = len({n for form in word.forms for n in index.postings[form]})
+    return WordSeen(word.text, tools, word.forms if 0 < word.worth < 1 else ())
+
+
+def _reasons(
+    index: WordIndex, tool: int, asked: Query, card: ToolCard, weights: Weights, reader: WordReader
+) -> Reasons:
+    gains = {word: word.worth * sum(index.gain(form, tool) for form in word.forms) for word in asked.words}
+    total = sum(gains.values())
+    fields = {field: frozenset(reader.forms(FIELDS[field](card))) for field, weight in weights.items() if weight}
+    matches = [Match(word.text, _holding(fields, word), gain / total) for word, gain in gains.items() if gain]
+    near = [(nearness(asked.parts, reader.parts(text)), text) for text in short_texts(card, weights)]
+    best, nearest = max(near, key=lambda pair: pair[0], default=(0.0, ""))
+    return Reasons(tuple(sorted(matches, key=lambda match: -match.part)), nearest if best else "", best)
+
+
+def _holding(fields: Mapping[str, frozenset[str]], word: Asked) -> tuple[str, ...]:
+    return tuple(field for field, forms in fields.items() if not forms.isdisjoint(word.forms))
+
 
 POOL = 100
 """The number of best tools that are examined closely: how near the query is to their name or one of their phrases."""

@@ -1,14 +1,65 @@
-"""The searchable fields of a tool card, and their weights."""
+"""The searchable texts of a card, with weights."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple
+from itertools import islice
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from cuecard.catalogue.parameters import parameter_text
-from cuecard.model import ToolCard
+from cuecard.catalogue.words import STOP_WORDS
+from cuecard.model import Json, ToolCard
+
+MOST_NODES = 300
+"""The maximum number of nodes read from a schema, since schemas come from tool servers and may be deep, huge or
+cyclic.
+"""
+
+MOST_CHARACTERS = 4_000
+
+_NAMED = ("properties", "patternProperties", "$defs", "definitions")
+_NESTED = ("items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf")
+_SAID = ("title", "description")
+
+
+def parameter_text(schema: object) -> str:
+    """The words of a JSON Schema at any depth, one text per line; empty for anything else.
+
+    References are not followed: their targets are either in the schema anyway or missing.
+    """
+    text = "\n".join(islice(_said(schema), MOST_NODES))
+    return text[:MOST_CHARACTERS]
+
+
+def _said(schema: object) -> Iterator[str]:
+    waiting, seen = [schema], 0
+    while waiting and seen < MOST_NODES:
+        node, seen = waiting.pop(0), seen + 1
+        if isinstance(node, list | tuple):
+            waiting += node[:MOST_NODES]
+        elif isinstance(node, Mapping):
+            if seen > 1:
+                yield from (text for key in _SAID if isinstance(text := node.get(key), str))
+            yield from _choices(node.get("enum"))
+            for key in _NAMED:
+                yield from _names(node.get(key), waiting)
+            waiting += [node[key] for key in _NESTED if key in node]
+
+
+def _names(named: object, waiting: list[object]) -> Iterator[str]:
+    if isinstance(named, Mapping):
+        for name in islice(named, MOST_NODES):
+            if isinstance(name, str):
+                yield name
+            waiting.append(named[name])
+
+
+def _choices(values: object) -> Iterator[str]:
+    if isinstance(values, list | tuple):
+        yield from (value for value in values[:MOST_NODES] if isinstance(value, str))
+
 
 Weights: TypeAlias = Mapping[str, float]
 """How much each occurrence of a word in a field counts; a field that is absent or 0 is not searched."""
@@ -54,3 +105,54 @@ def _bare_from(name: str) -> int:
         return 0
     found = (at + len(mark) for mark in _SEPARATORS if (at := name.rfind(mark)) > 0)
     return max((end for end in found if any(map(str.isalnum, name[end:]))), default=0)
+
+
+MAX_TEXT = 1000
+"""How much of a card's text is read, in characters: what a tool does is said at the beginning."""
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_JOINTS = re.compile(r"[\s_./:-]+")
+_WORD = re.compile(r"\w+(?:['’]\w+)?")
+
+
+class CardTexts(NamedTuple):
+    """A card as texts: everything it says, its name in words, and its phrases; only the phrases may be empty.
+
+    `all` has the name, the description and the names of the parameters.
+    """
+
+    all: str
+    name: str
+    phrases: str
+
+    @classmethod
+    def of(cls, card: ToolCard) -> CardTexts:
+        """The texts of a card."""
+        name = in_words(card.name) or card.name
+        parameters = " ".join(in_words(key) for key in _parameters(card.input_schema))
+        text = f"{name}. {card.description[:MAX_TEXT]} {parameters[:MAX_TEXT]}".strip()
+        return cls(whole(text), whole(name), whole(". ".join(card.phrases)[:MAX_TEXT]))
+
+
+def in_words(name: str) -> str:
+    """A name as people would say it: `mcp__brave-search__webSearch` becomes `mcp brave search web Search`."""
+    return _JOINTS.sub(" ", _HUMP.sub(" ", name)).strip()
+
+
+def whole(text: str) -> str:
+    """The text with `?` for lone surrogates, which no encoder accepts."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def bare(query: str) -> str:
+    """The words of a query without those that say nothing about a capability; the whole query if there are no
+    others.
+    """
+    words = [word for word in _WORD.findall(query) if re.split("['’]", word.casefold())[0] not in STOP_WORDS]
+    return " ".join(words) or query
+
+
+def _parameters(schema: Mapping[str, Json]) -> Iterator[str]:
+    properties = schema.get("properties")
+    if isinstance(properties, Mapping):
+        yield from map(str, properties)

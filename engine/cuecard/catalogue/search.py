@@ -1,26 +1,87 @@
-"""The tool search: from a query to names of tools and a message for the model."""
+"""The search tool around any ranker."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from typing import cast
+from functools import cache, partial
+from itertools import pairwise
+from typing import NoReturn, TypeVar, cast
 
 from cuecard.catalogue.bm25 import Bm25Ranker
-from cuecard.catalogue.calibration import calibrated
-from cuecard.catalogue.cut import explained, worth_returning
-from cuecard.catalogue.explanation import Explained, Explainer, Explanation
+from cuecard.catalogue.explanation import End, Explained, Explainer, Explanation, Ranked, Reasons
 from cuecard.catalogue.fields import WEIGHTS, Weights
-from cuecard.catalogue.hits import Ranking, UnusableRankingError, read_ranking, reason
-from cuecard.catalogue.ranker import Ranker
-from cuecard.config.search_spec import SearchSpec
-from cuecard.config.values.placeholders import fill
+from cuecard.catalogue.ranker import (
+    AsyncRanker,
+    Ranker,
+    Ranking,
+    UnusableRankingError,
+    calibrated,
+    read_ranking,
+    reason,
+)
+from cuecard.config.tools_spec import SearchSpec
+from cuecard.config.values import fill
 from cuecard.config.words_spec import ENGLISH, WordsSpec
 from cuecard.errors import InputError, Problem, visible
 from cuecard.model import Diagnostic, Hit, SearchResult, ToolCard
 from cuecard.model.json_values import MAX_BITS
 from cuecard.records import dataclass
+
+SURE = 0.9
+"""An answer with this confidence covers the query: hits after a gap are about something else."""
+
+GAP = 0.6
+"""There is a gap before a hit that scores less than this share of the one before it."""
+
+
+def worth_returning(hits: Sequence[Hit], spec: SearchSpec) -> tuple[Hit, ...]:
+    """The hits that a search returns, out of hits sorted from the best. A cut of 0 leaves out none."""
+    best = hits[0].score if hits else 0.0
+    if best < spec.confidence:
+        return ()
+    kept = [hit for hit in hits if hit.score >= spec.cut * best]
+    ends = (n for n, (hit, after) in enumerate(pairwise(kept), 1) if spec.cut and _is_gap(best, hit, after))
+    return tuple(kept[: next(ends, None)])
+
+
+def _is_gap(best: float, hit: Hit, after: Hit) -> bool:
+    return best >= SURE and after.score < GAP * hit.score
+
+
+def explained(
+    query: str, hits: Sequence[Hit], result: SearchResult, *, limit: int, spec: SearchSpec, told: Explained
+) -> Explanation:
+    """The result of a search among all examined hits, with the ranker's reasons."""
+    best = result.confidence
+    reasons = told.reasons or (Reasons(),) * len(hits)
+    ranked = [
+        Ranked(hit.tool, hit.score, hit.score / best if best else 0.0, n < len(result.hits), why)
+        for n, (hit, why) in enumerate(zip(hits, reasons, strict=True))
+    ]
+    return Explanation(
+        query=query,
+        words=told.words,
+        ranked=tuple(ranked),
+        confidence=best,
+        needed=spec.confidence,
+        cut=spec.cut,
+        limit=limit,
+        end=_end(hits, result, limit, spec),
+        message=result.message,
+        diagnostics=result.diagnostics,
+    )
+
+
+def _end(hits: Sequence[Hit], result: SearchResult, limit: int, spec: SearchSpec) -> End:
+    if not result.hits:
+        return "confidence" if hits else "end"
+    if len(result.hits) == len(hits):
+        return "end"
+    if len(result.hits) == limit:
+        return "limit"
+    return "cut" if hits[len(result.hits)].score < spec.cut * result.confidence else "gap"
+
 
 MAX_LIMIT = 50
 MAX_QUERY = 2000
@@ -216,3 +277,36 @@ def _examples(cards: Sequence[ToolCard]) -> tuple[str, ...]:
         if card.category not in first and (phrase := next(filter(None, map(_echo, card.phrases)), "")):
             first[card.category] = phrase
     return tuple(first.values())
+
+
+Answer = TypeVar("Answer")
+
+
+async def search_remotely(index: SearchIndex, ranker: AsyncRanker, search: Callable[[SearchIndex], Answer]) -> Answer:
+    """The result of a search with an awaited ranker; if it fails, the index's fallback answers.
+
+    The ranker is not called if the search would not call one: for a blank query, or one that is too long.
+
+    Args:
+        index: the index to search; its own ranker is not used.
+        ranker: is used instead.
+        search: the search as a function of an index.
+    """
+    asked: list[tuple[str, int]] = []
+
+    def note(query: str, limit: int) -> Sequence[tuple[str, float]]:
+        asked.append((query, limit))
+        return ()
+
+    refused = search(replace(index, ranker=note))
+    if not asked:
+        return refused
+    try:
+        hits = await ranker(*asked[0])
+    except Exception as error:  # noqa: BLE001 - as with a ranker that is not awaited, the conversation goes on
+        return search(replace(index, ranker=partial(_fail, error)))
+    return search(replace(index, ranker=lambda *_: hits))
+
+
+def _fail(error: Exception, _query: str, _limit: int) -> NoReturn:
+    raise error

@@ -1,4 +1,4 @@
-"""Splits text into the words of the search index.
+"""Text to index words; misspelt words.
 
 A word is a run of letters, digits and marks. Words in camelCase count whole and in parts, so that `GitHub` meets
 `github` and `searchImages` meets `search`. Scripts written without spaces become pairs of neighbouring characters, as
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache, lru_cache
 from itertools import chain, pairwise
+from string import ascii_lowercase
 from typing import TypeAlias
 
 Word: TypeAlias = tuple[str, ...]
@@ -130,3 +131,27 @@ def _pairs(piece: str) -> Iterator[Word]:
 def _forms(piece: str, stem: _Stem) -> Word:
     parts = [part for part in _HUMP.sub(" ", piece).casefold().split() if part not in STOP_WORDS]
     return tuple(dict.fromkeys(stem(form) for form in (piece.casefold(), *parts)))
+
+
+SHORTEST, LONGEST = 5, 24
+"""In letters: for shorter words, one letter leads to too many other words; anything longer is not a word."""
+
+
+def near_words(word: str, known: Collection[str]) -> list[str]:
+    """The known words that differ from this one by a letter added, removed, changed or swapped with its neighbour.
+
+    The first letter is assumed to be right. Sorted; empty for anything but a plain word.
+    """
+    if not (SHORTEST <= len(word) <= LONGEST and word.isascii() and word.isalpha()):
+        return []
+    return sorted({variant for variant in _variants(word) if variant in known})
+
+
+def _variants(word: str) -> Iterator[str]:
+    for at in range(1, len(word) + 1):
+        head, tail = word[:at], word[at:]
+        for letter in ascii_lowercase:
+            yield head + letter + tail
+            yield head + letter + tail[1:]
+        yield head + tail[1:]
+        yield head + tail[1:2] + tail[:1] + tail[2:]

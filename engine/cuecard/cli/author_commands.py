@@ -1,11 +1,11 @@
-"""The commands for authors: starting an agent, testing its prompts, seeing the effect of a change."""
+"""Commands for authors."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json
+from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
 from cuecard.cli.signatures import Argument, Option
 
 
@@ -20,7 +20,7 @@ def init(
     json: Json = False,
 ) -> None:
     """Begin an agent: a folder that works, with two tools, turns that test it, and settings for editors."""
-    from cuecard.cli.init.command import init as command
+    from cuecard.workbench.init import init as command
 
     command(folder, kind=from_, name=name, yes=yes, as_json=json)
 
@@ -40,8 +40,8 @@ def run_tests(
     allow_code: AllowCode = False,
 ) -> int:
     """Render an agent's turn files, and hold each prompt against what the file expects."""
-    from cuecard.cli.test.command import Options
-    from cuecard.cli.test.command import test as command
+    from cuecard.workbench.testing.command import Options
+    from cuecard.workbench.testing.command import test as command
 
     options = Options(update, prune, "json" if json else format, junit, delivery, allow_code)
     return command(agent, turns or (), options)
@@ -57,8 +57,8 @@ def format_files(
     allow_code: AllowCode = False,
 ) -> int:
     """Format files: comments stay, and every prompt stays the same."""
-    from cuecard.cli.fmt.command import Options
-    from cuecard.cli.fmt.command import fmt as command
+    from cuecard.workbench.fmt.command import Options
+    from cuecard.workbench.fmt.command import fmt as command
 
     return command(paths, Options(check, diff, json, allow_code))
 
@@ -72,7 +72,7 @@ def import_files(
     json: Json = False,
 ) -> int:
     """Write prompt files of other tools as agents, and list what could not be carried over."""
-    from cuecard.cli.imports.command import import_files as command
+    from cuecard.workbench.imports.command import import_files as command
 
     return command(files, to, check=check, as_json=json)
 
@@ -99,10 +99,54 @@ def diff(
     allow_code: AllowCode = False,
 ) -> int:
     """Compare two prompts: what changed, why, and what the provider's cache loses by it."""
-    from cuecard.cli.diff.command import Options
-    from cuecard.cli.diff.command import diff as command
-    from cuecard.cli.diff.sides import Reading
+    from cuecard.workbench.diff.command import Options
+    from cuecard.workbench.diff.command import diff as command
+    from cuecard.workbench.diff.sides import Reading
 
     options = Options(turn or (), model, price, exit_code, "json" if json else format)
     reading = Reading(agent, None, allow_code=allow_code, discovered=discovered)
     return command(before, after, reading, options)
+
+
+def run(
+    agent: Annotated[
+        Path, Argument(metavar="AGENT", help="An agent file, an assistant file, a folder, or a name such as cms.")
+    ],
+    scenario: Annotated[list[str] | None, Option(help="Play only this scenario; repeatable.")] = None,
+    model: Annotated[str | None, Option(help="A pydantic-ai model name; an assistant defaults to its script.")] = None,
+    mcp: Annotated[list[str] | None, Option(metavar="COMMAND", help="Start this tool server; repeatable.")] = None,
+    mcp_url: Annotated[list[str] | None, Option(metavar="URL", help="Use the tool server there; repeatable.")] = None,
+    tools_module: Annotated[
+        list[str] | None,
+        Option(metavar="MODULE", help="Functions of this Python module as tools; repeatable."),
+    ] = None,
+    message: Annotated[
+        list[str] | None, Option(metavar="TEXT", help="Send this message, then exit; repeatable.")
+    ] = None,
+    timeout: Annotated[float, Option(least=0.1, help="Timeout of a server's tool in seconds.")] = 60.0,
+    set_: Set = None,
+    turn: TurnFile = None,
+    delivery: DeliveryOption = None,
+    json: Json = False,
+    manifests: Annotated[Path | None, Option(metavar="DIR", help="Write one manifest per step here.")] = None,
+    data: Annotated[Path | None, Option(metavar="DIR", help="Keep the tool server's data here.")] = None,
+    svg: Annotated[Path | None, Option(metavar="FILE", help="Save the output as an SVG picture.")] = None,
+    allow_code: AllowCode = False,
+) -> int:
+    """Run an agent: chat with a model, or play an assistant's scenarios."""
+    from cuecard.workbench.run.command import run as command
+    from cuecard.workbench.run.sources import ChatOptions, Sources
+
+    sources = Sources(mcp or (), mcp_url or (), tools_module or (), timeout)
+    return command(
+        agent,
+        model=model,
+        scenarios=scenario or (),
+        json=json,
+        manifests=manifests,
+        data=data,
+        delivery=delivery,
+        svg=svg,
+        allow_code=allow_code,
+        chat=ChatOptions(sources, message or (), set_ or (), turn),
+    )

@@ -1,19 +1,16 @@
-"""The command line: every command and option in one table; a command's code is imported when it runs."""
+"""The command line: reading and serving."""
 
 from __future__ import annotations
 
 import atexit
 import gc
+import json
 import sys
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import cuecard
-from cuecard.cli.author_commands import diff, format_files, import_files, init, run_tests
-from cuecard.cli.failures import wants_json
-from cuecard.cli.groups import Group
-from cuecard.cli.groups import run as run_command
-from cuecard.cli.mcp_commands import SKILLS, mcp
+from cuecard.cli.author_commands import diff, format_files, import_files, init, run, run_tests
 from cuecard.cli.options import (
     SWITCH_INTERVAL,
     AgentPath,
@@ -24,14 +21,81 @@ from cuecard.cli.options import (
     Json,
     Set,
     TurnFile,
+    wants_json,
 )
-from cuecard.cli.outputs import tell
-from cuecard.cli.reference_commands import explain, schema
-from cuecard.cli.run_command import run
-from cuecard.cli.serve_command import serve
-from cuecard.cli.signatures import Argument, Option
-from cuecard.cli.tool_commands import BENCH, TOOLS
+from cuecard.cli.signatures import Argument, Group, Option
+from cuecard.cli.signatures import run as run_command
+from cuecard.cli.tool_commands import BENCH, SKILLS, TOOLS, mcp
 from cuecard.errors import CuecardError
+from cuecard.workbench.output import tell
+
+
+def explain(
+    codes: Annotated[
+        list[str] | None,
+        Argument(metavar="CODE...", help="Codes, or their first words: `yaml` for all `yaml-...`."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Explain problem codes, with a bad and a good example of each; without a code, list them."""
+    from cuecard.workbench.check.command import explain as command
+
+    command(codes or [], json=json)
+
+
+def schema(
+    write: Annotated[Path | None, Option(metavar="DIR", help="Write all schemas into a folder.")] = None,
+    markdown: Annotated[bool, Option(help="Print the page that documents every key.")] = False,
+) -> None:
+    """Print the JSON Schemas of the YAML files, for editors."""
+    from cuecard.config.json_schema import schemas, settings_page
+    from cuecard.errors import visible
+    from cuecard.workbench.output import output_folder, write_output
+
+    if markdown:
+        from cuecard.files.settings import described_variables
+
+        print(settings_page(described_variables()), end="")
+        return
+    texts = schemas()
+    if write is None:
+        print(json.dumps({name: json.loads(text) for name, text in texts.items()}, indent=2))
+        return
+    output_folder(write, "--write")
+    for name, text in texts.items():
+        write_output(write / name, text, "--write")
+        print(visible(str(write / name)))
+
+
+MONTH: Final = 30 * 24 * 60 * 60.0
+"""Seconds."""
+
+
+def serve(
+    agents: Annotated[list[Path], Argument(metavar="AGENT...", help="Agent files, folders, or shipped names.")],
+    host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, Option(least=0, most=65535, help="The port; 0 for any free one.")] = 8765,
+    no_token: Annotated[bool, Option(help="Let anyone who can reach the port use the service.")] = False,
+    delivery: DeliveryOption = None,
+    states: Annotated[Path | None, Option(metavar="DIR", help="The folder for good states.")] = None,
+    max_body: Annotated[int, Option(metavar="BYTES", help="The largest request body in bytes.")] = 1024 * 1024,
+    max_requests: Annotated[int, Option(metavar="N", help="How many requests are handled at once.")] = 128,
+    max_connections: Annotated[int, Option(metavar="N", help="How many connections are open at once.")] = 1024,
+    max_per_address: Annotated[int, Option(metavar="N", help="How many of them are from one address.")] = 512,
+    timeout: Annotated[
+        float, Option(metavar="SECONDS", help="Timeout for receiving a request, and for answering it.")
+    ] = 10.0,
+    max_age: Annotated[float, Option(metavar="SECONDS", help="Conversations idle for longer are rejected.")] = MONTH,
+    grace: Annotated[float, Option(metavar="SECONDS", help="How long to go on answering when told to stop.")] = 10.0,
+    allow_code: AllowCode = False,
+) -> int:
+    """Serve agents over HTTP, for hosts in any language."""
+    from cuecard.server.serve import Limits, Place
+    from cuecard.server.serve import serve as command
+
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    limits = Limits(max_body, max_requests, max_connections, max_per_address, timeout, max_age, grace)
+    return command(agents, Place(host, port, no_token), limits, delivery=delivery, states=states, allow_code=allow_code)
 
 
 def render(
@@ -49,8 +113,8 @@ def render(
     allow_code: AllowCode = False,
 ) -> None:
     """Print the prompt of one step."""
-    from cuecard.cli.render import Form
-    from cuecard.cli.render import render as command
+    from cuecard.workbench.render import Form
+    from cuecard.workbench.render import render as command
 
     chosen: dict[Form, bool] = {"manifest": manifest, "messages": messages, "compiled": compiled, "json": json}
     form: Form = next((name for name, wanted in chosen.items() if wanted), "text")
@@ -71,8 +135,8 @@ def check(
     allow_code: AllowCode = False,
 ) -> int:
     """Check every file of an agent and report all problems at once."""
-    from cuecard.cli.check.command import Options
-    from cuecard.cli.check.command import check as command
+    from cuecard.workbench.check.command import Options
+    from cuecard.workbench.check.command import check as command
 
     form = "json" if json else format
     return command(*agents, options=Options(form, select, ignore, strict, allow_code))
@@ -88,7 +152,7 @@ def tokens(
     allow_code: AllowCode = False,
 ) -> None:
     """Show what each section of the prompt costs."""
-    from cuecard.cli.tokens import tokens as command
+    from cuecard.workbench.render import tokens as command
 
     command(
         agent,
@@ -129,8 +193,8 @@ def replay(
     allow_code: AllowCode = False,
 ) -> None:
     """Play a recorded conversation, and show what it costs under each delivery."""
-    from cuecard.cli.replay.command import Options
-    from cuecard.cli.replay.command import replay as command
+    from cuecard.workbench.replay.command import Options
+    from cuecard.workbench.replay.command import replay as command
 
     options = Options(
         from_, delivery or (), definitions, model or (), models, set_ or (), recommend, html, json, long_cache
@@ -149,8 +213,8 @@ def watch(
     allow_code: AllowCode = False,
 ) -> int:
     """Follow an agent's files: a line per change, and a picture of what is refused."""
-    from cuecard.cli.watch.command import watch as command
-    from cuecard.cli.watch.view import Example
+    from cuecard.workbench.watch import Example
+    from cuecard.workbench.watch import watch as command
 
     sys.setswitchinterval(SWITCH_INTERVAL)
     example = Example(discovered, set_ or [], turn)

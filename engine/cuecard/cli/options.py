@@ -1,7 +1,9 @@
-"""Arguments and options that several commands have."""
+"""Options that several commands have; failures."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -24,3 +26,9 @@ SWITCH_INTERVAL = 5e-4
 """Seconds after which `serve` and `watch` take the interpreter from a thread that computes, for
 `sys.setswitchinterval`: with Python's own 5 ms, threads that prepare prompts keep requests and saved files waiting.
 Their process is ours; a library leaves this to its host."""
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether the command line asks for JSON, even if it is invalid."""
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in own or "--format=json" in own or ("--format", "json") in pairwise(own)

@@ -1,18 +1,17 @@
-"""The commands about tools: `cuecard tools ...` and `cuecard bench search`."""
+"""Commands about tools, MCP, skills."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from cuecard.cli.groups import Group
 from cuecard.cli.options import AgentPath, AllowCode, Json
-from cuecard.cli.signatures import Argument, Option
+from cuecard.cli.signatures import Argument, Group, Option
 
 
 def tools_list(agent: AgentPath, json: Json = False, allow_code: AllowCode = False) -> None:
     """List the tools of an agent by category."""
-    from cuecard.cli.tools import list_tools
+    from cuecard.workbench.tools import list_tools
 
     list_tools(agent, as_json=json, allow_code=allow_code)
 
@@ -24,7 +23,7 @@ def tools_show(
     allow_code: AllowCode = False,
 ) -> None:
     """Show one tool: its instructions, phrases, and the tools around it."""
-    from cuecard.cli.tools import show_tool
+    from cuecard.workbench.tools import show_tool
 
     show_tool(agent, name, as_json=json, allow_code=allow_code)
 
@@ -37,7 +36,7 @@ def tools_search(
     allow_code: AllowCode = False,
 ) -> None:
     """Search as the agent's search tool does, and tell why."""
-    from cuecard.cli.tools import search_tools
+    from cuecard.workbench.tools import search_tools
 
     search_tools(agent, query, limit=limit, as_json=json, allow_code=allow_code)
 
@@ -52,8 +51,8 @@ def tools_add(
     json: Json = False,
 ) -> None:
     """Write a new entry with texts to fill in into the agent's tool instructions; nothing else changes there."""
-    from cuecard.cli.tool_add import add_tool
     from cuecard.errors import InputError, Problem
+    from cuecard.workbench.tool_add import add_tool
 
     if where is not None and agent is not None:
         told = f"two agents are named: `{where}` and `{agent}`"
@@ -78,7 +77,7 @@ def tools_import(
     json: Json = False,
 ) -> int:
     """Write real tools into the agent's files of tool instructions; tell what is new, changed and gone."""
-    from cuecard.cli.tool_import.command import Options, Source, import_tools
+    from cuecard.workbench.tool_import.command import Options, Source, import_tools
 
     source = Source(mcp, mcp_url, openapi, file, timeout)
     return import_tools(agent, source, Options(into, check, trust, json))
@@ -92,7 +91,7 @@ def tools_graph(
     allow_code: AllowCode = False,
 ) -> None:
     """Draw which tool leads to which: BEFORE and NEXT as a graph."""
-    from cuecard.cli.tools import draw_graph
+    from cuecard.workbench.tools import draw_graph
 
     draw_graph(agent, form, allow_code=allow_code)
 
@@ -106,7 +105,7 @@ def tools_result(
     allow_code: AllowCode = False,
 ) -> None:
     """Show a result of a tool as the model would read it: by the templates under `results`."""
-    from cuecard.cli.tool_result import show_result
+    from cuecard.workbench.tools import show_result
 
     show_result(agent, tool, file, failed=error, as_json=json, allow_code=allow_code)
 
@@ -120,7 +119,7 @@ def tools_report(
     json: Json = False,
 ) -> None:
     """Tell what the field says of tools: found and never called, called unread, searches that find nothing."""
-    from cuecard.cli.report.command import report
+    from cuecard.workbench.field.command import report
 
     report(records, agent=agent, as_json=json, html=html)
 
@@ -138,8 +137,8 @@ def bench_search(
     allow_code: AllowCode = False,
 ) -> None:
     """Measure how well each ranker finds the right tools, beside the baselines that are installed."""
-    from cuecard.cli.bench.command import Options
-    from cuecard.cli.bench.command import bench_search as command
+    from cuecard.workbench.bench.command import Options
+    from cuecard.workbench.bench.command import bench_search as command
 
     command(catalogue, queries, Options(ranker or (), limit, confidence, cut, json, allow_code))
 
@@ -158,3 +157,49 @@ TOOLS: Final = Group(
     },
 )
 BENCH: Final = Group("Measure the search.", {"search": bench_search})
+
+
+_Check = Annotated[bool, Option(help="Write nothing; exit with 1 when something differs.")]
+_Update = Annotated[bool, Option(help="Overwrite existing files that differ.")]
+
+
+def mcp(agent: AgentPath, allow_code: AllowCode = False) -> None:
+    """Serve an agent to any MCP client: its prompt, its search tool, and its skills."""
+    from cuecard.workbench.mcp import serve_over_mcp
+
+    serve_over_mcp(agent, allow_code=allow_code)
+
+
+def skills_export(
+    agent: AgentPath,
+    into: Annotated[Path, Argument(metavar="DIR", help="The folder of skills.")],
+    check: _Check = False,
+    update: _Update = False,
+    json: Json = False,
+) -> int:
+    """Write an agent's skills, and the instructions of its tools as skills."""
+    from cuecard.workbench.skills import export_skills
+
+    return export_skills(agent, into, check=check, update=update, as_json=json)
+
+
+def skills_import(
+    into: Annotated[Path, Argument(metavar="DIR", help="The folder of skills.")],
+    mcp: Annotated[str | None, Option(metavar="COMMAND", help="Start this server.")] = None,
+    mcp_url: Annotated[str | None, Option(metavar="URL", help="Ask the server there.")] = None,
+    timeout: Annotated[float, Option(least=0.1, help="Timeout of the server in seconds.")] = 60.0,
+    check: _Check = False,
+    update: _Update = False,
+    json: Json = False,
+) -> int:
+    """Write the skills of an MCP server into a folder, each file held against its SHA-256."""
+    from cuecard.workbench.skills import import_skills
+
+    options = {"check": check, "update": update, "as_json": json}
+    return import_skills(into, mcp=mcp, url=mcp_url, timeout=timeout, **options)
+
+
+SKILLS: Final = Group(
+    "Write skills into a folder: an agent's own, or those of an MCP server.",
+    {"export": skills_export, "import": skills_import},
+)

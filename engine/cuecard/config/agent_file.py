@@ -4,17 +4,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from cuecard.config.cues_spec import CuesSpec
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.helpers_spec import Helpers
 from cuecard.config.history_spec import HistorySpec, StackSpec
-from cuecard.config.input_types import InputType
-from cuecard.config.memory_spec import MemorySpec
-from cuecard.config.result_spec import Results
-from cuecard.config.search_spec import AheadSpec, SearchSpec
+from cuecard.config.results_spec import MemorySpec, Results
 from cuecard.config.sections.section_spec import LayoutSpec, SectionId, SectionSpec, SelectionSpec
-from cuecard.config.sections.tool_list_spec import VisibilitySpec
-from cuecard.config.values.names import Name, NamesAndPatterns, Texts, as_tuple
+from cuecard.config.sections.sources_spec import VisibilitySpec
+from cuecard.config.tools_spec import AheadSpec, CuesSpec, Helpers, SearchSpec
+from cuecard.config.values import InputType, Name, NamesAndPatterns, Texts, as_tuple
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import DeliveryWish, Json, Lifetime, ReloadPolicy
 

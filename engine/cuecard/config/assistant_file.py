@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from cuecard.config.documents.document import Document
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import Problem, did_you_mean
 
 PLACEHOLDERS: Mapping[str, str] = {

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from cuecard.config.documents.document import Document, Path
-from cuecard.config.documents.json_places import json_places
+from cuecard.config.documents.document import Document, Path, json_places
 from cuecard.config.transcript_file import read_json
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json, ToolCard

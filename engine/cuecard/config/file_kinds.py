@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from cuecard.config.cues import CUES
-from cuecard.config.documents.yaml_text import Document
+from cuecard.config.documents.document import Document
+from cuecard.config.tools_spec import CUES
 from cuecard.errors import Problem, SpecError
 
 FileKind: TypeAlias = Literal["agent", "assistant", "turn", "tool", "scenario", "models", "conversation"]

@@ -10,8 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.sections.section_spec import SectionId
-from cuecard.config.values.names import as_tuple
-from cuecard.config.values.placeholder_rule import holds
+from cuecard.config.values import as_tuple, holds
 from cuecard.model.messages import Role
 
 NOTES = (

@@ -12,12 +12,10 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
-from cuecard.config.core_outline import CoreOutline
-from cuecard.config.documents.yaml_text import Document, Path
-from cuecard.config.section_entries import PLACING, unplaced
-from cuecard.config.section_layers import Piece, SectionLayers
-from cuecard.config.sections.section_keys import SOURCES, TEXTS
-from cuecard.config.template_layers import begun_anew
+from cuecard.config.documents.document import Document, Path
+from cuecard.config.section_layers import PLACING, Piece, SectionLayers, unplaced
+from cuecard.config.sections.section_spec import SOURCES, TEXTS
+from cuecard.config.template_layers import CoreOutline, begun_anew
 from cuecard.errors import Problem
 from cuecard.model import Json
 from cuecard.records import dataclass

@@ -1,7 +1,9 @@
-"""What a request needs to know about its model."""
+"""What a request knows of its model; names."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from datetime import date
 from typing import Literal, TypeAlias
 
@@ -47,3 +49,94 @@ class ModelProfile:
     checks_thinking: bool = False
     endpoint: str = ""
     known: bool = True
+
+
+_PROVIDERS = frozenset(
+    {
+        "alibaba",
+        "anthropic",
+        "azure",
+        "azure_ai",
+        "bedrock",
+        "cerebras",
+        "chat",
+        "cohere",
+        "crusoe",
+        "deepseek",
+        "fireworks",
+        "fireworks_ai",
+        "gateway",
+        "gemini",
+        "github",
+        "google",
+        "google-cloud",
+        "google-gla",
+        "google-vertex",
+        "groq",
+        "heroku",
+        "huggingface",
+        "litellm",
+        "lm_studio",
+        "mistral",
+        "models",
+        "moonshotai",
+        "nebius",
+        "ollama",
+        "openai",
+        "openai-chat",
+        "openai-responses",
+        "openrouter",
+        "ovhcloud",
+        "responses",
+        "sambanova",
+        "snowflake",
+        "together",
+        "together_ai",
+        "vercel",
+        "vertex_ai",
+        "vllm",
+        "xai",
+        "zai",
+    }
+)
+"""The prefixes of model names in pydantic-ai, LiteLLM, routers and Google."""
+
+
+_BEDROCK = re.compile(
+    r"(?:[a-z]{2,6}(?:-gov)?\.)?(?:anthropic|openai|meta|mistral|amazon|deepseek|qwen)\.(?P<name>.+?)(?:-v\d+)?(?::\d+)?"
+)
+"""A region, the maker, the name, and a version."""
+
+
+def bare_name(model: str) -> str:
+    """The name as the model's own provider writes it: `anthropic:claude-opus-4-8` is `claude-opus-4-8`.
+
+    Only known provider names are removed, so `qwen3:32b` and `meta-llama/llama-4` stay whole.
+    """
+    while True:
+        places = [place for place in (model.find(":"), model.find("/")) if place > 0]
+        if not places or model[: min(places)].lower() not in _PROVIDERS or not model[min(places) + 1 :]:
+            return model
+        model = model[min(places) + 1 :]
+
+
+def wire_name(model: str, base_url: str = "") -> str:
+    """The name as it goes into a request body: bare, except for the prefixes that routers with their own base URL read.
+
+    `openai/gpt-5` is a name that a router knows; `openai:gpt-5` is one that only frameworks know.
+    """
+    if not base_url:
+        return bare_name(model)
+    head, colon, rest = model.partition(":")
+    return rest if colon and rest and head.lower() in _PROVIDERS else model
+
+
+def names_to_try(model: str) -> Iterator[str]:
+    """The names under which a profile may be listed, the fullest first; the last is the one used by the model's maker.
+
+    Bedrock writes `us.anthropic.claude-opus-4-5-20251101-v1:0`, and Vertex AI `claude-opus-4-5@20251101`.
+    """
+    bare = bare_name(model)
+    last = bare.rpartition("/")[2] or bare
+    own = _BEDROCK.fullmatch(last)
+    yield from dict.fromkeys((model, bare, last, *([own["name"]] if own else [])))

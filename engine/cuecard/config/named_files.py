@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from cuecard.config.documents.yaml_text import Path
+from cuecard.config.documents.document import Path
 from cuecard.config.sections.file_entry import written_entry
 from cuecard.config.sections.file_patterns import has_inputs
-from cuecard.config.sections.file_searches import Search, known_paths, searches
+from cuecard.config.sections.files_spec import Search, known_paths, searches
 from cuecard.model import Json
 from cuecard.records import dataclass
 

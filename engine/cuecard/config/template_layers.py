@@ -1,4 +1,4 @@
-"""Which template applies when agent files are layered, and which sections belong to it.
+"""Which template applies; its sections as a layer.
 
 A file that names a different template than the files below it, or none (`template: null`), starts with a fresh set of
 sections: the sections in the files below belong to another template.
@@ -11,10 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TypeAlias
 
-from cuecard.config.documents.yaml_text import Document
-from cuecard.config.section_entries import PLACING, listed, says_something, section_id, where
-from cuecard.errors import Problem
+from cuecard.config.documents.document import Document, Path
+from cuecard.config.documents.sources import SourceText
+from cuecard.config.section_layers import PLACING, listed, says_something, section_id, where
+from cuecard.errors import Problem, Span, TemplateError
 from cuecard.records import dataclass
+from cuecard.template.markup.outline import elements_within, find_seams
+from cuecard.template.markup.xml import document_problems
+from cuecard.template.syntax.parser import parse
+from cuecard.template.syntax.source import Source
 
 Layer: TypeAlias = tuple[Document, str]
 """An agent file and its folder, relative to that of the last file."""
@@ -68,3 +73,34 @@ def _early(below: Sequence[Document], place: str) -> Iterator[Problem]:
             message = f"the base of this file has no section `{name}`"
             hint = f"a later file names the template, at {place}: under `extends`, list that file before this one"
             yield document.problem(("sections", index, "id"), "unknown-section", message, hint)
+
+
+@dataclass(frozen=True, slots=True)
+class CoreOutline:
+    """The sections of a template.
+
+    Attributes:
+        document: `{sections: [{id: ...}, ...]}`, with the place of each element.
+        within: the elements inside of sections, each with the id of the section.
+    """
+
+    document: Document
+    within: Mapping[str, str]
+
+
+def outline_core(template: SourceText) -> CoreOutline | None:
+    """The sections of a template; None for one that has no outline."""
+    source = Source(template.name, template.text)
+    try:
+        program = parse(source)
+    except (TemplateError, RecursionError):
+        return None
+    if document_problems(source, program):
+        return None
+    root, *seams = find_seams(source, program)
+    values: dict[Path, Span] = {("sections",): source.span(*root.mark)}
+    ids = [seam for seam in seams if not seam.frame]
+    for index, seam in enumerate(ids):
+        values["sections", index] = values["sections", index, "id"] = source.span(*seam.mark)
+    document = Document(source.name, source.text, {"sections": [{"id": seam.id} for seam in ids]}, values=values)
+    return CoreOutline(document, dict(elements_within(source, program)))

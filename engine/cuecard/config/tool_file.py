@@ -4,10 +4,10 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from cuecard.config.cues import CUES
+from cuecard.config.documents.document import Document
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.documents.yaml_text import Document
-from cuecard.config.values.names import Texts, ToolName
+from cuecard.config.tools_spec import CUES
+from cuecard.config.values import Texts, ToolName
 from cuecard.model import ToolCard, ToolInstructions
 
 CueTexts = Annotated[Texts, Field(min_length=1)]

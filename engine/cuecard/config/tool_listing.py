@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from cuecard.config.catalogue_file import read_catalogue
-from cuecard.config.cues import CUES, META_KEY
+from cuecard.config.tools_spec import CUES, META_KEY
 from cuecard.config.transcript_file import read_json
-from cuecard.config.values.names import is_tool_name
+from cuecard.config.values import is_tool_name
 from cuecard.errors import InputError, Problem, SpecError, visible
 from cuecard.model import Json, ToolCard, ToolInstructions
 from cuecard.template import clean, without_controls

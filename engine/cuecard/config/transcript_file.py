@@ -5,11 +5,10 @@ from collections.abc import Iterator
 
 from pydantic import Field, ValidationError
 
-from cuecard.config.documents.json_places import json_places
+from cuecard.config.documents.document import Document, json_places, problem_at
 from cuecard.config.documents.validation import FileModel, validate
-from cuecard.config.documents.yaml_text import Document, problem_at
 from cuecard.config.turn_file import EntityEntry
-from cuecard.config.values.moment import Moment
+from cuecard.config.values import Moment
 from cuecard.errors import Problem, Span, SpecError
 from cuecard.model import Json
 

@@ -1,19 +1,50 @@
-"""Turn files: one call of an agent written down, for `cuecard render`, `cuecard tokens` and `cuecard test`."""
+"""Turn files and what they expect."""
 
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.expectation import Expectation
-from cuecard.config.values.names import Names, Texts, as_tuple
+from cuecard.config.values import NameOrNames, Names, Texts, as_tuple
 from cuecard.model import DeliveryWish, Entity, FileText, Host, Json, Memory, ToolResult, Turn
-from cuecard.model.gates import Gates
 from cuecard.model.messages import Summary, messages_from_json
+from cuecard.model.turn import Gates
 from cuecard.model.values import APPEND_REMOVED
+
+
+class Expectation(FileModel):
+    """What a prompt must satisfy; keys that are left out are not checked."""
+
+    contains: Texts = Field(
+        (), description="texts that the prompt must contain, in the system prompt, messages or appended blocks"
+    )
+    absent: Texts = Field((), description="texts that it must not contain")
+    active: NameOrNames = Field((), description="tools that must be active")
+    inactive: NameOrNames = Field((), description="tools that must not be active")
+    sections: Texts = Field((), description="sections that must be there, in this order; others may come between them")
+    without: Texts = Field((), description="sections that must not be there")
+    max_tokens: int | None = Field(None, ge=1, description="the maximum number of tokens of the whole prompt")
+    results: dict[str, Texts] = Field(
+        default_factory=dict,
+        description="by tool or call id: texts that the model must read in the results of this turn's `history`",
+    )
+    shares_cache: bool | None = Field(
+        None,
+        description="whether it must begin with the previous turn's prompt, which the provider then has cached",
+    )
+    snapshot: bool = Field(
+        default=False,
+        description="whether it must match the snapshot that `cuecard test --update` wrote to `snapshots/`",
+    )
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("asks for nothing: write what the prompt must hold, such as `contains: hello`")
+        return self
 
 
 def _time(value: Any) -> Any:

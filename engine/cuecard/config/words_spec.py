@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from pydantic import Field, create_model
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values.placeholder_rule import holds
-from cuecard.config.words.table import GROUPS, WORDS, Word
+from cuecard.config.values import holds
+from cuecard.config.words_table import GROUPS, WORDS, Word
 from cuecard.template import element_names
-from cuecard.template.guards.guard import escape_text
+from cuecard.template.guards.escaping import escape_text
 
 
 class Words(FileModel):

@@ -1,25 +1,23 @@
 """The nouns that travel: frozen, slotted, plain data. Nothing here reads, counts or renders."""
 
-from cuecard.model.activation import Refusals, Withheld
-from cuecard.model.call import Call, CallGiven, CallPrompt, CallRecord, CallTools
-from cuecard.model.conversation import ConversationState, ResultRecord
-from cuecard.model.manifest import CacheOutcome, CacheRecord, CacheVerdict, Manifest, TokenTotals
-from cuecard.model.origin import Configuration, DeliveryChoice
+from cuecard.model.call import Call, CallGiven, CallPrompt, CallRecord, CallTools, ConversationState, ResultRecord
 from cuecard.model.prompt import (
     Appended,
+    Configuration,
     Cut,
+    DeliveryChoice,
     Diagnostic,
     Discovery,
     EndedText,
+    RenderedResult,
     SectionRecord,
     Segment,
     SourceRow,
     Tokenizer,
     TokenSource,
 )
-from cuecard.model.results import RenderedResult
-from cuecard.model.step import Step
-from cuecard.model.tools import Hit, SearchResult, ToolCard, ToolInstructions
+from cuecard.model.step import CacheOutcome, CacheRecord, CacheVerdict, Manifest, Step, TokenTotals
+from cuecard.model.tools import Hit, Refusals, SearchResult, ToolCard, ToolInstructions, Withheld
 from cuecard.model.turn import Turn
 from cuecard.model.values import (
     Authority,

@@ -1,12 +1,13 @@
-"""The pieces of a prompt, and what is told about each of them."""
+"""Segments, blocks, cuts, records; origin and delivery."""
 
 from __future__ import annotations
 
-from dataclasses import field
+from collections.abc import Mapping
+from dataclasses import asdict, field
 from typing import Literal, Protocol
 
-from cuecard.model.stored import LATER
-from cuecard.model.values import Lifetime, Tier
+from cuecard.model.storage import LATER
+from cuecard.model.values import Authority, Delivery, Host, Json, Lifetime, ReloadPolicy, Tier
 from cuecard.records import dataclass
 
 REMINDER = "<system-reminder>\n{text}</system-reminder>\n"
@@ -139,3 +140,95 @@ class Tokenizer(Protocol):
 
     def __call__(self, text: str) -> int:
         """How many tokens the text costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Which files, and which selection among their sections, made a prompt.
+
+    Attributes:
+        agent: the agent's name.
+        sha256: the fingerprint of all of its files, in hex; in the manifests of an engine with a salt, salted.
+        catalogue: the fingerprint of everything known about its tools, in hex; salted like `sha256`.
+        profile: which set of sections; empty for all.
+        variant: the changes on top of the profile; empty for none.
+        reload: the policy by which the engine was chosen, if its files are watched; `append` only in what was stored
+            while there was such a policy.
+    """
+
+    agent: str
+    sha256: str
+    catalogue: str = ""
+    profile: str = ""
+    variant: str = ""
+    reload: ReloadPolicy | Literal["append"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryChoice:
+    """Where step-tier text goes, and why.
+
+    Attributes:
+        name: `rewrite`, `append` or `frozen`.
+        reason: why this delivery was chosen.
+        host: what the host can change mid-conversation.
+        model: the name of the model, as the turn gave it.
+        endpoint: the address of its service, without scheme, user and password; empty for the provider's own.
+        authority: the role that carries instructions which are not there from the start; `user` means the fallback, a
+            reminder in the user's turn.
+    """
+
+    name: Delivery
+    reason: str = ""
+    host: Host = "messages"
+    model: str = ""
+    authority: Authority = "unknown"
+    endpoint: str = ""
+
+    @property
+    def rebuilds(self) -> bool:
+        """Whether the system prompt is rebuilt for every request, so that nothing has to be announced after it."""
+        return self.name == "rewrite"
+
+    @property
+    def places_blocks(self) -> bool:
+        """Whether text that is not in the system prompt goes into blocks of the conversation."""
+        return self.name != "rewrite" and self.host == "messages"
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether every tool is active, with its instructions, from the start."""
+        return self.name == "frozen"
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedResult:
+    """The text to send as the result of a tool call, and what happened to the result on the way.
+
+    Attributes:
+        text: the text to send.
+        tool: the tool's name.
+        call_id: the id of the call, if the result has one.
+        rule: the key of `results` in the agent file that applied; empty if none did.
+        source: where its template is written, as `file:line`.
+        left_out: how much of the result was cut out, in `unit`; 0 if nothing was.
+        whole: the original length, in `unit`; 0 if no rule limits it.
+        unit: the unit of both: `characters`, `lines` or `tokens`.
+        trust: how often each kind of hostile text was neutralised.
+        diagnostics: problems that did not stop it, such as a template that does not fit this result.
+    """
+
+    text: str
+    tool: str
+    call_id: str | None = None
+    rule: str = ""
+    source: str = ""
+    left_out: int = 0
+    whole: int = 0
+    unit: str = "characters"
+    trust: Mapping[str, int] = field(default_factory=dict)
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def to_json(self) -> dict[str, Json]:
+        """Plain JSON."""
+        return {**asdict(self), "trust": dict(self.trust), "diagnostics": [asdict(each) for each in self.diagnostics]}

@@ -1,7 +1,8 @@
-"""The nouns of the catalogue: a tool, its instructions, and what a search finds."""
+"""Tool cards, hits, skills; tools that are withheld."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 
 from cuecard.model.boundary import FilledText, JsonObject
@@ -67,3 +68,107 @@ class SearchResult:
         """`{"tools": [...], "message": "..."}`, the form the model sees; with `withheld` where some have no room."""
         more: dict[str, Json] = {"withheld": list(self.withheld)} if self.withheld else {}
         return {"tools": list(self.tools), **more, "message": self.message}
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """A tool that was found but is not active, because its instructions are not completely in the prompt.
+
+    Attributes:
+        tool: its name.
+        after_call_id: the first search result that named it; None if it has no id, or is no longer known.
+        reason: why, such as `budget.protocols: 2000 tokens`.
+        tokens: the tokens of its instructions.
+        told: whether the prompt mentions it; if the whole budget is used up, there is no room even for that.
+    """
+
+    tool: str
+    after_call_id: str | None
+    reason: str
+    tokens: int = 0
+    told: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """The answers to calls of inactive tools.
+
+    Attributes:
+        tools: every tool of the agent's catalogue; the engine does not judge the host's other tools.
+        inactive: the answer for a tool that a search may find; `{tool}` stands for its name.
+        search: the name of the search tool, which `{search}` stands for.
+        withheld: the answer by tool, for tools that were found but do not fit.
+    """
+
+    tools: tuple[str, ...] = ()
+    inactive: str = ""
+    search: str = ""
+    withheld: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, tool: str) -> str | None:
+        """The answer for a tool that is not active; None for one that the catalogue does not know."""
+        if tool in self.withheld:
+            return self.withheld[tool]
+        told = self.inactive.replace("{tool}", tool).replace("{search}", self.search)
+        return told if tool in self.tools else None
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A folder with a `SKILL.md`, as the Agent Skills specification has it: instructions that a model reads on demand.
+
+    Attributes:
+        slug: the folder's name; what tools call the skill by.
+        name: the display name, on one line.
+        description: what it does and when to use it, without white space around it.
+        path: the location of its `SKILL.md`, relative to the agent file.
+        body: the instructions: the file without its front matter.
+        auto_load: whether the body belongs into the list from the start.
+        requires_env: names of environment variables without which it is not shown.
+        requires_tools: names of tools without which it is not shown.
+        auth_profiles: names of the profiles that its calls sign in with, sorted, each once.
+        paths: glob patterns of the files that it is for.
+        enabled: whether it may be used at all.
+        source: the root it was found in, as the agent file writes it.
+        shadowed_by: the `SKILL.md` of an earlier root that has the same slug and so stands for this one.
+    """
+
+    slug: str
+    name: str
+    description: str
+    path: str = ""
+    body: str = ""
+    auto_load: bool = False
+    requires_env: tuple[str, ...] = ()
+    requires_tools: tuple[str, ...] = ()
+    auth_profiles: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    enabled: bool = True
+    source: str = ""
+    shadowed_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillText:
+    """The answer to reading a skill: a text within its limit, or a message that says why there is none.
+
+    Attributes:
+        slug: the skill, by its true name if it was found.
+        file: the requested file in its folder; empty for the instructions themselves.
+        text: what was read.
+        message: a note for the model; empty if everything is fine.
+        found: whether there is such a text.
+        truncated: whether the limit cut it.
+    """
+
+    slug: str
+    file: str = ""
+    text: str = ""
+    message: str = ""
+    found: bool = False
+    truncated: bool = False
+
+    def to_json(self) -> dict[str, Json]:
+        """`{"skill": ..., "file": ..., "text": ..., "message": ...}` without what is empty: the form the model sees."""
+        fields = {"skill": self.slug, "file": self.file, "text": self.text, "message": self.message}
+        return {key: value for key, value in fields.items() if value}

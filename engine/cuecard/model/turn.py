@@ -1,4 +1,4 @@
-"""The turn: what the host knows of one call."""
+"""The turn, and the gates of its tools."""
 
 from __future__ import annotations
 
@@ -9,11 +9,31 @@ from typing import Annotated
 from pydantic import AwareDatetime
 
 from cuecard.model.boundary import JsonObject
-from cuecard.model.gates import Gates
 from cuecard.model.messages import Message, Summary, agreed
 from cuecard.model.prompt import Diagnostic
 from cuecard.model.values import Authority, DeliveryWish, FileText, Host, Memory, ReloadPolicy
 from cuecard.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """The gates of one call.
+
+    Attributes:
+        enabled: names of the tools that are switched on; empty for all.
+        harness: categories of harness tools that belong to this kind of run.
+        flags: feature flags; only one that is exactly False switches anything off.
+        secrets: names of the available secrets; None if the host does not say, in which case none is required.
+        allowed: only these tools; None for all.
+        blocked: never these, even if allowed.
+    """
+
+    enabled: tuple[str, ...] = ()
+    harness: tuple[str, ...] = ()
+    flags: Mapping[str, bool] = field(default_factory=dict)
+    secrets: tuple[str, ...] | None = None
+    allowed: tuple[str, ...] | None = None
+    blocked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

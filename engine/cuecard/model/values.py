@@ -1,4 +1,4 @@
-"""What the host hands in: JSON values, entities, tool results, and the turn."""
+"""JSON values, entities, memory, tool results."""
 
 from __future__ import annotations
 
@@ -7,8 +7,33 @@ from dataclasses import field
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
-from cuecard.model.removed import no_longer
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from cuecard.errors import REMOVED
 from cuecard.records import dataclass
+
+STRUCTURED = ("structuredContent", "structured_content")
+"""The structured content of a result from an MCP server; its content says the same as parts."""
+
+BLOCKS = ("toolResult", "functionResponse", "function_response")
+"""The blocks in which Bedrock and Gemini send a result."""
+
+FAILED = ("isError", "is_error")
+"""The keys that are true for a failed call."""
+
+
+def no_longer(word: str, hint: str) -> BeforeValidator:
+    """Annotates a setting that could be this word; `hint` says what to write instead."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, str) and str.__str__(value) == word:
+            told = f"can no longer be `{word}`"
+            raise PydanticCustomError("told", "{told}", {"code": REMOVED, "told": told, "hint": hint})
+        return value
+
+    return BeforeValidator(check)
+
 
 Json: TypeAlias = Any
 """A JSON value: mapping with string keys, sequence, string, number, boolean or null."""

@@ -9,13 +9,10 @@ from cuecard.agent import PROTOCOLS
 from cuecard.model import Call, CallPrompt, CallRecord, DeliveryChoice
 from cuecard.model.messages import Summary
 from cuecard.pipeline.fingerprints import fingerprints
-from cuecard.pipeline.history.record import Selected
-from cuecard.pipeline.history.selection import select
-from cuecard.pipeline.history.stack import TurnMessages, stack
+from cuecard.pipeline.history.selection import Selected, select
 from cuecard.pipeline.inputs import Values
-from cuecard.pipeline.messages import plain_messages, section_messages
-from cuecard.pipeline.origin import configuration_of
-from cuecard.pipeline.request import CallRequest
+from cuecard.pipeline.messages import TurnMessages, plain_messages, section_messages, stack
+from cuecard.pipeline.request import CallRequest, configuration_of
 from cuecard.pipeline.sections import Composed, given_of
 from cuecard.pipeline.tools import ToolPlan
 from cuecard.records import dataclass

@@ -1,4 +1,4 @@
-"""The continuation of a conversation: its system prompt stays, and changes are announced once, in a block.
+"""A conversation continued; new baselines.
 
 The whole state is in the previous call, which the host keeps; the engine keeps nothing. Occasionally, a conversation
 gets a new baseline: a new system prompt with nothing appended yet. This loses the cache, so it only happens if it is
@@ -12,10 +12,9 @@ from dataclasses import replace
 from functools import reduce
 
 from cuecard.agent import UPDATE, Agent
-from cuecard.config.values.placeholders import fill
+from cuecard.config.values import fill
 from cuecard.config.words_spec import WordsSpec
-from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Withheld
-from cuecard.pipeline.block import make_block
+from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, DeliveryChoice, Withheld
 from cuecard.pipeline.cues import waiting
 from cuecard.pipeline.fit import NOT_SHOWN, Decided, Room, call_room, excess
 from cuecard.pipeline.messages import as_before
@@ -27,12 +26,13 @@ from cuecard.pipeline.placement import (
     Placed,
     active_tools,
     lacks_room,
+    make_block,
     place,
     slots,
     tokens_of,
     withheld_notice,
 )
-from cuecard.pipeline.request import CallRequest, StepRequest
+from cuecard.pipeline.request import CallRequest, StepRequest, is_mixed
 from cuecard.pipeline.segments import PROBE, Asked
 from cuecard.pipeline.tools import discover_more, restored_tools
 from cuecard.records import dataclass
@@ -257,3 +257,35 @@ def _untold(call: Call, tools: Collection[Withheld]) -> Call:
     untold = {each.tool for each in tools}
     withheld = tuple(replace(each, told=False) if each.tool in untold else each for each in call.tools.withheld)
     return replace(call, tools=replace(call.tools, withheld=withheld))
+
+
+CHANGED = "configuration_changed"
+"""The code of the diagnostic with which a turn reports that earlier messages were made from other files."""
+
+LOST = "conversation_lost"
+"""The code of the diagnostic with which a turn reports that nobody knows what was sent before."""
+
+_ANEW = "the system prompt differs from the one sent before"
+_COMPACTED = "compacted: the history was shortened, so the system prompt is rebuilt and includes what was discovered"
+_APPENDED = "the conversation was made under `reload: append`, which was removed, and goes on under `next-call`"
+
+
+def baseline_reason(request: CallRequest, delivery: DeliveryChoice) -> str:
+    """Why the system prompt differs from the one sent before; empty if it does not, or if there is none before."""
+    previous = request.previous
+    if previous is None:
+        return _replaced(request)
+    if request.kept is not None:
+        return request.lost or _COMPACTED
+    if previous.configuration.reload == "append" or is_mixed(previous):
+        return f"{_APPENDED}: {_ANEW}"
+    if previous.configuration.sha256 != request.agent.sha256:
+        return f"the configuration changed: {_ANEW}"
+    if previous.delivery.name != delivery.name:
+        return f"the delivery changed from {previous.delivery.name} to {delivery.name}: {_ANEW}"
+    return _replaced(request)
+
+
+def _replaced(request: CallRequest) -> str:
+    """Why this call replaces one made from other files within the same run, or a lost one; empty if it does not."""
+    return next((found.message for found in request.turn.diagnostics if found.code in {CHANGED, LOST}), "")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cuecard.config.endpoints import endpoint_name
 from cuecard.config.model_profile import ModelProfile
+from cuecard.config.models_file import endpoint_name
 from cuecard.errors import InputError, Problem
 from cuecard.model import Authority, Call, Delivery, DeliveryChoice, DeliveryWish, Diagnostic, Host, Turn
 from cuecard.pipeline.request import CallRequest

@@ -14,7 +14,7 @@ from pydantic import AwareDatetime
 
 from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY, Agent
 from cuecard.config.agent_file import InputSpec
-from cuecard.config.input_types import is_of_type
+from cuecard.config.values import is_of_type
 from cuecard.errors import Problem, did_you_mean, visible
 from cuecard.model import (
     Clock,
@@ -37,10 +37,9 @@ from cuecard.pipeline.discovery import record_of
 from cuecard.pipeline.request import CallRequest
 from cuecard.records import dataclass
 from cuecard.sources.clock import date_text
-from cuecard.sources.entities import remember
-from cuecard.sources.memory import memory_text
+from cuecard.sources.memory import memory_text, remember
 from cuecard.template import clean, refuse_controls
-from cuecard.template.guards.controls import has_controls, without_controls
+from cuecard.template.guards.characters import has_controls, without_controls
 
 _SHOWN = 60
 

@@ -1,13 +1,20 @@
-"""The messages of a call: the stack of its policy, with the system prompt and sections that are messages."""
+"""The messages of a call, in their stack.
+
+Sections that are separate messages follow the system prompt, or are placed where the order names them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import replace
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from datetime import datetime
 
-from cuecard.model import Call, Segment
+from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
+from cuecard.model import Call, Cut, Json, Segment
 from cuecard.model.messages import Message, Role
+from cuecard.pipeline.history.selection import Selected
+from cuecard.records import dataclass
 
 
 def section_messages(spoken: tuple[tuple[Role, str, str], ...]) -> tuple[Message, ...]:
@@ -63,3 +70,101 @@ def _plain(message: Message) -> Message:
     """The message as plain JSON."""
     time = message.timestamp
     return replace(message, timestamp=time.isoformat()) if isinstance(time, datetime) else message
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The messages of a request. A host stores those that `persist`; the others are created again for each request."""
+
+    messages: tuple[Message, ...]
+    cuts: tuple[Cut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnMessages:
+    """What a turn adds to the history.
+
+    Attributes:
+        current: the new message, or its text; left out if blank. Parts other than text are passed on unread.
+        metadata: runtime facts as JSON; no message if there are none.
+        ephemeral: an instruction for this request only; last, unless `StackSpec.order` names its place.
+    """
+
+    current: str | Message | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    ephemeral: str = ""
+
+
+def stack(
+    system: str,
+    selected: Selected,
+    turn: TurnMessages,
+    spec: StackSpec,
+    quoted: Callable[[str], str] = str,
+    spoken: Sequence[Message] = (),
+) -> Stack:
+    """The messages of a request.
+
+    Args:
+        system: the system prompt.
+        selected: the history, with the summary in front of it if it is a message.
+        turn: what the turn adds.
+        spec: the order of the parts, and the format of the metadata.
+        quoted: keeps the metadata, which the engine writes itself, from opening or closing elements of the prompt.
+        spoken: sections that are separate messages, each with the section's id.
+    """
+    new = Message("user", turn.current) if isinstance(turn.current, str) else turn.current
+    history, again = _without(selected.messages, new)
+    facts, cuts = metadata_message(turn.metadata, spec.metadata, quoted)
+    placed = spec.sections
+    parts: dict[StackPart, tuple[Message, ...]] = {
+        **{name: tuple(message for message in spoken if message.id == name) for name in placed},
+        "system": (*_system_message(system), *(message for message in spoken if message.id not in placed)),
+        "metadata": (facts,) if facts else (),
+        "history": (*((selected.as_message,) if selected.as_message else ()), *history),
+        "current": () if new is None or (new.blank and new.role != "tool") else (new,),
+        "ephemeral": _system_message(turn.ephemeral),
+    }
+    order = spec.order if "ephemeral" in spec.order else (*spec.order, "ephemeral")
+    return Stack(tuple(message for name in order for message in parts[name]), (*again, *cuts))
+
+
+def metadata_message(
+    metadata: Mapping[str, Json], spec: MetadataSpec, quoted: Callable[[str], str] = str
+) -> tuple[Message | None, tuple[Cut, ...]]:
+    """`{"<key>": {...}}` as a user message, with sorted keys; a stub if it is larger than `max_bytes`.
+
+    The stub is `{"truncated": true}` with the texts under the keys in `spec.keep` that are not blank or, if that is
+    still too large, without them.
+    """
+    if not metadata:
+        return None, ()
+    stub = {"truncated": True}
+    texts = {key: value for key in spec.keep if isinstance(value := metadata.get(key), str)}
+    kept = {key: value for key, value in texts.items() if value.strip()}
+    whole, *stubs = (quoted(_written(facts, spec)) for facts in (dict(metadata), {**kept, **stub}, stub))
+    if _size(whole) <= spec.max_bytes:
+        return Message("user", whole, persist=False), ()
+    reason = f"messages.metadata.max_bytes: {_size(whole)} of {spec.max_bytes} bytes"
+    fitting = next(text for text in stubs if _size(text) <= spec.max_bytes)
+    return Message("user", fitting, persist=False), (Cut(f"metadata {spec.key}", reason),)
+
+
+def _without(history: tuple[Message, ...], new: Message | None) -> tuple[tuple[Message, ...], tuple[Cut, ...]]:
+    """The history without the current message, which some hosts store before they ask."""
+    if new is None or not new.id or new.blank or new.role != "user":
+        return history, ()
+    others = tuple(message for message in history if message.id != new.id or message.role != "user")
+    return others, (Cut("history message", "it is the current message"),) if len(others) < len(history) else ()
+
+
+def _system_message(text: str) -> tuple[Message, ...]:
+    return (Message("system", text, persist=False),) if text.strip() else ()
+
+
+def _written(facts: Mapping[str, Json], spec: MetadataSpec) -> str:
+    return json.dumps({spec.key: facts}, ensure_ascii=False, separators=(",", ":"), sort_keys=True, default=dict)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cuecard.agent import PROTOCOLS, Agent, Section
-from cuecard.config.values.placeholders import fill
+from cuecard.config.values import fill
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import Call
 from cuecard.pipeline.layout import Leads

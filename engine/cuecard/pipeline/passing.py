@@ -8,7 +8,7 @@ from dataclasses import replace
 from cuecard.agent import Agent, Section
 from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Call, CallPrompt, CountTokens, Cut, EndedText
-from cuecard.pipeline.block import make_block
+from cuecard.pipeline.placement import make_block
 from cuecard.pipeline.segments import said
 
 PASSING = "turn-text:"

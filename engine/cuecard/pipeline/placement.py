@@ -1,6 +1,4 @@
-"""Where the protocols of discovered tools are placed: in the system prompt, or after the search result that found
-them.
-"""
+"""Where instructions are placed; cues that wait."""
 
 from __future__ import annotations
 
@@ -12,25 +10,32 @@ from typing import TypeAlias
 from weakref import finalize
 
 from cuecard.agent import PROTOCOLS, Agent, Section
-from cuecard.config.values.placeholders import fill
+from cuecard.config.values import fill
 from cuecard.model import Appended, Call, CountTokens, Cut, Discovery, Segment, Withheld
-from cuecard.pipeline.block import make_block
 from cuecard.pipeline.cues import Due, due
-from cuecard.pipeline.fingerprints import salted
+from cuecard.pipeline.fingerprints import salted, sha256
 from cuecard.pipeline.fit import Activation, Room, activate, step_room
 from cuecard.pipeline.limits import within_budget
-from cuecard.pipeline.origin import check_texts
-from cuecard.pipeline.request import StepRequest
-from cuecard.pipeline.segments import (
-    PROBE,
-    Asked,
-    count_pieces,
-    laid_out,
-    make_segments,
-    render_sections,
-    said,
-)
+from cuecard.pipeline.request import CallRequest, StepRequest, check_texts
+from cuecard.pipeline.segments import PROBE, Asked, count_pieces, laid_out, make_segments, render_sections, said
 from cuecard.records import dataclass
+
+
+def make_block(
+    kind: str, text: str, count: CountTokens, *, after: str | None = None, turn: int | None = None
+) -> Appended:
+    """The block; its id is derived from its text, so the same text has the same id.
+
+    Args:
+        kind: the beginning of the id.
+        text: its text.
+        count: how tokens are counted.
+        after: the call id of the result that it follows.
+        turn: the number of the user message that it belongs to.
+    """
+    digest = sha256(text)
+    return Appended(after, text, f"{kind}-{digest[:12]}", count(text), digest, turn)
+
 
 AHEAD = "found-ahead"
 """The beginning of the id of a block with the instructions of tools found ahead by the user's own words."""
@@ -349,3 +354,19 @@ def edition(request: StepRequest) -> tuple[Section, ...]:
     """The parts of the prompt that a call selected, shown or not."""
     configuration = request.call.configuration
     return request.agent.edition(configuration.profile, configuration.variant)
+
+
+def tell_late_cues(request: CallRequest, call: Call) -> Call:
+    """The call with a block after its user message that contains the cues for results without a call id."""
+    if not call.tools.waiting:
+        return call
+    early = tuple(each for each in request.found.early if each.tool in call.tools.waiting)
+    answers = (a.tool for a in request.found.answers if a.tool in call.tools.waiting and a.after_call_id is None)
+    names, there = tuple(answers), slots(request.agent, call)
+    still = tuple(name for name in call.tools.waiting if name not in names)
+    call = replace(call, tools=replace(call.tools, waiting=still, early=early))
+    if not (names and there):
+        return call
+    text = cues_text(request.agent, call, there, names)
+    block = make_block(CUES, text, request.count, turn=call.turn)
+    return replace(call, prompt=replace(call.prompt, sent=(*call.prompt.sent, block)))

@@ -1,14 +1,16 @@
-"""The requests for a call and a step: the arguments of the two hooks, as they pass through the pipeline."""
+"""Requests of both hooks; their origin checked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from cuecard.agent import Agent
-from cuecard.model import Call, FileText, Tokenizer, Turn
+from cuecard.errors import InputError, Problem
+from cuecard.model import Appended, Call, Configuration, FileText, Segment, Tokenizer, Turn
 from cuecard.pipeline.discovery import Found
+from cuecard.pipeline.fingerprints import sha256
 from cuecard.records import dataclass
 
 
@@ -62,3 +64,78 @@ class StepRequest:
     found: Found
     count: Tokenizer
     salt: str = ""
+
+
+def configuration_of(agent: Agent) -> Configuration:
+    """A call's record of the agent that made it, without the selected sections."""
+    return Configuration(agent.spec.agent, agent.sha256, agent.catalogue.sha256)
+
+
+def check_previous(previous: Call | None, agent: Agent) -> None:
+    """Reject a previous call of another agent: its sections and tools mean nothing here.
+
+    Raises:
+        InputError: when it belongs to another agent. Changed files or tools are allowed, and announced as changes.
+    """
+    if previous is not None and previous.configuration.agent != agent.spec.agent:
+        raise InputError(_foreign(previous, agent, "previous"))
+
+
+def check_call(call: Call, agent: Agent) -> None:
+    """Reject a call made from other files or tools: a prompt must not mix two states.
+
+    Raises:
+        InputError: naming what differs, and both fingerprints.
+    """
+    made, here = call.configuration, configuration_of(agent)
+    if made.agent != here.agent:
+        raise InputError(_foreign(call, agent, "call"))
+    if made.sha256 != here.sha256:
+        raise InputError(_stale("files", made.sha256, here.sha256))
+    if made.catalogue != here.catalogue:
+        raise InputError(_stale("tools", made.catalogue, here.catalogue))
+    if is_mixed(call):
+        told = "the call goes on from a system prompt of other files, as under `reload: append`, which was removed"
+        hint = "prepare the call again, or the next user message: both begin with a new system prompt"
+        raise InputError(Problem("removed-setting", told, hint, "call.configuration.reload"))
+
+
+def is_mixed(call: Call) -> bool:
+    """Whether the system prompt of a call was made from other files than the call, as under `reload: append`."""
+    return call.prompt.origin not in {"", call.configuration.sha256}
+
+
+def check_texts(call: Call | None, name: str) -> None:
+    """Reject a call whose texts do not match their fingerprints, because it was edited.
+
+    Raises:
+        InputError: naming every edited part.
+    """
+    wrong = list(_edited(call, name)) if call else []
+    if wrong:
+        raise InputError(wrong)
+
+
+def _edited(call: Call, name: str) -> Iterator[Problem]:
+    places: tuple[tuple[str, Sequence[Segment | Appended]], ...] = (
+        ("segments", call.prompt.segments),
+        ("sent", call.prompt.sent),
+        ("passing", call.prompt.passing),
+    )
+    for place, pieces in places:
+        for number, piece in enumerate(pieces):
+            if sha256(piece.text) != piece.sha256:
+                told = f"the text of `{piece.id}` does not match its fingerprint"
+                where = f"{name}.prompt.{place}[{number}]"
+                yield Problem("edited-call", told, "pass the call unchanged", where)
+
+
+def _foreign(call: Call, agent: Agent, name: str) -> Problem:
+    told = f"the call belongs to the agent `{call.configuration.agent}`, not to `{agent.spec.agent}`"
+    return Problem("foreign-call", told, "use the engine that prepared it", name)
+
+
+def _stale(what: str, made: str, here: str) -> Problem:
+    told = f"the call was prepared from other {what}: {made[:12] or 'none'}, while this engine has {here[:12]}"
+    hint = "use the same engine for all steps of a call (as `Pins` does), or prepare the call again"
+    return Problem("stale-call", told, hint, "call.configuration")

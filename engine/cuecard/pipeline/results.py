@@ -1,21 +1,76 @@
-"""Renders a tool result as the text that the model reads: identical for the same result, so that no cache breaks."""
+"""A tool result as text, cut in the middle."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from cuecard.agent import Agent
 from cuecard.agent.results import ResultForm, form_of
-from cuecard.config.values.placeholders import fill
+from cuecard.config.results_spec import LengthUnit
+from cuecard.config.values import fill
 from cuecard.errors import CuecardError
 from cuecard.model import CountTokens, Diagnostic, Json, RenderedResult, ToolResult
-from cuecard.pipeline.cutting import CutText, cut_text
 from cuecard.sources.result_values import fields_of, unwrapped, value_at
 from cuecard.template import Trusted, clean
 from cuecard.template.guards.gate import Gate
 from cuecard.template.guards.marks import marked
+
+_PER_TOKEN = 4
+"""An estimate of the characters per token, from which the search for a cut begins."""
+
+
+class CutText(NamedTuple):
+    """What remains of a text, and how much is left out, in the requested unit; `whole` is the entire text."""
+
+    head: str
+    tail: str
+    left_out: int
+    whole: int
+
+
+def cut_text(text: str, limits: tuple[int, int], unit: LengthUnit, count: CountTokens) -> CutText:
+    """The beginning and the end of a text, as long as `limits` allow; a text that fits is returned as the head."""
+    head, tail = limits
+    if unit == "characters":
+        left_out, end = len(text) - head - tail, len(text) - tail
+        return CutText(text[:head], text[end:], left_out, len(text)) if left_out > 0 else _all(text, len(text))
+    if unit == "lines":
+        return _cut_lines(text, head, tail)
+    whole = count(text)
+    if whole <= head + tail:
+        return _all(text, whole)
+    first = _longest(text, head, count, lambda size: text[:size])
+    last = _longest(text, tail, count, lambda size: text[len(text) - size :])
+    middle = text[first : len(text) - last]
+    return CutText(text[:first], text[len(text) - last :], count(middle), whole)
+
+
+def _all(text: str, whole: int) -> CutText:
+    return CutText(text, "", 0, whole)
+
+
+def _cut_lines(text: str, head: int, tail: int) -> CutText:
+    lines = text.splitlines(keepends=True)
+    if len(lines) <= head + tail:
+        return _all(text, len(lines))
+    kept = "".join(lines[:head]).removesuffix("\n"), "".join(lines[len(lines) - tail :])
+    return CutText(*kept, len(lines) - head - tail, len(lines))
+
+
+def _longest(text: str, limit: int, count: CountTokens, part: Callable[[int], str]) -> int:
+    """The length in characters of the longest part of the text that costs at most `limit` tokens."""
+    if limit == 0:
+        return 0
+    least, most = 0, min(limit * _PER_TOKEN, len(text))
+    while most < len(text) and count(part(most)) <= limit:
+        least, most = most, min(most * 2, len(text))
+    while least < most:
+        middle = (least + most + 1) // 2
+        least, most = (middle, most) if count(part(middle)) <= limit else (least, middle - 1)
+    return least
 
 
 def render_result(agent: Agent, result: ToolResult, count: CountTokens) -> RenderedResult:

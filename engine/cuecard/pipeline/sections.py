@@ -11,7 +11,7 @@ from cuecard.agent.sections.conditions import Facts, holds, sections_asked, told
 from cuecard.model import Appended, CallGiven, Cut, Diagnostic, Json, Segment, SourceRow, Turn, Withheld
 from cuecard.model.messages import Role
 from cuecard.pipeline.fit import excess
-from cuecard.pipeline.history.text import text_of
+from cuecard.pipeline.history.units import text_of
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.passing import ephemeral_block, section_block
 from cuecard.pipeline.request import CallRequest, StepRequest
@@ -28,8 +28,8 @@ from cuecard.pipeline.segments import (
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
 from cuecard.template import trusted
-from cuecard.template.backends.rules import TOOL
 from cuecard.template.guards.gate import report
+from cuecard.template.rules import TOOL
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.layout import Frame, Leads, lay_out, new_leads
 from cuecard.pipeline.limits import tokens_around
 from cuecard.records import dataclass
-from cuecard.sources.protocols import Form, protocols_text
+from cuecard.sources.tools import Form, protocols_text
 from cuecard.template import trusted, trusted_value
 
 

@@ -1,16 +1,224 @@
-"""Assembles a step."""
+"""A step and its manifest."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields, replace
 from functools import partial
+from operator import attrgetter
+from typing import Any
 
-from cuecard.model import Cut, Refusals, Step
-from cuecard.pipeline.fingerprints import salted
-from cuecard.pipeline.manifest import StepParts, make_manifest
-from cuecard.pipeline.messages import with_system
-from cuecard.pipeline.passing import ended_texts
-from cuecard.pipeline.placement import Placed
+from cuecard.agent import Section
+from cuecard.model import (
+    Configuration,
+    Cut,
+    DeliveryChoice,
+    Diagnostic,
+    Discovery,
+    Manifest,
+    Refusals,
+    SectionRecord,
+    SourceRow,
+    Step,
+    Tier,
+    TokenSource,
+    TokenTotals,
+)
+from cuecard.pipeline.cues import waiting
+from cuecard.pipeline.fingerprints import salt_name, salted, sha256
+from cuecard.pipeline.fit import cut_short, step_cuts
+from cuecard.pipeline.limits import tokens_around
+from cuecard.pipeline.messages import spoken_sections, with_system
+from cuecard.pipeline.passing import ended_texts, section_of
+from cuecard.pipeline.placement import AHEAD, CUES, WITHHELD, Placed, slots
 from cuecard.pipeline.request import StepRequest
+from cuecard.pipeline.segments import PROBE, render_sections
+from cuecard.records import dataclass
+
+_REASONS = {"static": "never changes", "call": "values of this call", "step": "core tools and discovered tools"}
+
+_BLOCKS = {
+    WITHHELD: "no room for instructions",
+    AHEAD: "found ahead by the user's message",
+    CUES: "cues for first results",
+}
+_CHANGED = "changed since the previous call"
+
+_FIELDS = {
+    kind: attrgetter(*(field.name for field in fields(kind)))
+    for kind in (
+        *(Configuration, DeliveryChoice, SectionRecord, TokenTotals, TokenSource),
+        *(Discovery, Cut, Diagnostic, SourceRow),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StepParts:
+    """The results of the pipeline's stages for a step: the prompt, and the discoveries that were left out."""
+
+    placed: Placed
+    dropped: tuple[Cut, ...]
+
+
+def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
+    """The manifest of a step. With a salt, every fingerprint in it is salted; those in `parts` already are."""
+    call, salt, placed = request.call, request.salt, parts.placed
+    spoken, record = tuple(_spoken(request)), call.record
+    system, appended = (sum(each.tokens for each in place) for place in (placed.segments, placed.blocks))
+    messages = sum(each.tokens for each in spoken)
+    active = (*call.tools.initial, *(d.tool for d in placed.shown))
+    cuts = (*parts.dropped, *step_cuts(request, placed.withheld, placed.tokens), *placed.cuts)
+    short = tuple(_cut_short(request))
+    manifest = Manifest(
+        configuration=_configuration(call.configuration, salt),
+        delivery=call.delivery,
+        active_tools=active,
+        discovered=placed.shown,
+        sections=(*_in_system(request, placed), *spoken, *_appended(placed), *_passing(request, placed)),
+        protocols=tuple(_protocols(request, placed, {each.what for each in short})),
+        total_tokens=system + messages + appended,
+        tokens=TokenTotals(system, messages, appended, record.tokens),
+        cuts=tuple(dict.fromkeys((*record.cuts, *cuts, *short, *_silent(request, active)))),
+        diagnostics=tuple(dict.fromkeys((*record.diagnostics, *request.found.diagnostics, *_homeless(placed)))),
+        sources=record.sources,
+        trust=record.trust,
+        inputs={name: salted(digest, salt) for name, digest in record.inputs.items()} if salt else record.inputs,
+        salt=salt_name(salt),
+        origins=request.agent.origins,
+    )
+    return replace(manifest, sha256=salted(_fingerprint(manifest), salt))
+
+
+def _configuration(made: Configuration, salt: str) -> Configuration:
+    return replace(made, sha256=salted(made.sha256, salt), catalogue=salted(made.catalogue, salt)) if salt else made
+
+
+def _fingerprint(manifest: Manifest) -> str:
+    """The fingerprint of every field in order of declaration, except those added later; mappings by sorted keys."""
+    values = [getattr(manifest, field.name) for field in fields(Manifest) if field.name not in {"sha256", "cache"}]
+    flat = [sorted(value.items()) if isinstance(value, Mapping) else value for value in values]
+    return hashlib.sha256(json.dumps(flat, default=_flat).encode()).hexdigest()
+
+
+def _flat(value: Any) -> Any:
+    return _FIELDS[type(value)](value)
+
+
+def _cut_short(request: StepRequest) -> Iterator[Cut]:
+    """Core tools whose instructions were cut by the budget of their section but that are active nevertheless."""
+    agent, call, count = request.agent, request.call, request.count
+    limited = [section for section in slots(agent, call) if section.spec.budget is not None][:1]
+    texts = render_sections(agent, limited, call.values, (), notice=PROBE)
+    for section, text in zip(limited, texts, strict=True):
+        yield from cut_short(request, section, tokens_around(text, PROBE, agent.names, count))
+
+
+def _silent(request: StepRequest, active: tuple[str, ...]) -> Iterator[Cut]:
+    protocols = request.agent.protocols
+    for name in active if protocols else ():
+        if name not in protocols:
+            yield Cut(name, "no instructions: active without a protocol")
+
+
+def _sections(request: StepRequest) -> dict[str, Section]:
+    """The sections by id; the baseline may have another profile than the call."""
+    configuration = request.call.configuration
+    edition = request.agent.edition(configuration.profile, configuration.variant)
+    return {section.id: section for section in (*request.agent.edition(), *edition)}
+
+
+def _homeless(placed: Placed) -> Iterator[Diagnostic]:
+    if any(block.after_call_id is None and block.turn is None for block in placed.appended):
+        told = "a search result has no call id, so its block moves to the end of each request; give each call an id"
+        yield Diagnostic("missing_call_id", told)
+
+
+def _in_system(request: StepRequest, placed: Placed) -> Iterator[SectionRecord]:
+    known = _sections(request)
+    for s in placed.segments:
+        section = known.get(s.id)
+        source, reads = (section.written_at(request.call.values), section.values) if section else ("", ())
+        yield SectionRecord(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256, reads)
+
+
+def _spoken(request: StepRequest) -> Iterator[SectionRecord]:
+    """Sections that are separate messages; the host's messages are not part of a manifest."""
+    if not request.call.prompt.messages:
+        return
+    known = _sections(request)
+    for message in spoken_sections(request.call, {*known, *request.call.prompt.shown}):
+        section, text = known.get(message.id), str(message.content)
+        tier: Tier = section.tier if section else "static"
+        source, reads = (section.written_at(request.call.values), section.values) if section else ("", ())
+        digest, tokens = salted(sha256(text), request.salt), request.count(text)
+        yield SectionRecord(message.id, tier, "message", source, _REASONS[tier], tokens, digest, reads)
+
+
+def _appended(placed: Placed) -> Iterator[SectionRecord]:
+    found: dict[str | None, list[str]] = {}
+    for discovery in placed.shown:
+        found.setdefault(discovery.after_call_id, []).append(discovery.tool)
+    unfit: dict[str | None, list[str]] = {}
+    for each in placed.withheld:
+        if each.told:
+            unfit.setdefault(each.after_call_id, []).append(each.tool)
+    for block in placed.appended:
+        if block.turn is not None:
+            reason = next((told for start, told in _BLOCKS.items() if block.id.startswith(start)), _CHANGED)
+            source = f"call {block.turn + 1}"
+        elif block.id.startswith(CUES):
+            source, reason = f"result {block.after_call_id}", _BLOCKS[CUES]
+        else:
+            source = f"search result {block.after_call_id}" if block.after_call_id else "search result"
+            told = (("discovered", found), ("no room for", unfit))
+            there = ((what, tools[block.after_call_id]) for what, tools in told if block.after_call_id in tools)
+            reason = "; ".join(f"{what}: {', '.join(names)}" for what, names in there)
+        yield SectionRecord(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
+
+
+def _passing(request: StepRequest, placed: Placed) -> Iterator[SectionRecord]:
+    """The texts of this turn or this request alone; a section that has changed within the turn has several."""
+    known, call, named = _sections(request), request.call, set[str]()
+    for block in placed.passing:
+        name, lives = section_of(block), "turn" if block.lifetime == "turn" else "request"
+        section = known.get(name)
+        source, reads = (section.written_at(call.values), section.values) if section else ("turn.ephemeral", ())
+        since = f", from result {block.after_call_id} on" if block.after_call_id else ""
+        tier: Tier = section.tier if section else "call"
+        reason, again = f"for this {lives} only{since}", name in named
+        named.add(name)
+        yield SectionRecord(
+            block.id if again else name, tier, "appended", source, reason, block.tokens, block.sha256, reads
+        )
+
+
+def _protocols(request: StepRequest, placed: Placed, cut: Collection[str]) -> Iterator[SectionRecord]:
+    agent, call, shown = request.agent, request.call, placed.shown
+    said = {tool for each in placed.due for tool in each.tools}
+    partly = waiting(request, placed.shown).keys() - said if call.delivery.name == "append" else set[str]()
+    place: Mapping[str, str] = {d.tool: d.after_call_id or "" for d in shown}
+    for name in (*call.tools.initial, *place):
+        protocol = agent.protocols.get(name)
+        if protocol is None or name in cut:
+            continue
+        if name in agent.core:
+            reason = "core tool"
+        elif name in place and name in call.tools.ahead:
+            reason = _BLOCKS[AHEAD]
+        elif name in place:
+            reason = f"discovered by {place[name] or 'a search without an id'}"
+        else:
+            reason = "every tool, from the start" if call.delivery.shows_all else "discovered earlier"
+        text = protocol.first if name in partly else protocol.text
+        digest, tokens = salted(protocol.sha256, request.salt), request.count(text)
+        source = agent.catalogue[name].source
+        if name in place and not call.delivery.rebuilds:
+            yield SectionRecord(name, "step", "appended", source, reason, tokens, digest)
+        else:
+            yield SectionRecord(name, "step", "system", source, reason, tokens, digest)
 
 
 def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placed) -> Step:

@@ -9,15 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from cuecard.agent import Section
-from cuecard.config.values.placeholders import fill
+from cuecard.config.values import fill
 from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Call, CallPrompt, CallRecord, Json, ResultRecord, ToolResult
-from cuecard.pipeline.block import make_block
 from cuecard.pipeline.discovery import last_call_id
 from cuecard.pipeline.fingerprints import fingerprints
 from cuecard.pipeline.inputs import clean_again
 from cuecard.pipeline.passing import PASSING, ended_texts, of_turn, section_block, section_of
-from cuecard.pipeline.placement import edition
+from cuecard.pipeline.placement import edition, make_block
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.sections import Again, compose_again
 from cuecard.pipeline.segments import make_segments, said

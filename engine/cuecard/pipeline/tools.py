@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from cuecard.agent import Agent
 from cuecard.model import Call, CallTools, Cut, Discovery, ToolCard, Turn, Withheld
-from cuecard.model.gates import Gates
+from cuecard.model.turn import Gates
 from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.fit import NOT_SHOWN
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.records import dataclass
-from cuecard.sources.tools.visibility import excluded_tools, visible
+from cuecard.sources.tools import excluded_tools, visible
 
 
 @dataclass(frozen=True, slots=True)

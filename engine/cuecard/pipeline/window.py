@@ -8,8 +8,8 @@ from itertools import takewhile
 from cuecard.config.history_spec import HistorySpec
 from cuecard.model import Call
 from cuecard.model.messages import Message, Part
-from cuecard.pipeline.history.record import Selected
-from cuecard.pipeline.history.text import prefixed
+from cuecard.pipeline.history.selection import Selected
+from cuecard.pipeline.history.units import prefixed
 from cuecard.pipeline.request import CallRequest
 
 _MOVED = "the history window moved: earlier messages are gone, so the system prompt is rebuilt"

@@ -9,23 +9,21 @@ from pathlib import Path
 from pydantic import SkipValidation
 
 from cuecard.agent import Agent, build_agent
-from cuecard.agent.helpers import LoadHelpers
-from cuecard.agent.memo import Memo
-from cuecard.config.documents.texts import AgentSources
+from cuecard.agent.host_functions import LoadHelpers
+from cuecard.agent.world import Memo
+from cuecard.config.documents.sources import AgentSources
 from cuecard.engine import Engine
+from cuecard.files.clock import utc_now
+from cuecard.files.content import find_agent
+from cuecard.files.host_code import AnyRanker, helper_loader
+from cuecard.files.rankers.choice import Search, SearchWish
+from cuecard.files.tokens import TokenCounter, bundled_counter
 from cuecard.model import Clock, DeliveryWish
 from cuecard.model.boundary import FilledText, checked
-from cuecard.model.sealed import check_key
-from cuecard.outside.clock import utc_now
-from cuecard.outside.content import find_agent
-from cuecard.outside.helpers import helper_loader
-from cuecard.outside.rankers.code import AnyRanker
-from cuecard.outside.rankers.opening import SearchWish
-from cuecard.outside.rankers.search import Search
-from cuecard.outside.tokens import TokenCounter, bundled_counter
+from cuecard.model.signed_text import check_key
 from cuecard.records import dataclass
 from cuecard.reload.files import AgentFiles
-from cuecard.reload.last_good import LastGood
+from cuecard.reload.keeper import LastGood
 from cuecard.reload.settle import Pace
 from cuecard.reload.states import States, user_folder
 from cuecard.reload.watcher import Watcher

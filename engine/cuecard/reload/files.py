@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from cuecard.config.documents.texts import AgentSources, SourceText
+from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.errors import Problem, SpecError
-from cuecard.outside.folder import read_agent
-from cuecard.outside.reading import read_text
-from cuecard.outside.roots import Roots
-from cuecard.outside.yaml_files import in_folder
+from cuecard.files.content import in_folder
+from cuecard.files.folder import read_agent
+from cuecard.files.roots import Roots
+from cuecard.files.safe_read import read_text
 from cuecard.records import dataclass
 
 Stamp = tuple[tuple[int, ...] | None, ...]

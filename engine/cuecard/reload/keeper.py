@@ -1,21 +1,129 @@
-"""What a watcher serves: valid states are accepted, broken ones refused, and the last good one is kept on disk."""
+"""Accepts or refuses a state; its status."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
+import os
 from collections.abc import Callable, Collection
-from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from dataclasses import asdict, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar
 
-from cuecard.config.documents.texts import AgentSources
+from cuecard.config.documents.sources import AgentSources
 from cuecard.errors import CuecardError, Problem, SpecError, visible
-from cuecard.outside.clock import utc_now
+from cuecard.files.clock import utc_now
+from cuecard.files.private import check_folder
+from cuecard.model import Json
 from cuecard.records import dataclass
+from cuecard.reload.cleanup import POINTER, pointed_at, replace_file
 from cuecard.reload.files import Look
-from cuecard.reload.last_good import LastGood
 from cuecard.reload.settle import changed
-from cuecard.reload.states import NoState
-from cuecard.reload.status import Refusal, Status
+from cuecard.reload.states import NoState, States
+
+
+class LastGood:
+    """The state that an agent was last served from: a pointer into the states folder, by the agent file's path."""
+
+    def __init__(self, states: States, agent: Path) -> None:
+        self.states, self._home = states, agent.parent
+        place = hashlib.sha256(os.fsencode(agent.absolute())).hexdigest()
+        self.file = states.folder / f"{agent.parent.name[:40]}-{place[:16]}{POINTER}"
+
+    def save(self, sources: AgentSources) -> None:
+        """Save this state and point to it.
+
+        Raises:
+            OSError: when it cannot be written; the previous state is still there.
+        """
+        digest = self.states.save(sources)
+        if pointed_at(self.file) != digest:
+            replace_file(self.file, json.dumps({"format": 1, "sha256": digest}).encode("ascii"))
+
+    def load(self) -> AgentSources:
+        """The saved state.
+
+        Raises:
+            NoState: when there is none, or its file was changed.
+        """
+        if not os.path.lexists(self.file):
+            raise NoState("was never kept")
+        try:
+            check_folder(self.states.folder)
+        except OSError as error:
+            raise NoState(f"is not read: {error}") from None
+        digest = pointed_at(self.file)
+        if not digest:
+            raise NoState(f"cannot be found: {self.file.name} is damaged", damaged=True)
+        return self.states.load(digest, self._home)
+
+
+Watching = Literal["events", "polling", "stopped"]
+"""How changes are noticed: the file system reports them, the sweep finds them, or not any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A state of the files that is not served: its fingerprint, the time it was found, and every problem."""
+
+    sha256: str
+    since: datetime
+    problems: tuple[Problem, ...]
+
+    @property
+    def picture(self) -> str:
+        """The problems as people read them."""
+        return "\n\n".join(problem.picture() for problem in self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One state of a watcher.
+
+    Attributes:
+        number: counts the reported events: 0 at the start, plus one for each swap, refusal and recovery.
+        serving: the fingerprint of the texts that are served, in hex (`Configuration.sha256` in manifests).
+        since: when they started serving.
+        changed: the files that differ from the previously served state, relative to the agent file's folder.
+        refused: the state of the files that was refused; None if the files match what is served.
+        restored: whether the texts are the last good ones of an earlier run, because the files were broken at the
+            start.
+        watching: how changes are noticed.
+        unsaved: why the last good state could not be saved to disk; empty if it was.
+    """
+
+    number: int
+    serving: str
+    since: datetime
+    changed: tuple[str, ...] = ()
+    refused: Refusal | None = None
+    restored: bool = False
+    watching: Watching = "polling"
+    unsaved: str = ""
+
+    def __str__(self) -> str:
+        origin = ", the last good state of an earlier run" if self.restored else ""
+        lines = [f"serving {self.serving[:12]} since {_shown(self.since)}{origin} ({self.watching})"]
+        if self.refused:
+            lines += [f"refused {self.refused.sha256[:12]} since {_shown(self.refused.since)}:", self.refused.picture]
+        if self.unsaved:
+            lines.append(f"the last good state is not on disk: {self.unsaved}")
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Json]:
+        """The status as plain JSON; times in ISO 8601."""
+        data = asdict(self)
+        data["since"] = self.since.isoformat()
+        if self.refused:
+            data["refused"]["since"] = self.refused.since.isoformat()
+        return data
+
+
+def _shown(moment: datetime) -> str:
+    return moment.isoformat(sep=" ", timespec="seconds")
+
 
 Made = TypeVar("Made")
 

@@ -9,15 +9,15 @@ from typing import Annotated, Protocol, runtime_checkable
 
 from annotated_types import Ge
 
-from cuecard.config.documents.texts import AgentSources
+from cuecard.config.documents.sources import AgentSources
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.model import Call, ConversationState, Diagnostic, History, ReloadPolicy, Turn
 from cuecard.model.boundary import checked
-from cuecard.pipeline.baseline import CHANGED
+from cuecard.pipeline.continuation import CHANGED
 from cuecard.pipeline.fingerprints import salted
 from cuecard.records import dataclass
-from cuecard.reload.earlier import Earlier
+from cuecard.reload.earlier_engines import Earlier
 from cuecard.reload.states import NoState, States
 
 

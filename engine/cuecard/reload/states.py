@@ -22,12 +22,11 @@ from weakref import WeakSet
 from platformdirs import user_state_path
 from pydantic import TypeAdapter
 
-from cuecard.config.documents.texts import AgentSources
+from cuecard.config.documents.sources import AgentSources
+from cuecard.files.private import NotOursError
+from cuecard.files.roots import shown
 from cuecard.model.boundary import Count, FilledText, checked
-from cuecard.outside.private import NotOursError
-from cuecard.outside.reading import shown
-from cuecard.reload.cleanup import Limits, clean_up
-from cuecard.reload.disk import read_file, replace_file
+from cuecard.reload.cleanup import Limits, clean_up, read_file, replace_file
 
 FORMAT = 1
 """Raised whenever older versions could not read what is written; a file of another format is left alone."""

@@ -11,14 +11,12 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Generic, TypeVar
 
-from cuecard.config.documents.texts import AgentSources
+from cuecard.config.documents.sources import AgentSources
 from cuecard.model.boundary import checked
 from cuecard.reload.events import Hint, hints
 from cuecard.reload.files import AgentFiles
-from cuecard.reload.keeper import Keeper
-from cuecard.reload.last_good import LastGood
+from cuecard.reload.keeper import Keeper, LastGood, Status, Watching
 from cuecard.reload.settle import Pace, settle
-from cuecard.reload.status import Status, Watching
 
 Made = TypeVar("Made")
 

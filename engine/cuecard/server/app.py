@@ -1,30 +1,67 @@
-"""The service as a FastAPI application: routes, with errors as problem details."""
+"""Routes and their OpenAPI."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, FastAPI, Request
+from fastapi.openapi.utils import get_openapi
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 import cuecard
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import Json
-from cuecard.server.answers import AgentsAnswer, Found, Health, PreparedCall, PreparedStep, Ready, Remembered
-from cuecard.server.describe import agents_json, ready_json
+from cuecard.server.agents import agents_json, ready_json
+from cuecard.server.answers import (
+    AgentsAnswer,
+    Found,
+    Health,
+    PreparedCall,
+    PreparedStep,
+    ProblemDetails,
+    Ready,
+    Remembered,
+)
 from cuecard.server.guard import App, Facts, Guard
-from cuecard.server.json_text import json_bytes
-from cuecard.server.metrics import Metrics
-from cuecard.server.openapi_parts import RESPONSES, openapi_of
+from cuecard.server.monitoring import Metrics
 from cuecard.server.options import ServiceOptions
-from cuecard.server.problems import ProblemResponse, fault_response, problem_response
+from cuecard.server.problems import ALL_STATUSES, ProblemResponse, fault_response, problem_response
 from cuecard.server.requests import Asked, PrepareCall, PrepareStep, Remember, SearchTools
 from cuecard.server.service import Service
-from cuecard.server.strict_route import StrictRoute
+from cuecard.server.strict_json import StrictRoute, json_bytes
+
+_ABOUT = """\
+The prompt engine for hosts that are not written in Python. The service keeps nothing: a conversation travels with the
+client as a signed text, so that any number of replicas can answer in turn."""
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: {
+        "description": "What is wrong, in the form of RFC 9457",
+        "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}},
+    }
+    for status in ALL_STATUSES
+}
+"""The error responses of every path under `/v1`."""
+
+
+def openapi_of(app: FastAPI) -> dict[str, Json]:
+    """The description of the application's routes."""
+    told = get_openapi(title="cuecard", version=app.version, description=_ABOUT, routes=app.routes)
+    wrong = ProblemDetails.model_json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
+    parts = told.setdefault("components", {}).setdefault("schemas", {})
+    parts.update(wrong.pop("$defs", {}))
+    parts["ProblemDetails"] = wrong
+    told["components"]["schemas"] = dict(sorted(parts.items()))
+    told["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    told["security"] = [{}, {"token": []}]
+    return told
+
 
 Body = TypeVar("Body", bound=Asked)
 
@@ -176,3 +213,12 @@ async def _http_exception(request: Request, error: Exception) -> Response:
 
 async def _fault(*_: object) -> Response:
     return fault_response()
+
+
+def openapi_text() -> str:
+    """The description as JSON text, identical on every run."""
+    return json.dumps(create_routes(None, None, None).openapi(), indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(openapi_text())

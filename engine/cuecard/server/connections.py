@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Hashable
 from typing import Protocol
 
-from cuecard.server.logs import log_event
+from cuecard.server.monitoring import log_event
 
 ROOM = 32
 """Connections that are kept free of requests which wait or are answered: so many more than those may be open."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from cuecard.errors import InputError, Problem
-from cuecard.model.sealed import SHORTEST_KEY, check_key
+from cuecard.model.signed_text import SHORTEST_KEY, check_key
 from cuecard.server.connections import ROOM
 
 _DAY = 24 * 60 * 60.0

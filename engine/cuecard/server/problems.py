@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from cuecard.errors import MAX_PROBLEMS, Problem, most_telling
 from cuecard.model import Json
-from cuecard.server.json_text import json_bytes
+from cuecard.server.strict_json import json_bytes
 
 STATUS: Mapping[str, int] = MappingProxyType(
     {

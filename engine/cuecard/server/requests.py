@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.turn_file import EntityEntry, TurnFields
-from cuecard.config.values.names import as_tuple
+from cuecard.config.values import as_tuple
 from cuecard.model import Authority, Json, ToolResult
 
 Conversation = Annotated[

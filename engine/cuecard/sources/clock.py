@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from cuecard.config.sections.clock_spec import ClockSpec
-from cuecard.dates.writers import writer_named
-from cuecard.dates.zones import zone_named
+from cuecard.config.sections.sources_spec import ClockSpec
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
+from cuecard.template.dates import writer_named, zone_named
 
 
 def date_text(now: datetime) -> str:

@@ -1,4 +1,4 @@
-"""The input and output of a section source: a text, and a record of everything that was used or left out."""
+"""Input and output of a source."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import Protocol
 
 from cuecard.model import Cut, Diagnostic, FileText, Json, SourceRow, ToolCard
-from cuecard.model.gates import Gates
+from cuecard.model.turn import Gates
 from cuecard.records import dataclass
+from cuecard.template import Trusted, trusted
+from cuecard.template.guards.marks import unmarked
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +74,18 @@ class Fill(Protocol):
 
     def __call__(self, given: Given) -> Content:
         """The content for one call."""
+
+
+def joined(text: str, more: str) -> str:
+    """The text followed by an author's text; the result is trusted only if the first one is."""
+    return trusted(text + more) if isinstance(text, Trusted) else text + more
+
+
+def one_line(text: str) -> str:
+    """The text on one line: line breaks and runs of white space become one space."""
+    return " ".join(text.split())
+
+
+def is_blank(text: str) -> bool:
+    """Whether a rendered text has nothing but white space, which counts as nothing in every source."""
+    return not unmarked(text).strip()

@@ -6,12 +6,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 
-from cuecard.config.sections.facts_spec import FactsSpec
+from cuecard.config.sections.sources_spec import FactsSpec
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.sources.clock import ClockSource
-from cuecard.sources.content import Content, Given
-from cuecard.sources.text import is_blank, one_line
+from cuecard.sources.content import Content, Given, is_blank, one_line
 from cuecard.template import Escaping, Template, compile_template, trusted
 from cuecard.template.runtime.values import text_of
 

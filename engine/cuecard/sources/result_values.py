@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from cuecard.model import Json
-from cuecard.model.wraps import BLOCKS, FAILED, STRUCTURED
+from cuecard.model.values import BLOCKS, FAILED, STRUCTURED
 from cuecard.template import without_controls
 
 _WRAP = frozenset({*STRUCTURED, *FAILED, "content", "_meta", "meta"})

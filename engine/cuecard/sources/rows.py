@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from cuecard.config.sections.rows_spec import RowsSpec
+from cuecard.config.sections.sources_spec import RowsSpec
 from cuecard.errors import Problem, TemplateError, TemplateSyntaxError
 from cuecard.model import Cut, Json
 from cuecard.records import dataclass
-from cuecard.sources.content import Content, Given
-from cuecard.sources.text import is_blank, one_line
+from cuecard.sources.content import Content, Given, is_blank, one_line
 from cuecard.template import Escaping, Template, compile_template
 from cuecard.template.runtime.values import text_of
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from cuecard.analysis.explain import Break
 from cuecard.errors import CuecardError
 from cuecard.model import Call, Configuration, Manifest, SearchResult
+from cuecard.pipeline.changes import Break
 from cuecard.pipeline.fingerprints import salted
-from cuecard.reload.status import Status
+from cuecard.reload.keeper import Status
 
 Value: TypeAlias = str | int | float | bool | Sequence[str] | Sequence[int]
 

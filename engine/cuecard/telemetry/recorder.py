@@ -1,19 +1,54 @@
-"""Makes the spans and counts the metrics."""
+"""Makes spans, counts metrics."""
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from threading import Lock
 from typing import TypeVar
 
 from opentelemetry.metrics import MeterProvider, get_meter
 from opentelemetry.trace import Span, StatusCode, TracerProvider, get_tracer
 
-from cuecard.analysis.explain import compare_manifests
 from cuecard.model import Call, Manifest, SearchResult, Step
-from cuecard.reload.status import Status
+from cuecard.pipeline.comparison import compare_manifests
+from cuecard.reload.keeper import Status
 from cuecard.telemetry import facts
-from cuecard.telemetry.last import LastSteps
+
+
+class LastSteps:
+    """Manifests by call, for as long as the call is in use. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._known: dict[int, tuple[weakref.ref[Call], Manifest]] = {}
+
+    def get(self, call: Call | None) -> Manifest | None:
+        """The manifest of the call's last step; None if there was none, or another process prepared the call."""
+        if call is None:
+            return None
+        with self._lock:
+            reference, manifest = self._known.get(id(call), (None, None))
+        return manifest if reference is not None and reference() is call else None
+
+    def put(self, call: Call, manifest: Manifest | None) -> None:
+        """Record the manifest of the call's last step."""
+        if manifest is None:
+            return
+        key = id(call)
+        reference = weakref.ref(call, lambda gone: self._forget(key, gone))
+        with self._lock:
+            self._known[key] = (reference, manifest)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def _forget(self, key: int, gone: weakref.ref[Call]) -> None:
+        # No lock: the collector may call this while the lock is held by the same thread.
+        if (known := self._known.get(key)) and known[0] is gone:
+            self._known.pop(key, None)
+
 
 Result = TypeVar("Result")
 

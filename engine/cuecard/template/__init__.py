@@ -1,14 +1,12 @@
 """A small compiler: Handlebars inside XML, text to template."""
 
-from cuecard.template.analysis import InputUse
 from cuecard.template.backends.registry import BACKENDS
-from cuecard.template.backends.rules import Helper
-from cuecard.template.guards.controls import refuse_controls, without_controls
-from cuecard.template.guards.guard import Escaping, Trusted, trusted, trusted_value
-from cuecard.template.guards.invisible import clean, find_invisible
-from cuecard.template.limits import Limits
+from cuecard.template.guards.characters import clean, find_invisible, refuse_controls, without_controls
+from cuecard.template.guards.escaping import Escaping, Trusted, trusted, trusted_value
+from cuecard.template.inputs import InputUse
 from cuecard.template.markup.outline import Outline, Part
 from cuecard.template.markup.tags import element_names
+from cuecard.template.rules import Helper, Limits
 from cuecard.template.runtime.scope import Options
 from cuecard.template.template import Template, compile_template
 

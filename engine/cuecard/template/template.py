@@ -1,10 +1,10 @@
-"""A template: parsed and checked when it is created, compiled to Python once, at the first render."""
+"""The public class: parsed, checked, compiled once."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
 from cuecard.errors import (
     CuecardError,
@@ -12,30 +12,64 @@ from cuecard.errors import (
     TemplateError,
     TemplateLimitError,
     TemplateRenderError,
+    TemplateSyntaxError,
 )
 from cuecard.model import Json
 from cuecard.model.argument_problems import refuse, wrong
 from cuecard.model.boundary import checked
-from cuecard.template.analysis import InputUse, inputs_of
 from cuecard.template.backends.backend import Backend
 from cuecard.template.backends.python_backend import python
 from cuecard.template.backends.registry import BACKENDS
-from cuecard.template.backends.rules import Helper, Rules
-from cuecard.template.elsewhere import pointed
-from cuecard.template.failures import all_of, joined_errors, recursion, unreadable_value
-from cuecard.template.guards.guard import Escaping
-from cuecard.template.limits import USUAL, WORK_LEFT, Limits
+from cuecard.template.guards.escaping import Escaping
+from cuecard.template.inputs import InputUse, inputs_of, pointed
 from cuecard.template.markup.outline import Outline, make_outline
 from cuecard.template.markup.tags import element_names, in_attributes
-from cuecard.template.runtime.marking import MarkingRuntime
+from cuecard.template.rules import USUAL, WORK_LEFT, Helper, Limits, Rules
 from cuecard.template.runtime.partials import too_much_output
-from cuecard.template.runtime.runtime import Runtime
+from cuecard.template.runtime.runtime import MarkingRuntime, Runtime
 from cuecard.template.runtime.scope import Data, Env
 from cuecard.template.syntax.nodes import Block, Program, Statement
 from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import Source
 from cuecard.template.syntax.whitespace import control_whitespace
 from cuecard.template.units import Unit, callees_first, inline_names
+
+T = TypeVar("T")
+
+
+def all_of(work: Iterable[Callable[[], T]]) -> list[T]:
+    """The results of all of these, or one error with all their problems."""
+    results: list[T] = []
+    errors: list[TemplateError] = []
+    for each in work:
+        try:
+            results.append(each())
+        except TemplateError as error:
+            errors.append(error)
+    if errors:
+        raise joined_errors(errors)
+    return results
+
+
+def joined_errors(errors: Iterable[TemplateError]) -> TemplateError:
+    """One error with the problems of all errors."""
+    errors = list(errors)
+    limits = all(isinstance(error, TemplateLimitError) for error in errors)
+    return (TemplateLimitError if limits else TemplateSyntaxError)(p for error in errors for p in error.problems)
+
+
+def recursion(name: str) -> TemplateLimitError:
+    """The problem for Python's own recursion limit."""
+    hint = "call it from a shallower stack, or use fewer nested blocks and partials"
+    return TemplateLimitError(Problem("too-deep", "Python's recursion limit was reached", hint, name))
+
+
+def unreadable_value(name: str, error: Exception) -> TemplateRenderError:
+    """The problem for values that fail while they are read: objects posing as mappings or texts may raise anything."""
+    message = f"a value cannot be read: it raised {type(error).__name__}"
+    hint = "pass only texts, numbers, lists and mappings"
+    return TemplateRenderError(Problem("not-data", message, hint, name))
+
 
 MAX_TEMPLATE = 1_000_000
 """The maximum length of a template in characters."""

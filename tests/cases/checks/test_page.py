@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.cli.check.codes import CODES
-from cuecard.cli.check.command import Options, check
 from cuecard.errors import visible
+from cuecard.workbench.check.codes import CODES
+from cuecard.workbench.check.command import Options, check
 from unit.checks.examples import Example, examples
 from unit.checks.source_codes import source_codes
 

@@ -18,7 +18,7 @@ import pytest
 from cuecard import Engine, Host, Step, ToolResult, Turn
 from cuecard.adapters import anthropic, bedrock, gemini, openai
 from cuecard.adapters.bodies import Form
-from cuecard.adapters.definitions import definitions
+from cuecard.adapters.function_tools import definitions
 
 ROOT = Path(__file__).parents[3]
 HOSTS = ROOT / "docs" / "hosts"

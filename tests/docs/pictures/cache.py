@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cuecard.analysis.cost import Prices, Row, bill
-from cuecard.analysis.cost import Request as Billed
-from cuecard.outside.models import read_models
+from cuecard.files.content import read_models
+from cuecard.workbench.bill import Prices, Row, bill
+from cuecard.workbench.bill import Request as Billed
 from docs.pictures.drawing import Sheet
 from docs.pictures.session import MODEL, billed, requests
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from cuecard import Engine, Step, ToolResult, Turn
 from cuecard.adapters.anthropic import request
-from cuecard.analysis.cost import Block
-from cuecard.analysis.cost import Request as Billed
+from cuecard.files.tokens import uncached_count
 from cuecard.model import DeliveryWish
-from cuecard.outside.tokens import uncached_count
+from cuecard.workbench.bill import Block
+from cuecard.workbench.bill import Request as Billed
 
 ROOT = Path(__file__).parents[3]
 MODEL = "claude-opus-5"

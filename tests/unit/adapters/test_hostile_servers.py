@@ -13,9 +13,9 @@ import pytest
 
 from cuecard.adapters.mcp_client.client import open_server
 from cuecard.errors import Problem, ToolServerError
+from cuecard.files import server_process
+from cuecard.files.server_process import ServerCommand
 from cuecard.model import ToolCard, ToolResult
-from cuecard.outside import server_process
-from cuecard.outside.server_process import ServerCommand
 from unit.adapters.hostile_server import CALLS, LISTS
 
 FOLDER = Path(__file__).parent

@@ -14,8 +14,8 @@ from mcp.client.client import Client
 from cuecard.adapters.mcp_client.client import ToolServer, open_server
 from cuecard.adapters.mcp_lines import LastWords
 from cuecard.errors import ToolServerError
+from cuecard.files.server_process import ServerCommand
 from cuecard.model import ToolResult
-from cuecard.outside.server_process import ServerCommand
 from unit.adapters.odd_server import NAMES, odd_server
 
 FOLDER = Path(__file__).parent

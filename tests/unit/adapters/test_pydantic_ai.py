@@ -20,7 +20,7 @@ from typing_extensions import override
 from cms_agent import cms as engine
 from cuecard import Entity, InputError, Memory, Step, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
-from cuecard.adapters.pydantic_messages import tool_results
+from cuecard.adapters.pydantic_ai.messages import tool_results
 from cuecard.errors import Problem, ToolServerError
 from cuecard.model import Delivery
 

@@ -27,7 +27,7 @@ from pydantic_ai.toolsets import FunctionToolset
 from cms_agent import cms as engine
 from cuecard import Conversation, Entity, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
-from cuecard.adapters.pydantic_messages import tool_results
+from cuecard.adapters.pydantic_ai.messages import tool_results
 from cuecard.model import Delivery
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

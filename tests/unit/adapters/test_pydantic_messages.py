@@ -18,7 +18,7 @@ from pydantic_ai.messages import (
 )
 
 from cuecard import Appended, ToolResult
-from cuecard.adapters.pydantic_messages import place_appended, tool_results
+from cuecard.adapters.pydantic_ai.messages import place_appended, tool_results
 
 Outcome: TypeAlias = Literal["success", "failed", "denied", "interrupted", "retried"]
 

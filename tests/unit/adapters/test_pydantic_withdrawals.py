@@ -12,7 +12,7 @@ from pydantic_ai.profiles import ModelProfile
 
 from cuecard import Turn
 from cuecard.adapters.pydantic_ai import Cuecard
-from cuecard.adapters.pydantic_messages import tool_results
+from cuecard.adapters.pydantic_ai.messages import tool_results
 from property.test_every_conversation import engine_of
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

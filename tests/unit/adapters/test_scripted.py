@@ -12,11 +12,11 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, ThinkingPart, Tool
 
 from cms_agent import cms
 from cuecard import Engine, InputError, SpecError, ToolCard, ToolResult, Turn
-from cuecard.adapters.assistant import make_assistant
-from cuecard.adapters.scripted import scripted_model
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.scenario_file import Scenario, ScenarioFile
+from cuecard.workbench.run.assistant import make_assistant
+from cuecard.workbench.run.script_model import scripted_model
 
 HEAD = """\
 title: A page

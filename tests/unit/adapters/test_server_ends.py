@@ -15,8 +15,8 @@ import pytest
 
 from cuecard.adapters.mcp_client.client import ToolServer, open_server
 from cuecard.errors import ToolServerError
-from cuecard.outside.server_process import ServerCommand
-from cuecard.outside.snapshot import read_snapshot
+from cuecard.files.server_process import ServerCommand
+from cuecard.workbench.run.play import read_snapshot
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows ends the tree with taskkill")
 FOLDER = Path(__file__).parent

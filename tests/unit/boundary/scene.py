@@ -38,7 +38,7 @@ from cuecard import (
 )
 from cuecard.adapters import anthropic, bedrock, gemini, openai
 from cuecard.adapters.clients import check_client
-from cuecard.adapters.definitions import definitions
+from cuecard.adapters.function_tools import definitions
 from cuecard.adapters.functions import Functions
 from cuecard.adapters.pydantic_ai import Cuecard
 from unit.boundary import hostile

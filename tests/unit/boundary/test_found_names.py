@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from cuecard import Diagnostic, Engine, Hit, SearchResult, ToolResult, Turn
-from cuecard.pipeline.found_names import found_names
+from cuecard.pipeline.search_results import found_names
 from unit.section_lists.agents import PROTOCOLS, TOOLS, opened
 
 AGENT = f"""\

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from cuecard.agent.draft import make_draft
+from cuecard.agent.build import make_draft
 from cuecard.agent.lint import lint
-from cuecard.agent.memo import Memo
-from cuecard.config.documents.texts import AgentSources, SourceText
+from cuecard.agent.world import Memo
+from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.errors import Problem
-from cuecard.outside.content import content_root
+from cuecard.files.content import content_root
 
 SCHEMA = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
 INPUTS = "inputs: {name: {type: string}, tasks: {type: list}, facts: {type: object}}"

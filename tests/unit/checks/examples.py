@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import Field
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 
 FOLDER = Path(__file__).parents[2] / "cases" / "checks"
 BASE = FOLDER / "base"

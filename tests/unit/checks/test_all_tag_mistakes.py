@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import TemplateSyntaxError, compile_template
-from cuecard.template.syntax.mistakes import MAX_MISTAKES
+from cuecard.template.syntax.source import MAX_MISTAKES
 
 _CHARACTER, _TOKEN = "unexpected-character", "unexpected-token"
 WRONG = {"{{a,}}": _CHARACTER, "{{a=}}": _TOKEN, "{{> p |}}": _TOKEN, "{{* a}}": "decorator"}

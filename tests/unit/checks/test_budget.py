@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from cuecard.agent.draft import make_draft
+from cuecard.agent.build import make_draft
 from cuecard.agent.lint import lint
-from cuecard.agent.memo import Memo
-from cuecard.config.documents.texts import AgentSources
+from cuecard.agent.world import Memo
+from cuecard.config.documents.sources import AgentSources
 from cuecard.errors import Problem
 from unit.checks.agents import INPUTS, SCHEMA, place, text
 

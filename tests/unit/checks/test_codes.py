@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuecard.cli.check.codes import CODES
+from cuecard.workbench.check.codes import CODES
 from unit.checks.source_codes import source_codes
 
 

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, InputError
-from cuecard.cli.check.codes import CODES
-from cuecard.cli.check.command import Options, check
-from cuecard.cli.check.formats import annotation
-from cuecard.cli.check.selection import matcher
 from cuecard.cli.main import main
 from cuecard.errors import Problem, Span
+from cuecard.workbench.check.codes import CODES
+from cuecard.workbench.check.command import Options, check, matcher
+from cuecard.workbench.check.formats import annotation
 from unit.checks.examples import examples
 
 ROOT = Path(__file__).parents[3]

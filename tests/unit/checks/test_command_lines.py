@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from cuecard.cli.groups import Group
 from cuecard.cli.main import COMMANDS
+from cuecard.cli.signatures import Group
 
 AGENT = "prompts/cms/agent.yaml"
 
@@ -101,7 +101,7 @@ def test_ctrl_c_ends_a_command_without_a_traceback(monkeypatch: pytest.MonkeyPat
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cuecard.cli.render.render", interrupt)
+    monkeypatch.setattr("cuecard.workbench.render.render", interrupt)
     shown = run("render", AGENT)
 
     assert (shown.exit_code, shown.stdout) == (1, "")

@@ -22,23 +22,23 @@ from cuecard import CuecardError, Engine, SpecError
 from cuecard.adapters import bedrock
 from cuecard.adapters.anthropic import request
 from cuecard.adapters.one_turn import refuse_kept_history
-from cuecard.analysis.explain import compare_manifests
-from cuecard.cli.check.codes import CODES
-from cuecard.cli.check.command import check
 from cuecard.cli.main import main
+from cuecard.files.atomic_write import rewrite
+from cuecard.files.content import read_models
+from cuecard.files.tokens import bundled_counter, read_table
 from cuecard.model.messages import messages_from_json
-from cuecard.outside.models import read_models
-from cuecard.outside.revision import read_revision
-from cuecard.outside.rewriting import rewrite
-from cuecard.outside.tokens import bundled_counter, read_table
+from cuecard.pipeline.comparison import compare_manifests
 from cuecard.reload.engines import watch
 from cuecard.reload.watcher import Watcher
 from cuecard.server.agents import open_agents
-from cuecard.server.envelopes import Envelopes
 from cuecard.server.guard import App
 from cuecard.server.options import ServiceOptions
-from cuecard.server.run import listen
+from cuecard.server.process import listen
+from cuecard.server.service import Envelopes
 from cuecard.template.backends.pybars_backend import pybars3
+from cuecard.workbench.check.codes import CODES
+from cuecard.workbench.check.command import check
+from cuecard.workbench.diff.revision import read_revision
 from unit.checks.examples import Example, examples
 from unit.server.served import ask_at_once, in_thread, raw_requests
 
@@ -147,9 +147,9 @@ def asked(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyte
                 codes.extend(re.findall(r'"problems":\[{"code":"([a-z-]+)"', answer.decode()))
 
     monkeypatch.setenv("CUECARD_STATES", str(folder / "states"))
-    monkeypatch.setattr("cuecard.server.run.run_app", run_app)
-    monkeypatch.setattr("cuecard.server.run.listen", lambda host, _: listen(host, 0))
-    monkeypatch.setattr("cuecard.server.logs.log_to_stderr", lambda: None)
+    monkeypatch.setattr("cuecard.server.process.run_app", run_app)
+    monkeypatch.setattr("cuecard.server.process.listen", lambda host, _: listen(host, 0))
+    monkeypatch.setattr("cuecard.server.monitoring.log_to_stderr", lambda: None)
     return [*ran(command, monkeypatch, capsys), *codes]
 
 

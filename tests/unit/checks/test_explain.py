@@ -7,9 +7,9 @@ import json
 import pytest
 
 from cuecard import InputError, Problem
-from cuecard.cli.check.codes import CODES
-from cuecard.cli.check.explain import explain
 from cuecard.errors import visible
+from cuecard.workbench.check.codes import CODES
+from cuecard.workbench.check.command import explain
 from docs.website.markdown import anchors
 from unit.checks.examples import FOLDER, examples
 

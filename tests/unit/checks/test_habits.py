@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from cuecard import CuecardError, Engine, SpecError, compile_template
-from cuecard.agent.draft import make_draft
+from cuecard.agent.build import make_draft
 from cuecard.agent.lint import lint
-from cuecard.agent.memo import Memo
+from cuecard.agent.world import Memo
 from cuecard.config.file_kinds import _MARKS
 from cuecard.config.turn_file import TurnFile
-from cuecard.outside.assistant import read_assistant
-from cuecard.outside.folder import read_agent
+from cuecard.files.folder import read_agent
+from cuecard.workbench.run.assistant_file import read_assistant
 from unit.checks.agents import SCHEMA, place
 from unit.robustness.agents import AGENT, TEMPLATE, TOOLS, write_agent
 

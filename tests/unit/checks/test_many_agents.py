@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.cli.check.command import check
-from cuecard.outside import walking
+from cuecard.files import tree as walking
+from cuecard.workbench.check.command import check
 from unit.robustness.agents import write_agent
 
 

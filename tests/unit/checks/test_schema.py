@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuecard.outside.content import content_root
+from cuecard.files.content import content_root
 from unit.checks.agents import checked, codes, place
 
 

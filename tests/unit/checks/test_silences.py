@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from cuecard import SpecError
-from cuecard.agent.draft import make_draft
-from cuecard.agent.memo import Memo
-from cuecard.outside.folder import read_agent
+from cuecard.agent.build import make_draft
+from cuecard.agent.world import Memo
+from cuecard.files.folder import read_agent
 from unit.section_lists.agents import TOOLS, agent, opened
 
 

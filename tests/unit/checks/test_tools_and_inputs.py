@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from cuecard.agent.draft import make_draft
-from cuecard.agent.memo import Memo
-from cuecard.config.documents.texts import AgentSources
+from cuecard.agent.build import make_draft
+from cuecard.agent.world import Memo
+from cuecard.config.documents.sources import AgentSources
 from unit.checks.agents import INPUTS, checked, codes, place, text
 
 

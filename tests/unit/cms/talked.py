@@ -17,9 +17,9 @@ from cms.errors import CmsError
 from cms.tools import TOOLS, call
 from cms_agent import cms
 from cuecard import Conversation, Engine, ToolCard, ToolResult, Turn
-from cuecard.adapters.assistant import FINAL_ANSWER, make_assistant
-from cuecard.adapters.pydantic_messages import tool_results
-from cuecard.adapters.scripted import PROFILE, shown_names
+from cuecard.adapters.pydantic_ai.messages import tool_results
+from cuecard.workbench.run.assistant import FINAL_ANSWER, make_assistant
+from cuecard.workbench.run.script_model import PROFILE, shown_names
 
 SEARCH = "tool_search"
 ERRORS = {error.kind: error for error in CmsError.__subclasses__()}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cuecard import SpecError
-from cuecard.config.documents.yaml_text import MAX_BITS, read_yaml
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.documents.yaml_values import MAX_BITS
 
 
 @pytest.mark.parametrize("number", ["9" * 5_000, "0x" + "f" * 100_000, "0o" + "7" * 5_000, "-0x" + "f" * 300])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.layers import lay_over
 from cuecard.model import Json
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cuecard.config.query_file import JudgedQuery, read_queries
 from cuecard.errors import SpecError
+from cuecard.workbench.bench.measure import JudgedQuery, read_queries
 
 
 def test_each_line_is_a_query_and_empty_lines_are_none() -> None:

@@ -8,8 +8,8 @@ import pytest
 from ruamel.yaml.error import YAMLError
 
 from cuecard import InputError, SpecError
+from cuecard.config.documents.yaml import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, read_yaml
 from cuecard.config.documents.yaml_events import quick_events
-from cuecard.config.documents.yaml_text import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, read_yaml
 
 pytestmark = pytest.mark.repeats
 

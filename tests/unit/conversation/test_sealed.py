@@ -9,8 +9,8 @@ import pytest
 
 from cms_agent import cms
 from cuecard import InputError, ToolResult, Turn
-from cuecard.model.sealed import seal, unseal
-from cuecard.model.stored import as_plain
+from cuecard.model.signed_text import seal, unseal
+from cuecard.model.storage import as_plain
 
 KEY = "a key for texts in tests"
 DATA = {"b": [1, "two", None], "a": {"nested": "\ud800 half a pair"}}

@@ -13,9 +13,9 @@ import pytest
 from cms_agent import cms
 from cuecard import Call, ConversationState, Engine, InputError, Step, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
-from cuecard.config.search_spec import AheadSpec
+from cuecard.config.tools_spec import AheadSpec
 from cuecard.model import DeliveryWish
-from cuecard.model.gates import Gates
+from cuecard.model.turn import Gates
 from unit.section_lists.agents import TOOLS, opened
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -12,7 +12,7 @@ import pytest
 from cms_agent import cms
 from cuecard import Call, Engine, InputError, Step, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
-from cuecard.config.search_spec import AheadSpec
+from cuecard.config.tools_spec import AheadSpec
 from cuecard.model import DeliveryWish
 from cuecard.model.messages import Message
 

@@ -9,11 +9,11 @@ from typing import get_args
 import pytest
 
 from cuecard import Call, Engine, Manifest, SpecError, Turn
-from cuecard.analysis.replay.report import DELIVERIES
 from cuecard.cli.options import DeliveryOption
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Delivery, DeliveryWish, Host
 from cuecard.pipeline.delivery import FEW, Choice, authority_of, choose_delivery
+from cuecard.workbench.replay.report import DELIVERIES
 from unit.delivery.agents import agent_of, write_agent
 
 CACHING, PLAIN = replace(ModelProfile("caching"), cache_read=0.1), ModelProfile("plain")

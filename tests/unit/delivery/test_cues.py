@@ -15,8 +15,8 @@ from cuecard import Call, Engine, Json, SpecError, Step, ToolResult, Turn
 from cuecard.agent import build_agent
 from cuecard.agent.agent import Agent
 from cuecard.config.agent_file import BudgetSpec
+from cuecard.files.folder import read_agent
 from cuecard.model import DeliveryWish
-from cuecard.outside.folder import read_agent
 from unit.section_lists.agents import TOOLS, opened
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -11,8 +11,8 @@ import pytest
 
 from cms_agent import cms as engine
 from cuecard import Call, Entity, Memory, SpecError, Step, ToolResult, Turn
-from cuecard.cli.step import step_from
 from cuecard.model import Delivery, DeliveryWish
+from cuecard.workbench.step import step_from
 
 NOW = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
 HOME = Memory((Entity("page", "p1", "Home"),))

@@ -7,8 +7,8 @@ from difflib import unified_diff
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.cli.diff import view
-from cuecard.cli.diff.view import line_differences
+from cuecard.workbench.diff import view
+from cuecard.workbench.diff.view import line_differences
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "-", "+ c"]), max_size=12)
 

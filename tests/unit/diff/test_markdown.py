@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.cli.diff.markdown import MAX_CHARACTERS
-from cuecard.cli.diff.markdown_text import Body, code, fenced
 from cuecard.cli.main import main
+from cuecard.workbench.diff.markdown import MAX_CHARACTERS, Body, code, fenced
 from unit.diff.test_command import git
 
 Run: TypeAlias = Callable[..., tuple[int, str, str]]

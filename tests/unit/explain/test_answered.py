@@ -10,8 +10,8 @@ import pytest
 
 from cms_agent import cms
 from cuecard import Manifest, Step, Turn
-from cuecard.analysis.explain import with_answer
 from cuecard.model import CacheRecord, Delivery
+from cuecard.pipeline.comparison import with_answer
 from unit.diff import test_command
 from unit.explain.test_provider import FOUND, claude, gpt, manifests
 

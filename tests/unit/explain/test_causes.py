@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, InputError, Turn
-from cuecard.analysis.explain import Comparison
-from cuecard.analysis.explain import compare_manifests as compare
 from cuecard.model import FileText, Manifest, SectionRecord
+from cuecard.pipeline.changes import Comparison
+from cuecard.pipeline.comparison import compare_manifests as compare
 from cuecard.pipeline.fingerprints import NOTHING
 from unit.explain.tiny import AGENT, CORE, HOME, NEXT_DAY, NOON, found, manifest, step, write
 

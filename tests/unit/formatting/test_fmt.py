@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cuecard.cli.fmt.command import fmt
 from cuecard.engine import Engine
+from cuecard.files.content import content_root
 from cuecard.model import Turn
-from cuecard.outside.content import content_root
+from cuecard.workbench.fmt.command import fmt
 from unit.run.talking import Ran, cuecard
 
 AGENT = "agent: shop\nsections:\n- {id: role,file: role.md}\n- id: hello\n  text: Hello.\nlayout: {trim: true}\n"

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from cuecard.config.documents.yaml_text import read_yaml
-from cuecard.config.formatting.yaml_layout import KeptError, formatted_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.errors import SpecError
-from cuecard.outside.reading import read_text
+from cuecard.files.safe_read import read_text
+from cuecard.workbench.fmt.yaml_layout import KeptError, formatted_yaml
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = ("prompts", "tool_instructions", "examples", "tests", "docs", "clients")

@@ -10,7 +10,7 @@ import pytest
 from cuecard import ToolCard, Turn
 from cuecard.model import FileText, Json
 from cuecard.template.guards.gate import Gate
-from cuecard.template.guards.layout_guard import guard_layout, layout_guard
+from cuecard.template.guards.layout import guard_layout, layout_guard
 from cuecard.template.guards.marks import marked
 from unit.assembly.cores import CORE, core
 from unit.section_lists.agents import opened, step

@@ -6,7 +6,7 @@ import pytest
 from pydantic import Field, TypeAdapter
 
 from cuecard.config.documents.validation import FileModel, validate
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.history_spec import HistorySpec, StackSpec
 from cuecard.errors import SpecError
 

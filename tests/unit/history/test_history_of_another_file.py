@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.history_spec import LastHistory, WindowHistory
 from cuecard.config.layers import lay_over
 

@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
 from cuecard.model.messages import Message
-from cuecard.pipeline.history.record import Selected
-from cuecard.pipeline.history.stack import TurnMessages, metadata_message, stack
+from cuecard.pipeline.history.selection import Selected
+from cuecard.pipeline.messages import TurnMessages, metadata_message, stack
 from unit.history.chat import assistant, reasons, user
 
 HISTORY = Selected((user("a"), assistant("b")))

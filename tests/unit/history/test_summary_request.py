@@ -4,7 +4,7 @@ import pytest
 
 from cuecard.config.history_spec import CompressionSpec, SummarySpec
 from cuecard.model.messages import Message
-from cuecard.pipeline.history.summary import SummaryRequest, ask
+from cuecard.pipeline.history.selection import SummaryRequest, ask
 from unit.history.chat import assistant, calls, result, user
 
 SPEC = SummarySpec()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from cms_agent import cms
 from cuecard import Conversation, InputError, Step, ToolCard, ToolResult, Turn
-from cuecard.adapters.definitions import definitions
+from cuecard.adapters.function_tools import definitions
 from cuecard.adapters.functions import Functions
 
 ROOT = Path(__file__).parents[3]

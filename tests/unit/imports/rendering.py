@@ -8,8 +8,8 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-from cuecard.cli.imports.command import import_files
-from cuecard.cli.render import render
+from cuecard.workbench.imports.command import import_files
+from cuecard.workbench.render import render
 
 
 def imported(path: Path, folder: Path) -> tuple[int, Path]:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import CuecardError
-from cuecard.outside.imports.dotprompt import read_dotprompt
-from cuecard.outside.imports.folder import files_of
-from cuecard.outside.imports.prompty import read_prompty
+from cuecard.workbench.imports.command import files_of
+from cuecard.workbench.imports.dotprompt import read_dotprompt
+from cuecard.workbench.imports.prompty import read_prompty
 
 HEADS = st.sampled_from([
     "", "---\n", "---\n---\n", "---\nname: a\n---\n", "---\ninput: 3\n---\n", "---\ninput: {schema: {a: string, b?: any}}\n---\n",

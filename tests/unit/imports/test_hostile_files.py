@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from cuecard import SpecError
-from cuecard.outside.imports.dotprompt import read_dotprompt
-from cuecard.outside.imports.parts import Imported
-from cuecard.outside.imports.prompty import read_prompty
+from cuecard.workbench.imports.dotprompt import read_dotprompt
+from cuecard.workbench.imports.prompt import Imported
+from cuecard.workbench.imports.prompty import read_prompty
 
 
 def prompty(text: str) -> Imported:

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import CuecardError
-from cuecard.config.input_types import InputType
-from cuecard.outside.imports.jinja import from_jinja
-from cuecard.outside.imports.parts import Notes
-from cuecard.outside.imports.writer import escaped
+from cuecard.config.values import InputType
 from cuecard.template.template import compile_template
+from cuecard.workbench.imports.jinja import from_jinja
+from cuecard.workbench.imports.prompt import Notes
+from cuecard.workbench.imports.writer import escaped
 
 TYPES: Mapping[str, InputType] = {
     "name": "string",

@@ -16,7 +16,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.shared.memory import create_client_server_memory_streams
 
 from cuecard import watch
-from cuecard.cli.mcp_command import serve_client
+from cuecard.workbench.mcp import serve_client
 from unit.mcp_server.alone import run
 from unit.run.talking import write
 

@@ -19,7 +19,7 @@ from mcp.types import TextContent, TextResourceContents
 
 from cuecard import Engine
 from cuecard.adapters.mcp_server import agent_server
-from cuecard.cli.mcp_command import packages_of
+from cuecard.workbench.mcp import packages_of
 from unit.mcp_server.alone import run
 from unit.run.address import at_an_address
 from unit.run.talking import write

@@ -24,10 +24,10 @@ from cuecard.adapters.mcp_client.client import ToolServer, offered
 from cuecard.adapters.mcp_client.skills import EXTENSION, served_skills
 from cuecard.adapters.mcp_lines import LastWords
 from cuecard.adapters.mcp_server import agent_server
-from cuecard.cli.mcp_command import packages_of
 from cuecard.config.skills.packages import digest
 from cuecard.errors import Problem, ToolServerError
-from cuecard.outside.server_process import ServerCommand
+from cuecard.files.server_process import ServerCommand
+from cuecard.workbench.mcp import packages_of
 from unit.mcp_server.alone import run
 from unit.run.address import at_an_address
 from unit.run.talking import cuecard, write

@@ -15,7 +15,7 @@ import pytest
 
 from cuecard import Call, Engine, InputError, Manifest, Step, Turn
 from cuecard.model import Json
-from cuecard.model.stored import as_plain
+from cuecard.model.storage import as_plain
 from unit.section_lists.agents import PROTOCOLS, TOOLS, opened, search
 
 AGENT = f"""\

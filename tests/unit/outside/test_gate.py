@@ -14,13 +14,14 @@ import pytest
 
 from cuecard import CuecardError, Engine, Turn
 from cuecard.errors import Problem, SpecError
-from cuecard.outside import confined_files, walking
-from cuecard.outside.assistant import read_assistant
-from cuecard.outside.folder import read_agent
-from cuecard.outside.models import read_models
-from cuecard.outside.named_texts import MAX_TOTAL
-from cuecard.outside.reading import read_text
+from cuecard.files import confined_files
+from cuecard.files import tree as walking
+from cuecard.files.content import read_models
+from cuecard.files.folder import read_agent
+from cuecard.files.named_files import MAX_TOTAL
+from cuecard.files.safe_read import read_text
 from cuecard.reload.files import AgentFiles
+from cuecard.workbench.run.assistant_file import read_assistant
 
 AGENT = """\
 agent: tiny
@@ -201,7 +202,7 @@ _GROWING = """
 import io, os, resource
 from pathlib import Path
 from cuecard.errors import SpecError
-from cuecard.outside.reading import read_text
+from cuecard.files.safe_read import read_text
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 real = os.fstat
 def small(handle):  # what it said a moment ago

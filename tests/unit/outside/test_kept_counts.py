@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.outside.cache import Cache
-from cuecard.outside.kept_counts import KeptCounts, key_of
-from cuecard.outside.tokens import bundled_counter
+from cuecard.files.cache import Cache
+from cuecard.files.tokens import KeptCounts, bundled_counter, key_of
 
 CMS = Path(__file__).parents[3] / "prompts" / "cms"
 TEXTS = ["", "a page", "<agent>\n", "\ud800", "长城"]

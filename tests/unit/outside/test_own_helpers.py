@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, SpecError, Turn
-from cuecard.outside import helpers
+from cuecard.files import host_code as helpers
 
 KIT = """
 def shout(text, mark="!"):
@@ -94,7 +94,7 @@ def test_all_that_cannot_be_had_is_reported_at_once(folder: Path) -> None:
 
 def test_a_package_offers_them_as_an_entry_point(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     offered = EntryPoints([EntryPoint("bakery", "bakery_kit:KIT", helpers.GROUP)])
-    monkeypatch.setattr("cuecard.outside.helpers.entry_points", lambda group: offered.select(group=group))
+    monkeypatch.setattr("cuecard.files.host_code.entry_points", lambda group: offered.select(group=group))
     assert prompt(folder, "bakery", "{{{shout name}}}", name="Ann") == "Ann!"
 
 

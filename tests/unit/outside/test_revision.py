@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from cuecard import InputError
-from cuecard.outside.reading import MAX_BYTES
-from cuecard.outside.revision import read_revision
+from cuecard.files.safe_read import MAX_BYTES
+from cuecard.workbench.diff.revision import read_revision
 
 
 def git(folder: Path, *arguments: str) -> None:

@@ -3,8 +3,7 @@ from dataclasses import fields
 import pytest
 
 from cuecard.errors import SettingsError
-from cuecard.outside.environment import described_variables
-from cuecard.outside.settings import Settings, read_settings
+from cuecard.files.settings import Settings, described_variables, read_settings
 
 
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

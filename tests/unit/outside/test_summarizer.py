@@ -7,8 +7,8 @@ from contextvars import ContextVar
 
 import pytest
 
-from cuecard.outside.summarizer import Reply, summarize
-from cuecard.pipeline.history.summary import SummaryRequest
+from cuecard.files.summarizer import Reply, summarize
+from cuecard.pipeline.history.selection import SummaryRequest
 
 REQUEST = SummaryRequest("Sum up.", "User: Hello.")
 

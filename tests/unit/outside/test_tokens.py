@@ -6,7 +6,7 @@ import pytest
 import tiktoken_ext.openai_public as published
 
 from cuecard import CuecardError
-from cuecard.outside.tokens import PATTERNS, bundled_counter, read_table
+from cuecard.files.tokens import PATTERNS, bundled_counter, read_table
 
 PUBLISHED = {
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine
-from cuecard.cli.replay.page import page as replay_page
-from cuecard.cli.report.page import page as field_page
+from cuecard.workbench.field.command import page as field_page
+from cuecard.workbench.replay.page import page as replay_page
 from once import once
 from unit.field.test_report import TALK, told
 from unit.replay.small import advice, report

@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from cuecard import Call, Entity, Memory, Step, ToolResult, Turn
-from cuecard.adapters.placing import reminder
+from cuecard.adapters.bodies import reminder
 from cuecard.model.messages import Message, ToolCall
 from cuecard.reload.pins import Served
 from property.hosts import Json, Shape, bare, serialized, shapes

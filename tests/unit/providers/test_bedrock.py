@@ -11,8 +11,8 @@ import pytest
 from cms_agent import TOOLS, cms
 from cuecard import Entity, InputError, Memory, Turn
 from cuecard.adapters.bedrock import ENDPOINT, request
+from cuecard.adapters.bodies import reminder
 from cuecard.adapters.lifetimes import check_lifetimes
-from cuecard.adapters.placing import reminder
 from property.hosts import bare
 from unit.providers.talk import (
     PROFILES,

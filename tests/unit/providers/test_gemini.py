@@ -1,7 +1,7 @@
 """Request bodies for Gemini."""
 
+from cuecard.adapters.bodies import reminder
 from cuecard.adapters.gemini import request
-from cuecard.adapters.placing import reminder
 from unit.providers.talk import gemini_contents, schemas, two_turns
 
 

@@ -12,7 +12,7 @@ from cuecard import SpecError
 from cuecard.config.figures import Figures
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.models_file import ModelProfiles
-from cuecard.outside.models import read_models
+from cuecard.files.content import read_models
 from unit.providers.talk import PROFILES
 
 CITED = 'source: "measured by us", as_of: 2026-11-20'

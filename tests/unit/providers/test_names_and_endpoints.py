@@ -10,12 +10,12 @@ import pytest
 from cms_agent import cms
 from cuecard import Turn
 from cuecard.adapters import anthropic, openai
-from cuecard.adapters.placing import reminder
-from cuecard.analysis.cost import Prices
-from cuecard.config.endpoints import endpoint_name, find_endpoint
-from cuecard.config.model_name import bare_name, wire_name
+from cuecard.adapters.bodies import reminder
+from cuecard.config.model_profile import bare_name, wire_name
+from cuecard.config.models_file import endpoint_name, find_endpoint
+from cuecard.files.content import read_models
 from cuecard.model import Authority
-from cuecard.outside.models import read_models
+from cuecard.workbench.bill import Prices
 from unit.providers.talk import PROFILES, anthropic_messages, chat_messages, response_items, schemas, two_turns
 
 OPUS = "claude-opus-4-8"

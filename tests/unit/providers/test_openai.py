@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from cuecard.adapters.bodies import reminder
 from cuecard.adapters.openai import chat_request, responses_request
-from cuecard.adapters.placing import reminder
 from unit.providers.talk import PROFILES, chat_messages, chat_tools, functions, play, response_items, two_turns
 
 GPT, GPT_56, UNKNOWN = (PROFILES.find(name) for name in ("gpt-5", "gpt-5.6", "own"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from cuecard.outside.cache import Cache
+from cuecard.files.cache import Cache
 
 
 def is_right(folder: str, seed: int) -> bool:

@@ -15,9 +15,9 @@ import pytest
 from command_line import run
 from cuecard import Engine
 from cuecard.catalogue.bm25 import Bm25Ranker
+from cuecard.files.cache import Cache, fingerprint
+from cuecard.files.rankers.choice import WORTH_KEEPING, lexical_ranker
 from cuecard.model import ToolCard, ToolInstructions
-from cuecard.outside.cache import Cache, fingerprint
-from cuecard.outside.rankers.lexical import WORTH_KEEPING, lexical_ranker
 from unit.rankers.agents import write_agent
 from unit.rankers.busy import is_right
 
@@ -225,7 +225,7 @@ def test_opening_an_agent_neither_builds_nor_reads_an_index(tmp_path: Path) -> N
 
 
 def test_without_more_said_the_users_cache_folder_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cuecard.outside.cache.user_cache", lambda: tmp_path / "users")
+    monkeypatch.setattr("cuecard.files.cache.user_cache", lambda: tmp_path / "users")
     agent = write_agent(tmp_path)
     Engine.open(agent, cache=False).with_tools(cards()).search_tools("do 17")
     assert not (tmp_path / "users").exists()

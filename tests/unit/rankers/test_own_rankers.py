@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from cuecard import Engine, InputError, SpecError
-from cuecard.catalogue.calibration import Calibration
-from cuecard.catalogue.ranker import Ranker
+from cuecard.catalogue.ranker import Calibration, Ranker
 from cuecard.errors import Problem
 from cuecard.model import ToolCard
 from unit.rankers.agents import write_agent

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from cuecard import Engine, SpecError, ToolCard
-from cuecard.catalogue.card_texts import bare, in_words
-from cuecard.outside.rankers import sentence_encoder
+from cuecard.catalogue.fields import bare, in_words
+from cuecard.files.rankers import semantic as sentence_encoder
 from unit.rankers.agents import write_agent
 
 NEEDS = {
@@ -177,7 +177,7 @@ def test_names_become_words() -> None:
 
 def test_rows_of_no_length_stay_so() -> None:
     np_ = pytest.importorskip("numpy")
-    from cuecard.outside.rankers.encoder import unit  # noqa: PLC0415 - part of an extra
+    from cuecard.files.rankers.encoder import unit  # noqa: PLC0415 - part of an extra
 
     rows = np_.array([[3, 4], [0, 0], [np.nan, 1], [np.inf, 1]], np_.float32)
     assert unit(rows).tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, 0], [0, 0], [0, 0]]

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from cuecard import Engine
-from cuecard.analysis.replay.recommend import Recommendation, recommend
-from cuecard.analysis.replay.report import Billing, Report, replay
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.transcript_file import TranscriptFile, read_transcript
-from cuecard.outside.models import read_models
+from cuecard.files.content import read_models
+from cuecard.workbench.replay.recommend import Recommendation, recommend
+from cuecard.workbench.replay.report import Billing, Report, replay
 
 CASES = Path(__file__).parents[2] / "cases"
 PAGES = CASES / "transcripts" / "pages.json"

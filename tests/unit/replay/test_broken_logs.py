@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.analysis.replay.importers import FORMS, read_conversation
-from cuecard.analysis.replay.play import play
 from cuecard.errors import CuecardError
+from cuecard.workbench.replay.play import play
+from cuecard.workbench.transcripts.formats import FORMS, read_conversation
 from unit.replay.small import engine
 
 pytestmark = pytest.mark.repeats

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.analysis.cost import Block, Prices, Request, bill, first_break
-from cuecard.outside.models import read_models
+from cuecard.files.content import read_models
+from cuecard.workbench.bill import Block, Prices, Request, bill, first_break
 
 FIVE_MINUTES = Prices(0.1, 1.25)
 AUTOMATIC = Prices(0.5, 1.0, 1024, 128, explicit=False)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine
-from cuecard.analysis.cost import Prices
-from cuecard.analysis.replay.one_turn import text_price
-from cuecard.analysis.replay.play import play
 from cuecard.config.transcript_file import RecordedCall, RecordedRequest, RecordedTurn, TranscriptFile
+from cuecard.workbench.bill import Prices
+from cuecard.workbench.replay.play import play
+from cuecard.workbench.replay.report import text_price
 
 AGENT = """\
 agent: shop

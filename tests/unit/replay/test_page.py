@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from cuecard.analysis.replay.report import Billing, Report, replay
-from cuecard.cli.replay.charts import Axis, Cut, Series, ceiling, line_chart, share_bars, stack_chart
-from cuecard.cli.replay.page import page
-from cuecard.cli.replay.tables import bar
+from cuecard.workbench.replay.charts import Axis, Cut, Series, ceiling, line_chart, share_bars, stack_chart
+from cuecard.workbench.replay.page import page
+from cuecard.workbench.replay.report import Billing, Report, replay
+from cuecard.workbench.replay.tables import bar
 from unit.replay.small import advice, conversation, engine, profile, report
 
 BROWSER = next(

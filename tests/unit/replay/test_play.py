@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from cuecard import Engine
 from cuecard.adapters import anthropic
-from cuecard.analysis.cost import first_break
-from cuecard.analysis.replay.play import Channel, Sent, play, with_inputs, without_searches
 from cuecard.config.transcript_file import TranscriptFile, read_transcript
+from cuecard.files.content import read_models
 from cuecard.model import Step, ToolResult, Turn
-from cuecard.outside.models import read_models
+from cuecard.workbench.bill import first_break
+from cuecard.workbench.replay.play import Channel, Sent, play, with_inputs, without_searches
 from unit.replay.small import conversation, engine, pages, search
 
 ROOT = Path(__file__).parents[3]

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from cuecard.analysis.cost import Prices, bill
-from cuecard.analysis.replay.play import play, without_searches
-from cuecard.analysis.replay.recommend import MOST_TOOLS, Recommendation, recommend
-from cuecard.analysis.replay.report import FROZEN_DIRECT, NO_CACHE, Billing, Report, replay
-from cuecard.analysis.replay.report_json import report_json
-from cuecard.analysis.replay.resize import needed, resized
 from cuecard.config.model_profile import ModelProfile
-from cuecard.outside.models import read_models
+from cuecard.files.content import read_models
+from cuecard.workbench.bill import Prices, bill
+from cuecard.workbench.replay.command import report_json
+from cuecard.workbench.replay.play import play, without_searches
+from cuecard.workbench.replay.recommend import MOST_TOOLS, Recommendation, needed, recommend, resized
+from cuecard.workbench.replay.report import FROZEN_DIRECT, NO_CACHE, Billing, Report, replay
 from unit.replay.small import advice, conversation, engine, pages, profile, report, search
 
 

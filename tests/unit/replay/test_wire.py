@@ -21,10 +21,6 @@ from bench.sessions import cms as tools_known
 from cms_agent import cms
 from cuecard import Engine
 from cuecard.adapters import anthropic, gemini, openai
-from cuecard.analysis.cost import Block, Prices, Request, bill
-from cuecard.analysis.replay.blocks import answer_blocks, compact
-from cuecard.analysis.replay.play import Channel, Sent, play
-from cuecard.analysis.replay.resize import resized
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.transcript_file import (
     RecordedCall,
@@ -34,8 +30,12 @@ from cuecard.config.transcript_file import (
     TranscriptFile,
     read_transcript,
 )
+from cuecard.files.content import read_models
 from cuecard.model import Delivery, Entity, Memory, Step, ToolResult, Turn
-from cuecard.outside.models import read_models
+from cuecard.workbench.bill import Block, Prices, Request, bill
+from cuecard.workbench.replay.blocks import answer_blocks, compact
+from cuecard.workbench.replay.play import Channel, Sent, play
+from cuecard.workbench.replay.recommend import resized
 
 pytestmark = pytest.mark.repeats
 

@@ -11,7 +11,7 @@ from google.adk.sessions import InMemorySessionService
 from google.genai import types
 
 from cuecard.adapters.adk import Cuecard
-from cuecard.adapters.adk_contents import CallIds, named, with_results
+from cuecard.adapters.adk.contents import CallIds, named, with_results
 from unit.adapters.test_adk import Scripted, results, runner, talk
 from unit.results.shell_agent import TOLD, shell_engine
 

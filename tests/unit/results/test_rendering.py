@@ -99,8 +99,8 @@ def test_lines_keep_their_ends(tmp_path: Path) -> None:
 
 @given(text=st.text(max_size=400), head=st.integers(0, 40), tail=st.integers(1, 40))
 def test_tokens_keep_within_both_limits(text: str, head: int, tail: int) -> None:
-    from cuecard.outside.tokens import bundled_counter  # noqa: PLC0415 - loads the table once
-    from cuecard.pipeline.cutting import cut_text  # noqa: PLC0415 - likewise
+    from cuecard.files.tokens import bundled_counter  # noqa: PLC0415 - loads the table once
+    from cuecard.pipeline.results import cut_text  # noqa: PLC0415 - likewise
 
     count = bundled_counter("o200k_base")
     cut = cut_text(text, (head, tail), "tokens", count)

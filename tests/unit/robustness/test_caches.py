@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.fields import WEIGHTS
-from cuecard.catalogue.packing import pack, unpack
 from cuecard.catalogue.search import SearchIndex
-from cuecard.catalogue.word_index import WordIndex
-from cuecard.outside.cache import Cache
-from cuecard.outside.kept_counts import key_of
-from cuecard.outside.rankers.lexical import WORTH_KEEPING
+from cuecard.catalogue.word_index import WordIndex, pack, unpack
+from cuecard.files.cache import Cache
+from cuecard.files.rankers.choice import WORTH_KEEPING
+from cuecard.files.tokens import key_of
 from unit.rankers.agents import write_agent
 from unit.rankers.test_cache import cards
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, SpecError
-from cuecard.config.documents.texts import SkillSource
+from cuecard.config.documents.sources import SkillSource
 from cuecard.config.skills.skill_file import read_skill_file
 from cuecard.errors import Problem
-from cuecard.model.skills import Skill
-from cuecard.outside.skill_answers import read_skill
+from cuecard.files.skill_answers import read_skill
+from cuecard.model.tools import Skill
 from unit.robustness.agents import AGENT, TEMPLATE, TOOLS, prompt, refusal, where, write_agent
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, devices and permissions of POSIX")

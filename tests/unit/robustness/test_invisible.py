@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, Entity, InputError, Memory, Turn
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.model import Json
 from unit.robustness.agents import NOW, TEMPLATE, TOOLS, prompt, refusal, where, write_agent
 

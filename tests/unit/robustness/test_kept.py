@@ -22,10 +22,10 @@ from typing import Any
 import pytest
 
 from cuecard import Conversation, Engine, InputError, ToolCard, ToolResult, Turn
-from cuecard.config.documents.texts import AgentSources, SourceText
+from cuecard.config.documents.sources import AgentSources, SourceText
+from cuecard.files.atomic_write import rewrite
+from cuecard.files.cache import Cache
 from cuecard.model import Json
-from cuecard.outside.cache import Cache
-from cuecard.outside.rewriting import rewrite
 from cuecard.reload.states import NoState, States
 from unit.robustness import postgresql
 from unit.robustness.agents import AGENT, NOW, write_agent
@@ -190,8 +190,8 @@ def test_row_62_a_cache_takes_no_file_of_another_user_and_none_that_others_may_w
 FULL = """
 import resource, signal, sys
 from pathlib import Path
-from cuecard.outside.cache import Cache
-from cuecard.outside.rewriting import rewrite
+from cuecard.files.cache import Cache
+from cuecard.files.atomic_write import rewrite
 from cuecard.errors import InputError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 folder = Path(sys.argv[1])
@@ -229,7 +229,7 @@ import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from cuecard import Turn, watch
-from cuecard.outside.tokens import TokenCounter
+from cuecard.files.tokens import TokenCounter
 with watch(sys.argv[1], states=sys.argv[2], cache=sys.argv[3]) as watcher:
     engine = watcher.current
     # Unpacking the table of tokens would take as long as all the rest.

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from cuecard import Engine, InputError, SpecError, ToolCard, ToolResult, Turn
-from cuecard.analysis.replay.importers.logs import arguments
 from cuecard.config.transcript_file import read_json
 from cuecard.model import Entity, Memory
 from cuecard.model.messages import Message, ToolCall
+from cuecard.workbench.transcripts.logs import arguments
 
 HUGE = 10**5_000
 AGENT = """\
@@ -126,7 +126,7 @@ def test_arguments_that_a_model_got_wrong_stay_the_text_that_it_wrote(text: str)
 
 
 def test_a_recorded_step_that_nests_too_deep_is_one_error(tmp_path: Path) -> None:
-    from cuecard.cli.diff.sides import _recorded  # noqa: PLC0415 - the command's own reader
+    from cuecard.workbench.diff.sides import _recorded  # noqa: PLC0415 - the command's own reader
 
     (tmp_path / "step.json").write_text("[" * 100_000, encoding="utf-8")
     with pytest.raises(InputError, match="this JSON is nested too deeply"):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import InputError
-from cuecard.outside.rewriting import rewrite, write_new
+from cuecard.files.atomic_write import rewrite, write_new
 from unit.robustness.agents import AGENT, TOOLS, write_agent
 from unit.run.talking import cuecard
 
@@ -35,10 +35,10 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 WRITERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "fmt": ("cuecard.cli.fmt.command.rewrite", ("fmt", ".")),
-    "tools add": ("cuecard.cli.tool_add.rewrite", ("tools", "add", "get_page", "--agent", "tools/search.yaml")),
+    "fmt": ("cuecard.files.atomic_write.rewrite", ("fmt", ".")),
+    "tools add": ("cuecard.files.atomic_write.rewrite", ("tools", "add", "get_page", "--agent", "tools/search.yaml")),
     "tools import": (
-        "cuecard.cli.tool_import.command.rewrite",
+        "cuecard.files.atomic_write.rewrite",
         ("tools", "import", ".", "listed.json", "--into", "tools/search.yaml"),
     ),
 }

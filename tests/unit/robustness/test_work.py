@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from cuecard import CuecardError, Engine, InputError, Limits, Template, TemplateRenderError, Turn, compile_template
-from cuecard.cli.check.command import check
 from cuecard.errors import TemplateLimitError
-from cuecard.template.markup.relaxng import MAX_ATTRIBUTES
+from cuecard.template.markup.xml import MAX_ATTRIBUTES
+from cuecard.workbench.check.command import check
 from unit.robustness.agents import refusal, write_agent
 
 DOUBLING = ("{{> p%d}}{{> p%d}}", "{{> p%d x=1}}{{> p%d x=@root.a}}", "{{#> p%d}}{{/p%d}}{{#> p%d}}{{/p%d}}")

@@ -12,7 +12,7 @@ import pytest
 from cuecard import Engine, SpecError
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.errors import Problem
 from unit.robustness.agents import AGENT, TEMPLATE, TOOLS, prompt, refusal, where, write_agent
 
@@ -93,7 +93,7 @@ BRACKETS = """\
 import sys
 if sys.argv[1] == "pure":
     sys.modules["_ruamel_yaml"] = None
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.errors import SpecError
 for size in (1_000, 30_000, 200_000, 300_000):
     for text in ("[" * size, "{a: " * (size // 4), "- " * (size // 2)):

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from cuecard.cli.run.events import Began, Change, Changed, Finished
-from cuecard.cli.run.fitting import LEAST, MARK, fit
-from cuecard.cli.run.view import LEGEND, View, picture_writer
+from cuecard.workbench.run.events import Began, Change, Changed, Finished
+from cuecard.workbench.run.view import LEAST, LEGEND, MARK, View, fit, picture_writer
 
 
 @given(st.text(), st.integers(0, 200))

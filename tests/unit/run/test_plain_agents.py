@@ -276,7 +276,7 @@ def test_a_silent_server_is_abandoned_after_the_timeout(monkeypatch: pytest.Monk
     ],
 )
 def test_the_content_of_a_file_decides_what_is_run(files: dict[str, str], name: str, kind: str, tmp_path: Path) -> None:
-    from cuecard.outside.runnable import find_runnable  # noqa: PLC0415 - beside the one test of it
+    from cuecard.workbench.run.assistant_file import find_runnable  # noqa: PLC0415 - beside the one test of it
 
     write(tmp_path, files)
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from cuecard.cli.bench.baselines import BASELINES, installed
-from cuecard.cli.bench.measure import Measured, measure
 from cuecard.cli.main import main
-from cuecard.config.query_file import JudgedQuery
-from cuecard.config.search_spec import SearchSpec
+from cuecard.config.tools_spec import SearchSpec
 from cuecard.model import ToolCard
+from cuecard.workbench.bench.baselines import BASELINES, installed
+from cuecard.workbench.bench.measure import JudgedQuery, Measured, measure
 
 CARDS = [ToolCard(f"tool_{n}", text) for n, text in enumerate(["send a mail", "read a mail", "list files", "draw"])]
 

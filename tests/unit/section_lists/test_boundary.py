@@ -10,7 +10,7 @@ import pytest
 from cuecard import Engine, Turn
 from cuecard.agent.sections.layout import Layout
 from cuecard.pipeline.layout import Frame, lay_out
-from cuecard.pipeline.prompt_split import SplitPrompt, split_prompt
+from cuecard.workbench.render import SplitPrompt, split_prompt
 from unit.section_lists.agents import opened, step
 
 MARKER = "\n<!-- below -->\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, Turn
-from cuecard.analysis.explain import compare_manifests
 from cuecard.model.messages import Message
+from cuecard.pipeline.comparison import compare_manifests
 from unit.section_lists.agents import TOOLS, cut, opened, prompt, search, step
 
 HI = Message("user", "Hi")

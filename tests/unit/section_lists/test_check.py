@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.agent.draft import make_draft
+from cuecard.agent.build import make_draft
 from cuecard.agent.lint import lint
-from cuecard.agent.memo import Memo
+from cuecard.agent.world import Memo
 from cuecard.errors import Problem
-from cuecard.outside.content import content_root
-from cuecard.outside.folder import read_agent
+from cuecard.files.content import content_root
+from cuecard.files.folder import read_agent
 from unit.section_lists.agents import TOOLS, agent
 
 RNG = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ import pytest
 from cuecard import Call, Engine, Turn
 from cuecard.model import Json
 from cuecard.model.messages import Message, ToolCall
-from cuecard.pipeline.prompt_split import split_prompt
+from cuecard.workbench.render import split_prompt
 from unit.section_lists.agents import TOOLS, opened, search, travelled
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)

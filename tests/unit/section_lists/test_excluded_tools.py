@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cuecard import Engine, Turn
-from cuecard.model.gates import Gates
+from cuecard.model.turn import Gates
 from unit.section_lists.agents import TOOLS, opened, step
 
 AGENT = """\

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from cuecard import SpecError
-from cuecard.outside.folder import read_agent
+from cuecard.files.folder import read_agent
 from cuecard.reload.engines import watch
-from cuecard.reload.last_good import LastGood
+from cuecard.reload.keeper import LastGood
 from cuecard.reload.states import States
 from unit.section_lists.agents import write
 from unit.watch.demo import QUICK, Folder, Reports

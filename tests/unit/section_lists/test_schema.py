@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.json_schema import schemas
-from cuecard.outside.content import content_root
+from cuecard.files.content import content_root
 
 CASES = Path(__file__).parents[2] / "cases" / "agents"
 GOOD = sorted(

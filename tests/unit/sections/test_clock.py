@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
-from cuecard.config.sections.clock_spec import ClockSpec
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.sections.sources_spec import ClockSpec
 from cuecard.errors import InputError, SpecError
 from cuecard.model import Json
 from cuecard.sources.clock import ClockSource, clock_values, date_text
@@ -120,7 +120,7 @@ def _python(code: str, **environment: str) -> str:
 def test_babel_is_loaded_only_for_those_who_name_a_locale_other_than_english() -> None:
     code = (
         "import sys, datetime, cuecard.engine\n"
-        "from cuecard.config.sections.clock_spec import ClockSpec\n"
+        "from cuecard.config.sections.sources_spec import ClockSpec\n"
         "from cuecard.sources.clock import clock_values\n"
         "now = datetime.datetime.now(datetime.UTC)\n"
         "for more in ({'zone': 'UTC'}, {'locale': 'en-GB', 'precision': 'second'}, {'locale': 'de'}):\n"
@@ -134,7 +134,7 @@ def test_a_machine_without_time_zones_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['tzdata'] = None\n"
         "from cuecard.errors import InputError\n"
-        "from cuecard.dates.zones import zone_named\n"
+        "from cuecard.template.dates import zone_named\n"
         "try: zone_named('Europe/Vienna')\n"
         "except InputError as error: print(error.problems[0].code, error.problems[0].hint)"
     )

@@ -14,15 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine
-from cuecard.cli.step import call_from
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
-from cuecard.config.sections.clock_spec import ClockSpec
-from cuecard.dates.locales import english, locale_named
-from cuecard.dates.writers import Style, writer_named
-from cuecard.dates.writers import _Babel as Babel
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.sections.sources_spec import ClockSpec
 from cuecard.errors import InputError, SpecError
 from cuecard.sources.clock import clock_values
+from cuecard.template.dates import Style, english, locale_named, writer_named
+from cuecard.template.dates import _Babel as Babel
+from cuecard.workbench.step import call_from
 
 ROOT = Path(__file__).parents[3]
 AGENTS = sorted(path for path in ROOT.glob("prompts/*/*.yaml") if path.name != "tools.yaml")

@@ -6,11 +6,11 @@ import pytest
 
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
-from cuecard.config.memory_spec import MemorySpec
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.results_spec import MemorySpec
 from cuecard.config.words_spec import ENGLISH
 from cuecard.model import Entity, Json, Memory, ToolResult
-from cuecard.sources.entities import remember
+from cuecard.sources.memory import remember
 
 WORDS = ENGLISH.memory
 

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.errors import SpecError, TemplateSyntaxError
 from cuecard.model import Cut, FileText, Json, SourceRow
 from cuecard.sources.content import Content, Given
-from cuecard.sources.files.files import compile_files
+from cuecard.sources.files import compile_files
 from cuecard.template import trusted
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)

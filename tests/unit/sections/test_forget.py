@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from cms_agent import cms
 from cuecard import Entity, Memory, ToolResult, Turn
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
-from cuecard.config.memory_spec import MemorySpec
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.results_spec import MemorySpec
 from cuecard.config.words_spec import ENGLISH
 from cuecard.model import ConversationState, Json
-from cuecard.sources.entities import remember
-from cuecard.sources.memory import memory_text
+from cuecard.sources.memory import memory_text, remember
 
 WORDS = ENGLISH.memory
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.sources.files.front_matter import FrontMatter, is_draft, split_front_matter, status_of
+from cuecard.sources.file_budget import FrontMatter, is_draft, split_front_matter, status_of
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from cuecard import Engine, SpecError, Turn
 from cuecard.agent.sections.layout import Layout, guard_of
 from cuecard.config.sections.section_spec import GroupSpec, LayoutSpec
 from cuecard.pipeline.layout import Frame, lay_out
-from cuecard.template.guards.layout_guard import guard_layout
+from cuecard.template.guards.layout import guard_layout
 
 LAYOUT = Layout(separator="\n\n")
 FRAMES = (

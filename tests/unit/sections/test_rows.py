@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.config.sections.rows_spec import RowsSpec
+from cuecard.config.sections.sources_spec import RowsSpec
 from cuecard.errors import TemplateRenderError, TemplateSyntaxError
 from cuecard.model import Json
 from cuecard.sources.content import Content, Given

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
-from cuecard.config.sections.facts_spec import FactsSpec
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.sections.sources_spec import FactsSpec
 from cuecard.model import Json
 from cuecard.sources.content import Given
 from cuecard.sources.facts import compile_facts

@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
-from cuecard.config.sections.tool_list_spec import ToolListSpec, VisibilitySpec
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.sections.sources_spec import ToolListSpec, VisibilitySpec
 from cuecard.model import Cut, Json, ToolCard
-from cuecard.model.gates import Gates
+from cuecard.model.turn import Gates
 from cuecard.sources.content import Content, Given
-from cuecard.sources.tools.tool_list import compile_tool_list
-from cuecard.sources.tools.visibility import visible
+from cuecard.sources.tools import compile_tool_list, visible
 from cuecard.template import trusted
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)

@@ -9,8 +9,7 @@ import pytest
 
 from cuecard import watch
 from cuecard.server.agents import Agents, open_agents
-from cuecard.server.envelopes import Envelopes
-from cuecard.server.service import Service
+from cuecard.server.service import Envelopes, Service
 from unit.server.served import KEY, serving
 
 ROOT = Path(__file__).parents[3]

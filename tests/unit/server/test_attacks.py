@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import InputError
-from cuecard.server.protocol import MAX_HEADERS, MAX_PIECES
+from cuecard.server.process import MAX_HEADERS, MAX_PIECES
 from cuecard.server.service import Service
 from soak.attacks import ATTACKS, attacked
 from unit.server.served import PATIENCE, Replica, options, replica, serving
@@ -144,7 +144,7 @@ def test_health_and_calls_are_answered_during_an_attack(served: Replica, attack:
 
 
 def test_who_reads_no_answer_is_closed(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cuecard.server.protocol.PatientProtocol.seconds", 0.2)
+    monkeypatch.setattr("cuecard.server.process.PatientProtocol.seconds", 0.2)
     with serving(service, max_requests=2) as client:
         asked = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 300
         address = str(client.base_url).rstrip("/")

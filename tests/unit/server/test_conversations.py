@@ -10,10 +10,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from cuecard.model.sealed import seal
+from cuecard.model.signed_text import seal
 from cuecard.server.agents import Agents
-from cuecard.server.envelopes import Envelopes
-from cuecard.server.service import Service
+from cuecard.server.service import Envelopes, Service
 from unit.server.served import KEY, serving
 from unit.server.test_endpoints import ask
 

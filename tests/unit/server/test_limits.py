@@ -15,7 +15,7 @@ import httpx2
 import pytest
 
 from cuecard import InputError
-from cuecard.server import protocol
+from cuecard.server import process as protocol
 from cuecard.server.agents import Agents
 from cuecard.server.service import Service
 from unit.server.served import PATIENCE, ask_at_once, options, serving

@@ -13,8 +13,7 @@ import pytest
 
 from cuecard import Engine, ToolResult, Turn, watch
 from cuecard.server.agents import Agents, open_agents
-from cuecard.server.envelopes import Envelopes
-from cuecard.server.service import Service
+from cuecard.server.service import Envelopes, Service
 from unit.server.conftest import OTHER
 from unit.server.pilot_agent import AGENT
 from unit.server.served import KEY, serving

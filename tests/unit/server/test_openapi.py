@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode, checks
 from schemathesis.core.result import Ok
 
+from cuecard.server.app import openapi_text
 from cuecard.server.guard import OPEN, PATHS
-from cuecard.server.openapi import openapi_text
 from unit.server.conftest import ROOT
 
 pytestmark = pytest.mark.repeats

@@ -12,8 +12,7 @@ import pytest
 
 from cuecard import watch
 from cuecard.server.agents import open_agents
-from cuecard.server.envelopes import Envelopes
-from cuecard.server.service import Service
+from cuecard.server.service import Envelopes, Service
 from unit.results.shell_agent import AGENT, TOLD
 from unit.server.served import serving
 

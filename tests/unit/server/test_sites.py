@@ -12,8 +12,8 @@ import httpx2
 import pytest
 
 from cuecard.cli.main import main
+from cuecard.server.guard import is_loopback, refused_site
 from cuecard.server.service import Service
-from cuecard.server.sites import is_loopback, refused_site
 from unit.server.served import ask_at_once, serving
 from unit.server.test_endpoints import ask
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.config.documents.texts import SkillSource
-from cuecard.model.skills import Skill
-from cuecard.outside.confined_files import RefusedError, entries, read_below
-from cuecard.outside.skill_answers import read_skill
-from cuecard.outside.skills import read_skill_texts
-from cuecard.outside.walking import MAX_DEPTH
+from cuecard.config.documents.sources import SkillSource
+from cuecard.files.confined_files import RefusedError, entries, read_below
+from cuecard.files.skill_answers import read_skill
+from cuecard.files.skills import read_skill_texts
+from cuecard.files.tree import MAX_DEPTH
+from cuecard.model.tools import Skill
 
 FRONT = "---\nname: {0}\ndescription: {0}.\n---\n"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.sources.skills.paths import any_match
+from cuecard.sources.skill_selection import any_match
 
 
 @pytest.mark.parametrize(

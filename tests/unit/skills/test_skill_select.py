@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.errors import InputError
-from cuecard.model.skills import Skill
-from cuecard.sources.skills.selection import Wish, check_skill_names, select_skills, usable_skills
+from cuecard.model.tools import Skill
+from cuecard.sources.skill_selection import Wish, check_skill_names, select_skills, usable_skills
 
 RAIL = Skill("rail", "Rail travel", "Finds trains.")
 VISA = Skill("visa", "Visa", "Says who needs one.", paths=("*.pass",))

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.skills_spec import SkillBudgetSpec, SkillsSpec
 from cuecard.errors import TemplateRenderError, TemplateSyntaxError
-from cuecard.model.skills import Skill
+from cuecard.model.tools import Skill
 from cuecard.sources.content import Content, Given
-from cuecard.sources.skills.budget import prefix_of, size_of
-from cuecard.sources.skills.skills import SkillsSource
+from cuecard.sources.skill_budget import prefix_of, size_of
+from cuecard.sources.skills import SkillsSource
 
 ITEM = "<{{{slug}}}>{{{description}}}{{#if auto_load}}={{{body}}}{{/if}}\n"
 

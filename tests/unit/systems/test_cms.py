@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, Manifest, Step, ToolResult, Turn
-from cuecard.cli.step import call_from
 from cuecard.model import Delivery
+from cuecard.workbench.step import call_from
 
 ROOT = Path(__file__).parents[3]
 CMS = ROOT / "prompts" / "cms"

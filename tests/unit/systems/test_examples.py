@@ -9,7 +9,7 @@ import pytest
 
 from cuecard import Engine
 from cuecard.cli.main import main
-from cuecard.cli.step import call_from
+from cuecard.workbench.step import call_from
 
 ROOT = Path(__file__).parents[3]
 AGENTS = ["gemini_cli", "gemini_cli/house", "roo_code"]

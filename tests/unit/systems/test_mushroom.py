@@ -9,8 +9,8 @@ import pytest
 
 from cuecard import Engine, Turn
 from cuecard.model import FileText, Json
-from cuecard.model.gates import Gates
 from cuecard.model.messages import Message, ToolCall
+from cuecard.model.turn import Gates
 
 ROOT = Path(__file__).parents[3]
 LAYERS = ["skeleton", "user", "persona", "skills", "knowledge_context", "conversation_summary", "response_format"]

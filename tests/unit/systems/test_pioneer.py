@@ -15,14 +15,13 @@ from cuecard.adapters.anthropic import request
 from cuecard.config.history_spec import TokenHistory
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.config.skills.skill_file import make_skills
+from cuecard.files.content import read_models
+from cuecard.files.folder import read_agent
+from cuecard.files.skill_answers import read_skill
 from cuecard.model import FileText, Json, Step
 from cuecard.model.messages import Message, Summary
-from cuecard.outside.folder import read_agent
-from cuecard.outside.models import read_models
-from cuecard.outside.skill_answers import read_skill
-from cuecard.pipeline.history.selection import apply_summary, select, summary_due
-from cuecard.pipeline.history.summary import SummaryRequest
-from cuecard.pipeline.prompt_split import SplitPrompt, split_prompt
+from cuecard.pipeline.history.selection import SummaryRequest, apply_summary, select, summary_due
+from cuecard.workbench.render import SplitPrompt, split_prompt
 from unit.history.chat import assistant, reasons, talk, texts, user, words
 
 PIONEER = Path(__file__).parents[3] / "prompts" / "pioneer"

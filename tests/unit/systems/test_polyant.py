@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 
 from cuecard import Call, Engine, ToolResult, Turn
-from cuecard.analysis.explain import compare_manifests
-from cuecard.cli.step import call_from
 from cuecard.config.history_spec import HistorySpec
-from cuecard.model.gates import Gates
+from cuecard.files.summarizer import summarize
 from cuecard.model.messages import Message, Summary
-from cuecard.outside.summarizer import summarize
-from cuecard.pipeline.history.selection import apply_summary, summary_due
-from cuecard.pipeline.history.summary import SummaryRequest
+from cuecard.model.turn import Gates
+from cuecard.pipeline.comparison import compare_manifests
+from cuecard.pipeline.history.selection import SummaryRequest, apply_summary, summary_due
+from cuecard.workbench.step import call_from
 from unit.history.chat import assistant, talk, texts, user, words
 
 ROOT = Path(__file__).parents[3]

@@ -23,7 +23,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import cms_agent
 from cuecard import Call, Engine, Entity, InputError, Memory, Pins, ToolCard, ToolResult, Turn, watch
-from cuecard.analysis.explain import compare_manifests as compare
+from cuecard.pipeline.comparison import compare_manifests as compare
 from cuecard.telemetry import Telemetry
 
 ROOT = Path(__file__).parents[3]
@@ -321,7 +321,7 @@ import time
 from dataclasses import replace
 from cuecard import Engine, ToolResult, Turn
 from cuecard.model import TokenSource
-from cuecard.outside.tokens import TokenCounter
+from cuecard.files.tokens import TokenCounter
 letters = TokenCounter(TokenSource("letters", "test", exact=True), len)  # a table of tokens takes long to read
 engine = replace(Engine.open("prompts/cms"), count=letters)
 chat = engine.conversation()

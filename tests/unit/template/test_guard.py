@@ -12,8 +12,8 @@ from cuecard.errors import InputError
 from cuecard.model import Json
 from cuecard.model.json_values import MAX_DEPTH
 from cuecard.template import compile_template
-from cuecard.template.guards.guard import Escaping, Trusted, escape_text, trusted
-from cuecard.template.guards.invisible import clean, find_invisible
+from cuecard.template.guards.characters import clean, find_invisible
+from cuecard.template.guards.escaping import Escaping, Trusted, escape_text, trusted
 
 NAMES = ("working-memory", "entity", "system", "task")
 

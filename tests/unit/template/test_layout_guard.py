@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.errors import SpecError
-from cuecard.template.guards.layout_guard import guard_layout, layout_guard
+from cuecard.template.guards.layout import guard_layout, layout_guard
 
 MARKER = "<!-- CACHE BOUNDARY -->"
 GUARD = layout_guard(headings=["## "], lines=["\n\n---\n\n"], markers=[f"\n{MARKER}\n"])

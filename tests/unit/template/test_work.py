@@ -8,7 +8,7 @@ import pytest
 
 from cuecard.errors import TemplateLimitError
 from cuecard.template import compile_template
-from cuecard.template.limits import WORK_LEFT, Limits
+from cuecard.template.rules import WORK_LEFT, Limits
 
 PARTIALS = {"row": "- {{this}}\n", "walk": "{{#each rows}}{{this}}{{/each}}"}
 VALUES: dict[str, Any] = {"a": "x", "b": {"c": 1}, "rows": ["y"] * 50, "yes": True, "no": False}

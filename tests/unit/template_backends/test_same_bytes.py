@@ -12,7 +12,7 @@ from cuecard.errors import CuecardError
 from cuecard.model import Json
 from cuecard.template import Escaping, Helper, Options, compile_template, trusted
 from cuecard.template.backends.pybars_backend import pybars3
-from cuecard.template.template import python
+from cuecard.template.backends.python_backend import python
 
 PARTIALS = {"line": "{{name}}\n  {{.}}\n{{#if more}}{{> line more}}{{/if}}", "empty": ""}
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from cuecard.config.documents.texts import AgentSources
+from cuecard.config.documents.sources import AgentSources
 from cuecard.errors import CuecardError, SpecError
-from cuecard.outside.folder import read_agent
+from cuecard.files.folder import read_agent
 from cuecard.template import Part, Template, compile_template, trusted
 from cuecard.template.backends.backend import Backend
 from cuecard.template.backends.pybars_backend import pybars3
-from cuecard.template.template import python
+from cuecard.template.backends.python_backend import python
 
 pytestmark = pytest.mark.repeats
 ROOT = Path(__file__).parents[3]

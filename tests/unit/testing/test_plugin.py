@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import cuecard.pytest_plugin.prompt
-import cuecard.pytest_plugin.unused  # noqa: F401
 from cms_agent import CMS, cms
 from cuecard import Turn
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from cuecard.errors import InputError
-from cuecard.testing.promptfoo import call_api, prompt
+from cuecard.workbench.testing.promptfoo import call_api, prompt
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "evals"

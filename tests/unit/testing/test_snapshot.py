@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from cuecard import Engine, ToolResult, Turn
 from cuecard.errors import InputError
-from cuecard.testing.difference import difference
-from cuecard.testing.snapshot import Part, Snapshot
+from cuecard.workbench.testing.difference import difference
+from cuecard.workbench.testing.snapshot import Part, Snapshot
 
 LINES = st.lists(st.sampled_from(["", "a", "=== a | call | 1 token", "\\=== a", "\\\\===", "=== left out", " "]))
 PARTS = st.builds(

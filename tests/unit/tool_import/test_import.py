@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cuecard import Engine
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.model import ToolInstructions
 from unit.run.address import at_an_address
 from unit.run.talking import Ran, cuecard, write

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.config.openapi_file import read_openapi
-from cuecard.config.values.names import is_tool_name
+from cuecard.config.values import is_tool_name
 from cuecard.errors import SpecError
+from cuecard.workbench.tool_import.openapi import read_openapi
 
 PET = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 

@@ -4,9 +4,9 @@ import pytest
 
 from cuecard.catalogue.catalogue import Catalogue
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.tool_file import ToolFile, tool_cards
-from cuecard.outside.content import content_root
+from cuecard.files.content import content_root
 
 
 @pytest.fixture(scope="session")

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.catalogue.bm25 import Bm25Ranker
+from cuecard.catalogue.bm25 import Bm25Ranker, read_query
 from cuecard.catalogue.catalogue import Catalogue
 from cuecard.catalogue.fields import FIELDS, WEIGHTS
-from cuecard.catalogue.query import read_query
 from cuecard.catalogue.word_index import K1, B
 from cuecard.catalogue.words import WordReader
 from cuecard.model import ToolCard, ToolInstructions

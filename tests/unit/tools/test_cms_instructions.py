@@ -9,12 +9,12 @@ import pytest
 from cuecard.catalogue.catalogue import Catalogue
 from cuecard.catalogue.graph import tool_graph
 from cuecard.catalogue.unknown_names import KnownNames, unknown_names
-from cuecard.config.cues_spec import CuesSpec
+from cuecard.config.tools_spec import CuesSpec
 from cuecard.config.words_spec import ENGLISH
+from cuecard.files.content import content_root
+from cuecard.files.tokens import bundled_counter
 from cuecard.model import ToolCard
-from cuecard.outside.content import content_root
-from cuecard.outside.tokens import bundled_counter
-from cuecard.sources.protocols import make_protocol
+from cuecard.sources.tools import make_protocol
 
 TOOLS = {
     "core": "tool_search final_answer acknowledge",

@@ -8,7 +8,7 @@ import pytest
 
 from cuecard.catalogue.catalogue import Catalogue
 from cuecard.catalogue.search import SearchIndex
-from cuecard.config.search_spec import SearchSpec
+from cuecard.config.tools_spec import SearchSpec
 from unit.tools.cms_queries import QUERIES
 
 OFF_TOPIC = ("weather forecast tomorrow", "book a flight to Paris", "play music", "schedule a meeting", "summer sale")

@@ -7,7 +7,7 @@ import pytest
 
 from cuecard.catalogue.explanation import Explained, Reasons, WordSeen
 from cuecard.catalogue.search import SearchIndex
-from cuecard.config.search_spec import SearchSpec
+from cuecard.config.tools_spec import SearchSpec
 from cuecard.model import ToolCard, ToolInstructions
 
 CARDS = {

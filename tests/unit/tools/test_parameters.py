@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.catalogue.parameters import MOST_CHARACTERS, parameter_text
+from cuecard.catalogue.fields import MOST_CHARACTERS, parameter_text
 from cuecard.catalogue.search import SearchIndex
 from cuecard.model import ToolCard
 

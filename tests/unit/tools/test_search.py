@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from cuecard.catalogue.search import SearchIndex
-from cuecard.config.search_spec import SearchSpec
+from cuecard.config.tools_spec import SearchSpec
 from cuecard.errors import InputError
 from cuecard.model import ToolCard
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.catalogue.spelling import near_words
+from cuecard.catalogue.words import near_words
 
 WORDS = st.text("abcdefgh", min_size=5, max_size=10)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from cuecard import Engine
+from cuecard.reload.keeper import Status
 from cuecard.reload.settle import Pace
-from cuecard.reload.status import Status
 from cuecard.reload.watcher import Watcher
 
 PATIENCE = 20.0

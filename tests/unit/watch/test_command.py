@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import SpecError
-from cuecard.cli.watch.command import watch
-from cuecard.cli.watch.view import Example, differences
+from cuecard.workbench.watch import Example, differences, watch
 from unit.watch.demo import AGENT, PATIENCE, QUICK, Folder, instructions
 
 

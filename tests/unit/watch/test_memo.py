@@ -4,9 +4,10 @@ import pytest
 
 from cuecard import SpecError
 from cuecard.agent import build_agent
-from cuecard.agent.memo import Memo
-from cuecard.config.documents.yaml_text import Document, read_yaml
-from cuecard.outside.folder import read_agent
+from cuecard.agent.world import Memo
+from cuecard.config.documents.document import Document
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.files.folder import read_agent
 from unit.watch.demo import Folder, instructions
 
 
@@ -19,7 +20,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(name.rpartition("/")[2])
         return read_yaml(text, name)
 
-    monkeypatch.setattr("cuecard.agent.instructions.read_yaml", counted)
+    monkeypatch.setattr("cuecard.config.documents.yaml.read_yaml", counted)
     return names
 
 

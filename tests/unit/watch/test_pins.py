@@ -12,9 +12,9 @@ import pytest
 
 from cuecard import Call, Engine, SpecError, Turn, watch
 from cuecard.agent import build_agent
-from cuecard.config.documents.texts import AgentSources
+from cuecard.config.documents.sources import AgentSources
 from cuecard.errors import Problem
-from cuecard.outside.folder import read_agent
+from cuecard.files.folder import read_agent
 from cuecard.reload.pins import Pins
 from cuecard.reload.states import States
 from unit.watch.demo import QUICK, Folder

@@ -24,7 +24,7 @@ FORK = """
 import os, sys, time
 from dataclasses import replace
 from pathlib import Path
-from cuecard.outside.tokens import TokenCounter
+from cuecard.files.tokens import TokenCounter
 from cuecard.reload.engines import watch
 from cuecard.reload.settle import Pace
 
@@ -77,8 +77,8 @@ COMMAND = """
 import signal, sys
 from pathlib import Path
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from cuecard.cli.watch.command import watch
-from cuecard.cli.watch.view import Example
+from cuecard.workbench.watch import watch
+from cuecard.workbench.watch import Example
 sys.exit(watch(Path(sys.argv[1]), example=Example(), delivery=None, as_json=False, states=Path(sys.argv[2])))
 """
 """A shell that starts the tests in the background lets them ignore Ctrl+C, and they hand that on."""

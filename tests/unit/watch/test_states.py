@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from cuecard.config.documents.texts import AgentSources, SkillSource, SourceText
+from cuecard.config.documents.sources import AgentSources, SkillSource, SourceText
 from cuecard.reload.engines import watch
-from cuecard.reload.last_good import LastGood
+from cuecard.reload.keeper import LastGood
 from cuecard.reload.states import NoState, States
 from unit.watch.demo import PATIENCE, QUICK, Folder
 from unit.watch.test_processes import run
@@ -154,7 +154,7 @@ def test_a_state_that_is_too_large_is_not_kept_and_takes_nothing_away(tmp_path: 
     ],
 )
 def test_only_a_fingerprint_is_ever_looked_up(tmp_path: Path, digest: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cuecard.reload.states.read_file", lambda *_: pytest.fail("it was looked up"))
+    monkeypatch.setattr("cuecard.reload.cleanup.read_file", lambda *_: pytest.fail("it was looked up"))
     with pytest.raises(NoState, match="has an invalid fingerprint"):
         States(tmp_path).load(digest, HOME)
 
@@ -254,7 +254,7 @@ def test_a_file_that_never_ends_is_not_read_to_its_end(tmp_path: Path) -> None:
 FULL = """
 import resource, signal, sys
 from pathlib import Path
-from cuecard.config.documents.texts import AgentSources, SourceText
+from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.reload.states import States
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -279,7 +279,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
 MANY = """
 import sys
 from pathlib import Path
-from cuecard.config.documents.texts import AgentSources, SourceText
+from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.reload.states import NoState, States
 
 states, found = States(sys.argv[1], most=6), 0

@@ -22,8 +22,8 @@ from cuecard.adapters.mcp_client.errors import (
 from cuecard.adapters.mcp_lines import LastWords
 from cuecard.config.tool_listing import Listing, usable
 from cuecard.errors import Problem, ToolServerError
+from cuecard.files.server_process import ServerCommand
 from cuecard.model import Json, ToolCard, ToolResult
-from cuecard.outside.server_process import ServerCommand
 from cuecard.records import dataclass
 from cuecard.template import clean, without_controls
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from cuecard.adapters.mcp_lines import LastWords
 from cuecard.errors import Problem, ToolServerError, visible
-from cuecard.outside.server_process import TAIL_LINES, ServerCommand
+from cuecard.files.server_process import TAIL_LINES, ServerCommand
 
 if TYPE_CHECKING:
     from mcp.shared.exceptions import MCPError

@@ -24,7 +24,7 @@ from cuecard.adapters.mcp_client.errors import leaves, server_error
 from cuecard.adapters.mcp_client.transport import Gate
 from cuecard.adapters.mcp_lines import MAX_LINE, LastWords
 from cuecard.errors import InputError, Problem, ToolServerError
-from cuecard.outside.server_process import ServerCommand
+from cuecard.files.server_process import ServerCommand
 
 TOKEN: Final = "CUECARD_MCP_TOKEN"  # noqa: S105 - the name of the variable
 """The environment variable with the bearer token of a tool server; an argument would be visible in process lists."""

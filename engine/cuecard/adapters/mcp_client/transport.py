@@ -36,7 +36,7 @@ from cuecard.adapters.mcp_client.answers import MAX_BLOCKS, MAX_RESULT, MAX_TOOL
 from cuecard.adapters.mcp_client.errors import UNREADABLE, first_mistake
 from cuecard.adapters.mcp_lines import LastWords, Lines, TooLong, UnreadableError, read_message
 from cuecard.errors import Problem, visible
-from cuecard.outside.server_process import ServerCommand, running
+from cuecard.files.server_process import ServerCommand, running
 
 _ENDS = (OSError, anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
 """The errors with which a pipe reports its end."""

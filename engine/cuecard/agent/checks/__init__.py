@@ -1,1 +1,0 @@
-"""Checks that need more than one file, or the compiled template: values in, problems out."""

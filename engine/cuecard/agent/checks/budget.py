@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from cuecard.agent.assembly import Assembly, Compiled
-from cuecard.agent.core import core_tools
 from cuecard.agent.sections.section import PROTOCOLS
-from cuecard.agent.sections.tiers import tier_of
+from cuecard.agent.sections.section_source import tier_of
+from cuecard.agent.specification import core_tools
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.config.documents.document import Document, Path
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import CountTokens
 from cuecard.records import dataclass
-from cuecard.sources.protocols import Protocol, protocols_text
+from cuecard.sources.tools import Protocol, protocols_text
 from cuecard.template import trusted
 
 _SHORTEN = "raise it, or shorten the texts"

@@ -1,18 +1,23 @@
-"""Checks inputs against sections: inputs that are read must be declared, and declared inputs must be read."""
+"""Inputs and words against sections."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Protocol, get_args
 
 from cuecard.agent.sections.section import BUILT_IN
 from cuecard.config.agent_file import AgentFile, InputSpec
-from cuecard.config.documents.yaml_text import Document
-from cuecard.config.input_types import InputType, is_of_type
-from cuecard.errors import Problem, did_you_mean
+from cuecard.config.documents.document import Document, Path, problem_at
+from cuecard.config.documents.sources import SourceText
+from cuecard.config.values import InputType, is_of_type
+from cuecard.config.words_spec import WordsSpec
+from cuecard.errors import MAX_PROBLEMS, Problem, Span, did_you_mean
 from cuecard.model import Json
-from cuecard.template.backends.rules import TOOL
+from cuecard.template import find_invisible
+from cuecard.template.guards.layout import LayoutGuard, guard_layout
+from cuecard.template.rules import TOOL
 from cuecard.template.syntax.habits import word_hint
 
 
@@ -98,3 +103,68 @@ def _declaration(document: Document, name: str, used: Collection[str]) -> Iterat
     elif name not in used:
         message, hint = f"no template reads `{name}`", "use it or remove it"
         yield document.problem(path, "unused-input", message, hint, key=True, severity="warning")
+
+
+def check_words(document: Document, words: WordsSpec, guard: LayoutGuard | None) -> Iterator[Problem]:
+    """An error for each line of the working memory that looks like a layout mark, which data must not imitate."""
+    for path, text in _lines(words) if guard else ():
+        if guard and path in document.values and guard_layout(text, guard)[0] != text:
+            message = f"`{'.'.join(map(str, path))}` looks like a heading or separator of the layout"
+            hint = "the working memory is printed as data: put the heading into `title:` of its section"
+            yield document.problem(path, "wrong-value", message, hint)
+
+
+def _lines(words: WordsSpec) -> Iterator[tuple[Path, str]]:
+    for key, text in words.texts.items():
+        if key.startswith("memory.") and key != "memory.unnamed":
+            yield ("words", *key.split(".", 2)), text
+
+
+def refuse_invisible(source: SourceText) -> list[Problem]:
+    """An error for each invisible character in an author's file, up to a limit: models read what people cannot see."""
+    found = find_invisible(source.text)
+    more = f" (and {len(found) - MAX_PROBLEMS:,} more below)" if len(found) > MAX_PROBLEMS else ""
+    return [
+        problem_at(
+            source.name,
+            source.text,
+            _span_at(source.text, offset),
+            "invisible-character",
+            f"an invisible character, U+{ord(character):04X}{more if number == MAX_PROBLEMS else ''}",
+            "delete it: people cannot see it, but models read it",
+        )
+        for number, (offset, character) in enumerate(found[:MAX_PROBLEMS], 1)
+    ]
+
+
+def refuse_escaped(document: Document) -> list[Problem]:
+    """The same for characters from escapes in double-quoted YAML."""
+    if not any("\\" in each.text for each in (document, *document.origins.values())):
+        return []
+    escaped = (
+        document.problem(
+            path,
+            "invisible-character",
+            f"an escape sequence produces an invisible character, U+{ord(character):04X}",
+            "remove the escape: people cannot see the character, but models read it",
+        )
+        for path, text in _texts(document.value, ())
+        for _, character in find_invisible(text)
+        if character not in document.origin(path).text
+    )
+    return list(islice(escaped, MAX_PROBLEMS))
+
+
+def _texts(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, (*path, index))
+
+
+def _span_at(text: str, offset: int) -> Span:
+    return Span(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))

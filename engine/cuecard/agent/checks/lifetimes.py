@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from cuecard.agent.assembly import Compiled
-from cuecard.agent.sections.tiers import outlives
+from cuecard.agent.sections.section_source import outlives
 from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from cuecard.agent.trees import Text, Trees, called, inline_names, reachable
-from cuecard.config.documents.texts import SourceText
+from cuecard.config.documents.sources import SourceText
 from cuecard.errors import Problem
 from cuecard.records import dataclass
 from cuecard.template.syntax.nodes import Block, Partial, Statement, branches, walk

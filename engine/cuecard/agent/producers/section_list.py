@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cuecard.agent.producers.texts import SectionText, written_text
+from cuecard.agent.producers.section_text import SectionText, written_text
 from cuecard.agent.sections.elements import headings_written
-from cuecard.agent.sections.headings import Headings
-from cuecard.agent.sections.layout import Layout, guard_of, headings_of
+from cuecard.agent.sections.layout import Headings, Layout, guard_of, headings_of
 from cuecard.agent.sections.section import PROTOCOLS
 from cuecard.agent.sections.selections import Written, check_groups
 from cuecard.agent.world import World
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, SpecError, TemplateError
-from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
+from cuecard.template.guards.layout import LayoutGuard, layout_guard
 
 
 class SectionList:

@@ -1,4 +1,4 @@
-"""An XML core template: each child of its root is a section, and the tags of the root are a frame around them.
+"""Sections from an XML core.
 
 An agent file refers to those sections by id. A text that it adds, or that replaces one of them, becomes an element with
 that name.
@@ -6,34 +6,159 @@ that name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from cuecard.agent.producers.core_checks import (
-    check_names,
-    check_new_name,
-    check_placeholders,
-    lost_protocols,
-    refuse_layout,
-)
-from cuecard.agent.producers.elements import is_element
-from cuecard.agent.producers.texts import SectionText, written_text
+from cuecard.agent.producers.section_text import SectionText, written_text
 from cuecard.agent.sections.layout import Layout
-from cuecard.agent.sections.section import PROTOCOLS
+from cuecard.agent.sections.section import PROTOCOLS, Render
 from cuecard.agent.sections.selections import Written
-from cuecard.agent.sections.wrapping import in_element
 from cuecard.agent.trees import Text, read_trees
 from cuecard.agent.world import World
-from cuecard.config.documents.texts import SourceText
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.document import Document, Path
+from cuecard.config.documents.sources import SourceText
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, TemplateError
+from cuecard.model import Json
 from cuecard.records import dataclass
-from cuecard.template import BACKENDS, Helper, Limits, Part, compile_template
-from cuecard.template.limits import USUAL
-from cuecard.template.markup.well_formed import fragment_problems
+from cuecard.template import BACKENDS, Helper, Limits, Part, compile_template, element_names
+from cuecard.template.guards.marks import stripped, unmarked
+from cuecard.template.markup.tags import FILLER, blanked, mustache_spans, placeholders_in_tags, skipped, tags
+from cuecard.template.markup.xml import fragment_problems, xml_problems
+from cuecard.template.rules import USUAL
+from cuecard.template.syntax.nodes import Block, Comment, Content, Mustache, Program, Statement, branches
 from cuecard.template.syntax.source import Source
+
+
+def is_element(source: Source, program: Program, name: str) -> bool:
+    """Whether the text is one element with this name, surrounded only by comments, in every combination of branches."""
+    return _is_element(source, _said(source, program.body), name)
+
+
+def is_name(name: str) -> bool:
+    """Whether it is a valid element name."""
+    return element_names(f"<{name}>") == {name} and not any(xml_problems(Source(name, name), f"<{name}/>"))
+
+
+def _is_element(source: Source, said: Sequence[Statement], name: str) -> bool:
+    if len(said) == 1 and isinstance(said[0], Block):
+        spoken = [found for branch in branches(said[0]) if (found := _said(source, branch.body))]
+        return bool(spoken) and all(_is_element(source, each, name) for each in spoken)
+    whole = blanked(source.text, mustache_spans(said), FILLER)
+    text = whole[said[0].start : said[-1].end] if said else ""
+    return _is_one(blanked(text, skipped(text), " ").strip(), name)
+
+
+def _said(source: Source, body: Sequence[Statement]) -> list[Statement]:
+    """The statements that can render something other than white space."""
+    blank = (Comment, Content)
+    return [node for node in body if not isinstance(node, blank) or source.text[_shown(node)].strip()]
+
+
+def _shown(node: Comment | Content) -> slice:
+    return slice(node.first, node.last) if isinstance(node, Content) else slice(0)
+
+
+def _is_one(text: str, name: str) -> bool:
+    """Whether a text is one element, from its first character to its last."""
+    depth = 0
+    for tag in tags(text):
+        if depth == 0 and (tag.name != name or tag.start > 0):
+            return False
+        depth += {"open": 1, "close": -1, "empty": 0}[tag.kind]
+        if depth == 0:
+            return tag.end == len(text)
+    return False
+
+
+def check_names(source: Source, parts: Sequence[Part]) -> Iterator[Problem]:
+    """Problems of a second section with the same name, which manifests and budgets call by another."""
+    first: dict[str, Part] = {}
+    for part in (part for part in parts if not part.id.startswith("/")):
+        seam, other = part.seam, first.setdefault(part.seam.name, part)
+        if other is not part:
+            message = f"a second section is named `{seam.name}`; manifests call it `{seam.id}`"
+            hint = f"the first is at {source.where(other.seam.mark[0])}; rename one, or merge both into one section"
+            yield source.problem(*seam.mark, "duplicate-section", message, hint, severity="warning")
+
+
+def check_placeholders(texts: Iterable[Text]) -> Iterator[Problem]:
+    """Placeholders between single quotes (errors), and between double quotes unescaped (warnings).
+
+    Those outside attribute values are found by the check for well-formedness.
+    """
+    for source, program in texts:
+        for node, quote in placeholders_in_tags(source, program):
+            yield from _in_attribute(source, node, quote)
+
+
+def _in_attribute(source: Source, node: Mustache, quote: str) -> Iterator[Problem]:
+    if quote == "'":
+        message = "a placeholder in single quotes: an apostrophe in its value would end the attribute"
+        yield source.problem(node.start, node.end, "attribute-quotes", message, "use double quotes")
+    elif quote and not node.escaped:
+        message = "an unescaped placeholder in an attribute"
+        hint = f"write `{{{{{source.text[node.call.start : node.call.end]}}}}}`"
+        yield source.problem(node.start, node.end, "attribute-placeholder", message, hint, severity="warning")
+
+
+def check_new_name(document: Document, written: Written, root: tuple[str, SectionText]) -> Iterator[Problem]:
+    """The problem of a new section's id that is not a valid element name, or is that of the root."""
+    name, place = written.spec.id, written.place("id")
+    if name == root[0]:
+        hint = f"the root is at {root[1].origin}; rename the section"
+        yield document.problem(place, "duplicate-section", f"`{name}` is the template's root element", hint)
+    elif not is_name(name):
+        message, hint = f"`{name}` is not a valid element name", "begin it with a letter, such as `a-section`"
+        yield document.problem(place, "wrong-value", message, hint)
+
+
+def lost_protocols(world: World, name: str, origin: str) -> Problem:
+    """The problem if the place for tool instructions is in a section that the agent file has replaced or removed."""
+    message = f"the placeholder for tool instructions is lost: {origin} has it, in <{name}>"
+    hint = "write '{{{" + PROTOCOLS + "}}}' into the text of another section"
+    if name in world.removed:
+        hint = f"the element is removed at {world.removed[name]}; keep it, or {hint}"
+        return world.document.problem(("template",), "no-protocols", message, hint)
+    index = [section.id for section in world.spec.sections].index(name)
+    return world.document.problem(("sections", index, "text"), "no-protocols", message, hint)
+
+
+def refuse_layout(document: Document, spec: AgentFile) -> Iterator[Problem]:
+    """Problems of keys that have no effect with a template, whose text itself decides the layout."""
+    if "layout" in spec.model_fields_set:
+        yield _no_effect(document, ("layout",), "put separators and headings into the template")
+    for index, section in enumerate(spec.sections):
+        for key in ("title", "group"):
+            if key in section.model_fields_set:
+                yield _no_effect(document, ("sections", index, key), "an element is named by its `id`: remove the key")
+    for kind, selections in (("profiles", spec.profiles), ("variants", spec.variants)):
+        for name, selection in selections.items():
+            for index, patch in enumerate(selection.sections):
+                for key in ("title", "group"):
+                    if key in patch.model_fields_set:
+                        path = (kind, name, "sections", index, key)
+                        yield _no_effect(document, path, "an element is named by its `id`: remove the key")
+
+
+def _no_effect(document: Document, path: Path, hint: str) -> Problem:
+    message = f"`{path[-1]}` has no effect beside a `template`"
+    return document.problem(path, "no-effect", message, hint, key=True)
+
+
+def in_element(render: Render, name: str | None) -> Render:
+    """The text on separate lines, in tags with this name if given; an empty text leaves no tags."""
+
+    def element(values: Mapping[str, Json]) -> str:
+        text = stripped(render(values))
+        if not unmarked(text):
+            return ""
+        return f"<{name}>\n{text}\n</{name}>\n" if name else f"{text}\n"
+
+    return element
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 
-from cuecard.config.model_name import names_to_try
-from cuecard.config.sections.condition import ConditionSpec
+from cuecard.config.model_profile import names_to_try
+from cuecard.config.sections.section_spec import ConditionSpec
 from cuecard.model import Json
 from cuecard.records import dataclass
 

@@ -1,4 +1,4 @@
-"""What an agent's texts contain that data must not imitate: elements and headings, from all of its files."""
+"""What data must not imitate."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from itertools import chain
 from typing import Any
 
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.texts import AgentSources
+from cuecard.config.documents.sources import AgentSources
+from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import TemplateError
 from cuecard.template import element_names
+from cuecard.template.guards.layout import LayoutGuard, layout_guard
 from cuecard.template.syntax.nodes import Call, Expression, Literal, as_path, calls_in
 from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import Source
@@ -86,3 +88,51 @@ def _strings(value: Any) -> Iterator[str]:
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from _strings(item)
+
+
+_BULLET = re.compile(r"(?:[-*+]|\d+[.)])\s+")
+
+
+def entries_guard(spec: SectionSpec) -> LayoutGuard | None:
+    """The line beginnings that data in the section must not have: those of its entries, and the separators between
+    them.
+
+    A bullet alone does not count if entries contain whole texts, which may have their own lists.
+    """
+    starts, between = [*_starts(spec)], [*_separators(spec)]
+    usable = [mark for mark in dict.fromkeys(starts) if "\\" not in mark and not mark.startswith("<")]
+    lines = [mark for mark in between if mark.strip() and "\\" not in mark]
+    return layout_guard(usable, lines) if usable or lines else None
+
+
+def _starts(spec: SectionSpec) -> Iterator[str]:
+    for form, whole in _forms(spec):
+        yield from line_starts(form, whole=whole)
+
+
+def line_starts(form: str, *, whole: bool) -> Iterator[str]:
+    """The beginnings of a template's lines that print values; not a bullet alone if these are `whole` texts."""
+    for line in form.splitlines():
+        mark = line.partition("{{")[0].lstrip()
+        if "{{" in line and mark.strip() and not (whole and _BULLET.fullmatch(mark)):
+            yield mark
+
+
+def _forms(spec: SectionSpec) -> Iterator[tuple[str, bool]]:
+    """The template of each kind of entry, and whether it contains whole texts; a one-line text cannot imitate
+    anything.
+    """
+    if spec.files:
+        yield spec.files.item, True
+    if spec.rows and spec.rows.lines == "keep":
+        yield spec.rows.item, False
+    if spec.tools and spec.tools.lines == "keep":
+        yield spec.tools.item, False
+    if spec.skills:
+        yield from ((spec.skills.item, True), (spec.skills.body, True))
+
+
+def _separators(spec: SectionSpec) -> Iterator[str]:
+    for source in (spec.files, *(each for each in (spec.rows, spec.tools) if each and each.lines == "keep")):
+        if source:
+            yield from source.separator.split("\n")

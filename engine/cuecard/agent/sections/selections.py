@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from cuecard.agent.sections.headings import groups_around
+from cuecard.agent.sections.layout import groups_around
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.config.documents.document import Document, Path
 from cuecard.config.sections.section_spec import SectionPatch, SectionSpec, SelectionSpec, patched
 from cuecard.errors import Problem, did_you_mean
 from cuecard.records import dataclass

@@ -1,7 +1,9 @@
-"""A document: plain values, and the place of every key and value."""
+"""Plain values with the place of each."""
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import field
 from functools import lru_cache
 from typing import Any
@@ -90,3 +92,85 @@ def problem_at(
 def lines_of(text: str) -> list[str]:
     """The lines of a file, cached because a file may have thousands of problems."""
     return text.splitlines()
+
+
+def inline_problem(document: Document, path: Path, problem: Problem) -> Problem:
+    """A problem in the text at a path, with its place in the file.
+
+    Exact in `|` blocks and one-line texts; otherwise it points at the beginning of the text.
+    """
+    origin = document.origin(path)
+    span = _span(lines_of(origin.text), document.span(path), document.at(path), problem.span)
+    moved = problem_at(origin.name, origin.text, span, problem.code, problem.message, problem.hint)
+    return Problem(
+        moved.code, moved.message, moved.hint, moved.name, span, moved.source, problem.severity, problem.chain
+    )
+
+
+def _span(lines: list[str], start: Span, text: str, inside: Span | None) -> Span:
+    if inside is None or not 0 < start.line <= len(lines):
+        return start
+    written = lines[start.line - 1][start.column - 1 :]
+    if written.startswith("|"):
+        return Span(start.line + inside.line, _indent(lines[start.line :], text) + inside.column, inside.length)
+    quoted = written[:1] in {"'", '"'}
+    if inside.line == 1 and written[quoted:].startswith(lines_of(text)[0] if text else ""):
+        return Span(start.line, start.column + quoted + inside.column - 1, inside.length)
+    return start
+
+
+def _indent(lines: list[str], text: str) -> int:
+    """The indentation of a `|` block, which an indicator such as `|2` may set to less than that of its first line."""
+    pairs = zip(lines, lines_of(text), strict=False)
+    return next((len(line) - len(inner) for line, inner in pairs if inner.strip()), 0)
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+
+
+@dataclass
+class _Open:
+    """An object or array that is being parsed."""
+
+    path: Path
+    is_object: bool
+    key: str | int = 0
+    awaits_key: bool = field(default=True)
+
+
+def json_places(text: str) -> tuple[dict[Path, Span], dict[Path, Span]]:
+    """The span of each key and of each value, by path; the text must be valid JSON."""
+    keys: dict[Path, Span] = {}
+    values: dict[Path, Span] = {}
+    opened: list[_Open] = []
+    line, line_start = 1, 0
+    place = 0
+    for token in _TOKEN.finditer(text):
+        breaks = text.count("\n", place, token.start())
+        if breaks:
+            line, line_start = line + breaks, text.rindex("\n", 0, token.start()) + 1
+        place = token.start()
+        span = Span(line, token.start() - line_start + 1, len(token[0]))
+        _take(token[0], span, opened, keys, values)
+    return keys, values
+
+
+def _take(word: str, span: Span, opened: list[_Open], keys: dict[Path, Span], values: dict[Path, Span]) -> None:
+    inner = opened[-1] if opened else None
+    if word in {"}", "]"}:
+        opened.pop()
+    elif word == "," and inner:
+        inner.awaits_key = True
+        inner.key = inner.key + 1 if isinstance(inner.key, int) else inner.key
+    elif word == ":" and inner:
+        inner.awaits_key = False
+    elif inner and inner.is_object and inner.awaits_key:
+        inner.key = json.loads(word)
+        keys[(*inner.path, inner.key)] = span
+    else:
+        path = (*inner.path, inner.key) if inner else ()
+        if word in {"{", "["}:
+            values[path] = Span(span.line, span.column)
+            opened.append(_Open(path, word == "{", key="" if word == "{" else 0))
+        else:
+            values[path] = span

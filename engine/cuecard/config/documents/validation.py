@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.config.documents.document import Document, Path
 from cuecard.errors import REMOVED, Problem, SpecError, closest, did_you_mean
 
 Model = TypeVar("Model", bound="FileModel")

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.sections.file_patterns import FilePattern, has_inputs, inputs_in
-from cuecard.config.values.names import Texts
+from cuecard.config.values import Texts
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _SHELL = re.compile(r"~/|\$\{?\w|%\w+%")

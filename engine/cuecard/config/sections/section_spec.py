@@ -1,21 +1,111 @@
-"""The sections of an agent file: an ordered list instead of one XML core template, and its layout."""
+"""A section, its layout, choices, conditions."""
+
+from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.sections.choice_spec import Choices
-from cuecard.config.sections.clock_spec import ClockSpec
-from cuecard.config.sections.condition import Condition
-from cuecard.config.sections.facts_spec import FactsSpec
 from cuecard.config.sections.files_spec import FilesSpec
-from cuecard.config.sections.rows_spec import RowsSpec
-from cuecard.config.sections.section_keys import SOURCES, TEXTS
 from cuecard.config.sections.skills_spec import SkillsSpec
-from cuecard.config.sections.tool_list_spec import ToolListSpec
-from cuecard.config.values.names import Names, as_tuple
-from cuecard.model import Lifetime, Tier
+from cuecard.config.sections.sources_spec import ClockSpec, FactsSpec, RowsSpec, ToolListSpec
+from cuecard.config.values import Names, Texts, as_tuple
+from cuecard.model import Json, Lifetime, Tier
+
+SOURCES = ("files", "tools", "skills", "clock", "facts", "rows")
+"""The keys of the sources that can fill a section, besides its own text."""
+
+TEXTS = ("text", "file", "choose")
+"""The keys for a section's text; a section has at most one of them."""
+
+
+def _named(value: Any) -> Any:
+    return {"input": value} if isinstance(value, str) else value
+
+
+Patterns = Annotated[Texts, Field(min_length=1)]
+
+
+class ConditionSpec(FileModel):
+    """One test on the values of a call; exactly one key. A text alone is short for `input`."""
+
+    input: str | None = Field(
+        None, description="true if this value is not empty, 0 or false; `a.b` reads a key of an object"
+    )
+    set: str | None = Field(None, description="true if this input has a value, even an empty one, 0 or false")
+    equals: dict[str, Json] | None = Field(
+        None, description="true if each of these inputs has this value, or one of a list of values", min_length=1
+    )
+    at_least: dict[str, float] | None = Field(
+        None, description="true if each of these numbers, or lengths of texts and lists, is at least this", min_length=1
+    )
+    at_most: dict[str, float] | None = Field(
+        None, description="true if each of these numbers, or lengths of texts and lists, is at most this", min_length=1
+    )
+    tool: str | None = Field(None, description="true if this tool exists for the call")
+    model: Patterns | None = Field(
+        None, description="true if the turn's model has this name, or one of a list; `*` matches any part"
+    )
+    empty: str | None = Field(None, description="true if this section is absent or empty")
+    not_: Condition | None = Field(None, alias="not", description="true if the condition is false")
+    all: Annotated[tuple[Condition, ...] | None, BeforeValidator(as_tuple)] = Field(
+        None, description="true if every condition is true", min_length=1
+    )
+    any: Annotated[tuple[Condition, ...] | None, BeforeValidator(as_tuple)] = Field(
+        None, description="true if at least one condition is true", min_length=1
+    )
+
+    @model_validator(mode="after")
+    def _one_key(self) -> ConditionSpec:
+        if [getattr(self, name) is None for name in self.model_fields_set] != [False]:
+            keys = ", ".join(field.alias or name for name, field in type(self).model_fields.items())
+            raise ValueError(f"should have one of the keys {keys}")
+        return self
+
+
+Condition = Annotated[
+    ConditionSpec,
+    BeforeValidator(_named, json_schema_input_type=str | ConditionSpec),
+]
+"""A condition, or the name of an input that must not be empty."""
+
+
+class ChoiceSpec(FileModel):
+    """A text, and the condition under which it is used."""
+
+    when: Condition | None = Field(None, description="this text is used only if this condition holds")
+    model: Patterns | None = Field(None, description="short for `when: {model: ...}`")
+    text: str | None = Field(None, description="a Handlebars template, like the section's `text`")
+    file: str | None = Field(None, description="the same in a file, relative to the agent file")
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> Self:
+        if (self.text is None) == (self.file is None):
+            raise ValueError("should have one of the keys text, file")
+        if self.when is not None and self.model is not None:
+            raise ValueError("may have only one of when, model")
+        return self
+
+    @property
+    def condition(self) -> ConditionSpec | None:
+        """The condition; None for always."""
+        return ConditionSpec(model=self.model) if self.model is not None else self.when
+
+
+def _reachable(choices: tuple[ChoiceSpec, ...]) -> tuple[ChoiceSpec, ...]:
+    """A text after one without a condition would never be used."""
+    always = next((at for at, choice in enumerate(choices, 1) if choice.condition is None), len(choices))
+    if always < len(choices):
+        context = {"at": always}
+        raise PydanticCustomError("unreachable", "has entries after number {at}, which always applies", context)
+    return choices
+
+
+Choices = Annotated[tuple[ChoiceSpec, ...], BeforeValidator(as_tuple), AfterValidator(_reachable), Field(min_length=1)]
+"""Texts, in the order in which they are tried."""
+
 
 SectionId = Annotated[str, Field(pattern=r"^\w[\w.:·-]{0,127}$")]
 """A name of a section: letters, digits, `_`, `-`, `.` or `:`, such as `01-identity`, or the name of an element."""

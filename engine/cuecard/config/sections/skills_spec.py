@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values.names import Texts
+from cuecard.config.values import Texts
 
 
 class SkillBudgetSpec(FileModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.config.documents.document import Document, Path
 from cuecard.errors import Problem
 from cuecard.model import Json
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cuecard.config.documents.yaml_text import Document, problem_at, read_yaml
+from cuecard.config.documents.document import Document, problem_at
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.errors import Problem, Span, SpecError
 from cuecard.records import dataclass
 

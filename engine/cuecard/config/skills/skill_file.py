@@ -11,14 +11,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from cuecard.config.documents.texts import SkillSource
-from cuecard.config.documents.yaml_text import Document
+from cuecard.config.documents.document import Document
+from cuecard.config.documents.sources import SkillSource
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.config.skills.fields import SkillFields
 from cuecard.config.skills.front_matter import read_front, split_front
 from cuecard.errors import Problem, SpecError, visible
 from cuecard.model import Json
-from cuecard.model.skills import Skill
+from cuecard.model.tools import Skill
 from cuecard.template import find_invisible
 
 _SLUG = re.compile("[a-z0-9]+(?:-[a-z0-9]+)*")

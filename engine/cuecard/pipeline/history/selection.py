@@ -1,4 +1,4 @@
-"""Which messages go into a request: the entry points, the same for every history policy.
+"""Which messages go into a request; summaries.
 
     selected = select(messages, summary, spec, count)                   what goes in, with what is known now
     request  = summary_due(messages, summary, spec, count)              a summary is wanted: ask a Summarizer
@@ -10,17 +10,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import field, replace
+from itertools import groupby
+from typing import TypeAlias
 
-from cuecard.config.history_spec import HistorySpec
+from cuecard.config.history_spec import HistorySpec, SummarySpec
+from cuecard.config.values import fill
 from cuecard.model import CountTokens, Cut
 from cuecard.model.messages import Message, Summary
-from cuecard.pipeline.history.decision import Decision, decide, summary_message
-from cuecard.pipeline.history.record import Selected, cuts, dropped
-from cuecard.pipeline.history.summary import SummaryRequest, ask
-from cuecard.pipeline.history.text import cost
-from cuecard.pipeline.history.units import LeftOut
+from cuecard.pipeline.history.policy import Decision, decide, summary_message
+from cuecard.pipeline.history.units import LeftOut, call_text, cost, text_of
+from cuecard.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The part of a conversation in a request.
+
+    Attributes:
+        messages: the included messages, oldest first, with prefixes.
+        summary: the summary for a section of the system prompt; empty if none is shown there.
+        as_message: the summary as a message before the others, if the policy shows it like this.
+        dropped: every message that is left out, as given by the host, oldest first.
+        cuts: the reason for each; neighbours with the same reason share a cut.
+        overflow: whether there was more history than is included.
+        store: the summary to store with the conversation from now on; the given one if there is nothing new.
+    """
+
+    messages: tuple[Message, ...]
+    summary: str = ""
+    as_message: Message | None = None
+    dropped: tuple[Message, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    overflow: bool = False
+    store: Summary = field(default_factory=Summary)
+
+
+def dropped(messages: Sequence[Message], out: Iterable[LeftOut]) -> tuple[Message, ...]:
+    """The messages that are left out, oldest first."""
+    return tuple(messages[place] for place in sorted(left.place for left in out))
+
+
+def cuts(out: Iterable[LeftOut]) -> tuple[Cut, ...]:
+    """One cut for each run of neighbours with the same reason; messages are counted from 1."""
+    return tuple(_cuts(sorted(out, key=lambda left: left.place)))
+
+
+def _cuts(out: Sequence[LeftOut]) -> Iterator[Cut]:
+    for (reason, _), group in groupby(enumerate(out), key=lambda item: (item[1].reason, item[1].place - item[0])):
+        run = [left for _, left in group]
+        first, final = run[0].place + 1, run[-1].place + 1
+        what = f"history message {first}" if first == final else f"history messages {first} to {final}"
+        yield Cut(what, reason, sum(left.tokens for left in run))
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRequest:
+    """One request to a model that writes summaries; `max_tokens` is None if the length is unlimited."""
+
+    system: str
+    text: str
+    max_tokens: int | None = None
+    temperature: float = 0.3
+
+
+Summarizer: TypeAlias = Callable[[SummaryRequest], str]
+"""Returns only the summary; an empty answer or an error leaves the stored summary unchanged."""
+
+AsyncSummarizer: TypeAlias = Callable[[SummaryRequest], Awaitable[str]]
+"""A `Summarizer` that is awaited."""
+
+
+def ask(messages: Iterable[Message], previous: str, spec: SummarySpec, max_tokens: int | None = None) -> SummaryRequest:
+    """The question: the previous summary, if there is one, then the messages, line by line, each with its label."""
+    before = fill(spec.previous, {"summary": previous}) if previous.strip() else ""
+    lines = "\n".join(line for message in messages for line in _lines(message, spec))
+    text = f"{before}{spec.heading}{lines}"
+    return SummaryRequest(spec.instruction, text, spec.max_tokens or max_tokens, spec.temperature)
+
+
+def _lines(message: Message, spec: SummarySpec) -> Iterator[str]:
+    text = text_of(message)
+    limit = spec.limits.get(message.role, len(text))
+    if message.role in spec.labels and text.strip():
+        told = text if len(text) <= limit else text[:limit] + spec.truncated
+        yield f"{spec.labels[message.role]}: {_indented(told, spec)}"
+    if "call" in spec.labels:
+        yield from (f"{spec.labels['call']}: {_indented(call_text(call), spec)}" for call in message.tool_calls)
+
+
+def _indented(text: str, spec: SummarySpec) -> str:
+    return f"\n{spec.indent}".join(text.splitlines()) if spec.indent else text
 
 
 def select(messages: Sequence[Message], summary: str | Summary, spec: HistorySpec, count: CountTokens) -> Selected:

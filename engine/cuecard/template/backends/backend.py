@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from cuecard.records import dataclass
-from cuecard.template.backends.rules import Rules
+from cuecard.template.rules import Rules
 from cuecard.template.runtime.runtime import Runtime
 from cuecard.template.runtime.scope import Body
 from cuecard.template.syntax.nodes import Program

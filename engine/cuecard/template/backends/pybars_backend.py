@@ -24,7 +24,7 @@ from cuecard.template.backends.backend import Code
 from cuecard.template.backends.code import At, Function
 from cuecard.template.backends.codegen import ProgramWriter
 from cuecard.template.backends.python_backend import execute
-from cuecard.template.backends.rules import BLOCKS, BUILT_IN, Rules
+from cuecard.template.rules import BLOCKS, BUILT_IN, Rules
 from cuecard.template.runtime.runtime import Runtime
 from cuecard.template.runtime.scope import Body, Data, Env, Fn, Scope
 from cuecard.template.syntax.nodes import Block, Content, Partial, Program, Statement, as_path

@@ -7,9 +7,8 @@ from typing import Any
 
 from cuecard.records import dataclass
 from cuecard.template.backends.backend import Code
-from cuecard.template.backends.codegen import generate
-from cuecard.template.backends.generated import Generated
-from cuecard.template.backends.rules import Rules
+from cuecard.template.backends.codegen import Generated, generate
+from cuecard.template.rules import Rules
 from cuecard.template.runtime.partials import extended, indented
 from cuecard.template.runtime.runtime import Runtime, found_in, log
 from cuecard.template.runtime.scope import NULL_CONTEXT, Body, Env, Fn, Options, frame, outer, push, up

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from cuecard.template.guards.edits import Edit
-from cuecard.template.guards.marks import Span, data_within
+from cuecard.template.guards.marks import Edit, Span, data_within
 
 _LINE = re.compile(
     r"(?:\A|(?<=[\r\n]))(?P<indent>(?P<lead>[ ]{0,15})(?:(?:[-*+]|[0-9]{1,9}[.)])[ ]{1,4})*)"

@@ -1,4 +1,4 @@
-"""Marks around the data in a rendered text, so that later stages can still tell it from the author's text.
+"""Marks around data; edits of a text.
 
 Templates rendered with `escaping="marks"` print values unchanged, each between two marks; the gate of an agent's prompt
 (`gate.py`) takes them out again. Marks are non-characters, which `clean` removes from every value.
@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from cuecard.model import Json
-from cuecard.template.guards.guard import Trusted
+from cuecard.template.guards.escaping import Trusted
 
 OPEN, CLOSE, HTML = "\ufdd0", "\ufdd1", "\ufdd2"
 """The marks before unchanged data, after data, and before data that `{{x}}` has escaped for HTML."""
@@ -151,3 +151,31 @@ def sliced(text: str, start: int, stop: int) -> str:
             pieces.append(piece[max(start - at, 0) : max(stop - at, 0)])
             at += len(piece)
     return "".join(pieces)
+
+
+class Edit(NamedTuple):
+    """At `at`, a number of characters is replaced by a text; `kind` is the category in which the edit is counted."""
+
+    at: int
+    removed: int
+    text: str
+    kind: str
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """The text with all of these changes; identical changes at the same place are applied once."""
+    pieces, at = [], 0
+    for edit in sorted(set(edits), key=_order):
+        pieces += [text[at : edit.at], edit.text]
+        at = edit.at + edit.removed
+    return "".join([*pieces, text[at:]]) if pieces else text
+
+
+def _order(edit: Edit) -> tuple[int, int, int, str, str]:
+    """An added line, such as the end of a code fence, must not share its line with other additions at the same place.
+
+    One added after the end of a line comes last at its place, one added before the start of a line comes first.
+    """
+    text = edit.text
+    place = 1 if text[:1] == "\n" else -1 if text[-1:] == "\n" else 0
+    return edit.at, edit.removed, place, text, edit.kind

@@ -1,1 +1,0 @@
-"""The standard helpers, available in every template: texts, lists, comparisons, dates."""

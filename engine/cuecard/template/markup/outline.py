@@ -11,9 +11,9 @@ from typing import Protocol
 from cuecard.errors import Span, TemplateSyntaxError
 from cuecard.model import Json
 from cuecard.records import dataclass
-from cuecard.template.analysis import InputUse
+from cuecard.template.inputs import InputUse
 from cuecard.template.markup.tags import FILLER, Tag, blanked, mustache_spans, tags
-from cuecard.template.markup.well_formed import document_problems
+from cuecard.template.markup.xml import document_problems
 from cuecard.template.syntax.nodes import Block, Call, Content, Partial, Program, Statement, walk
 from cuecard.template.syntax.source import Source
 

@@ -10,8 +10,8 @@ from cuecard.errors import CuecardError, Problem, TemplateError, TemplateLimitEr
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.guards.marks import MARKS
-from cuecard.template.limits import MAX_PARTIALS, PER_CALL, USUAL, WORK_LEFT, Limits, spend
-from cuecard.template.runtime.lookups import Lookups
+from cuecard.template.rules import MAX_PARTIALS, PER_CALL, USUAL, WORK_LEFT, Limits, spend
+from cuecard.template.runtime.printing import Lookups
 from cuecard.template.runtime.scope import Data, Env, Fn, PartialBlock, PartialBody, Scope, frame
 from cuecard.template.runtime.values import is_name, named
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from cuecard.model import Json
 from cuecard.records import dataclass
-from cuecard.template.guards.guard import Trusted
+from cuecard.template.guards.escaping import Trusted
 from cuecard.template.runtime.values import Code, same
 
 Scope: TypeAlias = "tuple[Json, Any]"

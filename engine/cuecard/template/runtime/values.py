@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cuecard.model import Json
-from cuecard.template.syntax.numbers import number_of, number_text
+from cuecard.template.syntax.lexer import number_of, number_text
 
 _NAME = 64
 """The maximum length of a name."""

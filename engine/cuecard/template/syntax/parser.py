@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import NoReturn, TypeAlias
 
 from cuecard.errors import Problem, TemplateLimitError
+from cuecard.template.syntax.calls import HEADS, CallParser
 from cuecard.template.syntax.habits import WORDS
 from cuecard.template.syntax.lexer import Token
-from cuecard.template.syntax.mistakes import EnoughError, Mistakes, TagError
 from cuecard.template.syntax.nodes import (
     Block,
     Call,
@@ -22,8 +22,7 @@ from cuecard.template.syntax.nodes import (
     Statement,
     Strip,
 )
-from cuecard.template.syntax.parser_calls import HEADS, CallParser
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import EnoughError, Mistakes, Source, TagError
 
 MAX_DEPTH = 100
 """The maximum depth of blocks, and the maximum number of branches in a chain of `{{else if}}`."""

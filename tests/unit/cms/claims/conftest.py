@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cuecard.outside.tokens import uncached_count
+from cuecard.files.tokens import uncached_count
 
 
 @pytest.fixture(scope="session")

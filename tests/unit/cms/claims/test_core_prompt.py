@@ -10,7 +10,7 @@ import pytest
 
 from cms.tools import TOOLS
 from cuecard import Engine
-from cuecard.outside.assistant import read_assistant
+from cuecard.workbench.run.assistant_file import read_assistant
 from unit.cms.claims.claims import CMS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.documents.yaml import read_yaml
 from unit.cms.claims.claims import Sentence, sentences
 
 HERE = Path(__file__).parent

@@ -1,0 +1,304 @@
+"""Google ADK: one plugin gives the agents of an app their prompt, their tools of the moment, and the search tool.
+
+    card = Cuecard(Engine.open("prompts/cms/agent.yaml"))
+    app = App(name="cms", root_agent=LlmAgent(name="cms", model="gemini-3.5-flash", tools=my_tools), plugins=[card])
+
+The state of the session has the digest of the conversation, and a session beside it has its text, so that another
+process can go on with it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from typing_extensions import override
+
+from cuecard.adapters.clients import needs
+
+with needs("google-adk", ">=2.13", "adk"):
+    from google.adk.agents.base_agent import BaseAgent
+    from google.adk.agents.callback_context import CallbackContext
+    from google.adk.agents.invocation_context import InvocationContext
+    from google.adk.agents.readonly_context import ReadonlyContext
+    from google.adk.models.llm_request import LlmRequest
+    from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.sessions.base_session_service import BaseSessionService
+    from google.adk.tools.base_tool import BaseTool
+    from google.adk.tools.tool_context import ToolContext
+    from google.genai import types
+
+from cuecard.adapters.adk.contents import (
+    CallIds,
+    named,
+    place_blocks,
+    tool_results,
+    with_results,
+    without_ended_thinking,
+)
+from cuecard.adapters.adk.requests import (
+    SearchTool,
+    agents_of,
+    put_in_front,
+    says_something,
+    sees_one_turn,
+    sends_news_only,
+    show_active,
+    waits,
+)
+from cuecard.adapters.adk.texts import Stored
+from cuecard.adapters.conversations import anew, answered_step, found_so_far, in_doubt, made_by, search
+from cuecard.adapters.one_turn import ends_with_turn, inputs_now
+from cuecard.conversation import Conversation
+from cuecard.engine import Engine
+from cuecard.errors import InputError, Problem, did_you_mean
+from cuecard.model import Call, Json, Step, ToolResult, Turn
+from cuecard.model.boundary import checked
+
+TurnSource: TypeAlias = Turn | Callable[[CallbackContext], Turn]
+"""What the host knows of a message: the same for all, or made from ADK's context (such as its state)."""
+
+_KEPT = 1024
+"""How many conversations a process keeps at hand between two requests; the others are read from the session."""
+
+
+@dataclass
+class _Talk:
+    """A conversation while its invocation runs; `lost` are the tools of one whose text is not to be had."""
+
+    invocation: str
+    chat: Conversation
+    kept: Call | None = None
+    step: Step | None = None
+    stored: Stored | None = None
+    lost: tuple[str, ...] | None = None
+
+
+class Cuecard(BasePlugin):
+    """The prompt engine as a plugin of an ADK app.
+
+    Under `rewrite` the instructions are made again for each step, and only declarations of active tools. Under `append`
+    and `frozen` instructions and declarations stay byte for byte the same; each block of instructions is a content
+    of the user behind the results it belongs to, and a call of an inactive tool is refused.
+
+    Each agent has a conversation of its own in each session: what it has found, and what it has touched.
+    """
+
+    @checked
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        turn: TurnSource | None = None,
+        agents: Collection[str] = (),
+        on_call: Callable[[Call], None] | None = None,
+        on_step: Callable[[Step], None] | None = None,
+        name: str = "cuecard",
+    ) -> None:
+        """Make the plugin of an app.
+
+        Args:
+            engine: the prompt engine.
+            turn: what the host knows about a user message; the model and the tools need not be named. A function is
+                called for each message, and again for the later requests of its turn where the agent file declares
+                inputs with `tier: step`: only those are taken from it then.
+            agents: names of the agents that get the prompt; without any, all of the app.
+            on_call: called with every prepared call.
+            on_step: called with every step before its request is sent.
+            name: the name of the plugin, and of its keys in the state of sessions.
+
+        Raises:
+            InputError: with each argument that is wrong.
+        """
+        super().__init__(name)
+        self.engine, self.turn, self.agents = engine, turn, frozenset(agents)
+        self.on_call, self.on_step = on_call, on_step
+        self.search_tool = SearchTool(engine, self._search)
+        self._talks: OrderedDict[tuple[str, ...], _Talk] = OrderedDict()
+        self._services: OrderedDict[str, BaseSessionService] = OrderedDict()
+        self._seen: Mapping[str, BaseAgent] = {}
+
+    @override
+    async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """Look at the run and the agents of the app: some would never get their prompt.
+
+        Raises:
+            InputError: naming each agent that the app does not have, or when the session is live.
+        """
+        if invocation_context.live_request_queue is not None:
+            told = "a live session (`run_live`) sends no request per step, so no step could have its prompt"
+            hint = "use `runner.run_async`, or run live sessions in an app without this plugin"
+            raise InputError(Problem("wrong-argument", told, hint, "run_live"))
+        self._services[invocation_context.invocation_id] = invocation_context.session_service
+        while len(self._services) > _KEPT:
+            self._services.popitem(last=False)
+        self._seen = seen = {each.name: each for each in agents_of(invocation_context.agent)}
+        if unknown := sorted(self.agents - seen.keys()) if seen else []:
+            missing = [(f"the app has no agent named `{each}`", did_you_mean(each, seen)) for each in unknown]
+            raise InputError([Problem("wrong-argument", message, way_out, "agents") for message, way_out in missing])
+
+    @override
+    async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """The run is over: nobody asks for its session service again."""
+        self._services.pop(invocation_context.invocation_id, None)
+
+    @override
+    async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> None:
+        """Bring the request into the state that the step describes.
+
+        Raises:
+            InputError: at the first request of a message, with every missing, unknown or wrong input of the turn.
+        """
+        if not self._serves(callback_context):
+            return
+        held = named(llm_request.contents, CallIds(callback_context.session.events))
+        results = tool_results(held)
+        talk = await self._talk(callback_context)
+        goes_on = talk.chat.call
+        call = await self._call(talk, callback_context, llm_request, results)
+        if call.tools.offers_search and self.search_tool.name not in llm_request.tools_dict:
+            llm_request.append_tools([self.search_tool])
+        now = inputs_now(self.engine.agent, lambda: self._said(callback_context)) if call is goes_on else {}
+        step = talk.step = talk.chat.step(results, inputs=now)
+        await self._keep(talk, callback_context)
+        if self.on_step:
+            self.on_step(step)
+        config = llm_request.config
+        config.system_instruction = put_in_front(step.system.strip(), config.system_instruction)
+        if self.engine.agent.results:
+            llm_request.contents = with_results(llm_request.contents, held, self.engine.render_result)
+        profile = self.engine.models.find(llm_request.model or "") if step.ended else None
+        if profile and profile.checks_thinking:
+            llm_request.contents, held = without_ended_thinking(llm_request.contents, held, step)
+        llm_request.contents = place_blocks(llm_request.contents, held, step)
+        if call.delivery.rebuilds:
+            show_active(llm_request, step, self.engine.tools)
+
+    @override
+    async def after_agent_callback(
+        self, *, agent: BaseAgent, callback_context: CallbackContext
+    ) -> types.Content | None:
+        """Store the conversation without what belongs to the turn alone, unless the agent waits for a tool."""
+        session = callback_context.session
+        talk = self._talks.get((session.app_name, session.user_id, session.id, callback_context.agent_name))
+        call = talk.chat.call if talk and talk.invocation == callback_context.invocation_id else None
+        if (
+            talk is None
+            or call is None
+            or not made_by(call, self.engine)
+            or not ends_with_turn(self.engine.agent, call)
+        ):
+            return None
+        if not waits(session.events, talk.invocation, agent.name):
+            await self._store(talk, callback_context, ended=True)
+        return None
+
+    @override
+    async def before_tool_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext
+    ) -> dict[str, Any] | None:
+        """Refuse tools that are not active; the model reads what to do instead, and the run goes on."""
+        if not self._serves(tool_context) or tool.name not in self.engine.tools:
+            return None
+        step = await self._step(tool_context)
+        refusal = step.refusal(tool.name) if step else in_doubt(tool.name, self.engine)
+        return {"error": refusal} if refusal else None
+
+    def _serves(self, context: ReadonlyContext) -> bool:
+        return not self.agents or context.agent_name in self.agents
+
+    async def _call(
+        self, talk: _Talk, context: CallbackContext, request: LlmRequest, results: tuple[ToolResult, ...]
+    ) -> Call:
+        """The call of this message, prepared with its first request and kept in the session.
+
+        A message that only answers what a tool has asked for goes on with the call before, unless the files or the
+        tools have changed since.
+        """
+        call = talk.chat.call
+        begun = talk.invocation == context.invocation_id or not says_something(context.user_content)
+        if call is None or not begun or call.over or not made_by(call, self.engine):
+            turn = self._known(context, request)
+            call = talk.chat.user(turn if talk.lost is None else anew(turn, talk.lost, self.engine), results)
+            talk.lost = None
+            if self.on_call:
+                self.on_call(call)
+        await self._keep(talk, context)
+        return call
+
+    async def _keep(self, talk: _Talk, context: CallbackContext) -> None:
+        """The conversation in the session's state, where its call is another one."""
+        if talk.invocation != context.invocation_id or talk.chat.call is not talk.kept:
+            talk.invocation, talk.kept = context.invocation_id, talk.chat.call
+            await self._store(talk, context)
+
+    async def _store(self, talk: _Talk, context: CallbackContext, *, ended: bool = False) -> None:
+        text, found = self.engine.dump(talk.chat, ended=ended), found_so_far(talk.chat.call, talk.step)
+        before, talk.stored = talk.stored, Stored.of(self.engine, talk.invocation, text, found)
+        context.state[self._key(context)] = talk.stored.shown
+        if service := self._services.get(context.invocation_id):
+            await talk.stored.save(service, context.session)
+            if before and before.digest != talk.stored.digest and before.invocation == talk.invocation:
+                await before.delete(service, context.session)
+
+    def _said(self, context: CallbackContext) -> Turn:
+        return self.turn if isinstance(self.turn, Turn) else self.turn(context) if self.turn else Turn()
+
+    def _known(self, context: CallbackContext, request: LlmRequest) -> Turn:
+        """The turn with what the request shows: its model, its tools, and what can be done with its contents."""
+        turn = self._said(context)
+        there = dict.fromkeys((*request.tools_dict, self.search_tool.name))
+        tools = tuple(name for name in there if name in self.engine.tools)
+        return replace(
+            turn,
+            model=turn.model or request.model or "",
+            tools=tools if turn.tools is None else turn.tools,
+            authority=turn.authority or "user",
+            host="system-only" if sends_news_only(self._seen.get(context.agent_name)) else turn.host,
+        )
+
+    def _key(self, context: ReadonlyContext) -> str:
+        return f"{self.name}:{context.agent_name}"
+
+    async def _talk(self, context: CallbackContext) -> _Talk:
+        """The conversation of the agent in this session: at hand while its invocation runs, else as it was stored."""
+        session = context.session
+        place = (session.app_name, session.user_id, session.id, context.agent_name)
+        talk = self._talks.pop(place, None)
+        if talk is None or talk.invocation != context.invocation_id:
+            talk = await self._stored(context, talk.stored if talk else None)
+        self._talks[place] = talk
+        while len(self._talks) > _KEPT:
+            self._talks.popitem(last=False)
+        return talk
+
+    async def _stored(self, context: CallbackContext, last: Stored | None) -> _Talk:
+        key = self._key(context)
+        held = context.state.get(key)
+        if held is None:
+            return _Talk("", self.engine.conversation())
+        stored = Stored.read(held, key)
+        if stored.invocation != context.invocation_id and sees_one_turn(self._seen.get(context.agent_name)):
+            return _Talk("", self.engine.conversation())
+        stored = last if last and last.shown == stored.shown else stored
+        service = self._services.get(context.invocation_id)
+        text = await stored.load(service, context.session) if service else stored.text
+        if not text:
+            return _Talk("", self.engine.conversation(), lost=stored.tools(self.engine))
+        chat = self.engine.load(text)
+        return _Talk(stored.invocation, chat, chat.call, stored=stored)
+
+    async def _step(self, context: ToolContext) -> Step | None:
+        """The step that the model has answered, whoever has prepared it."""
+        talk = await self._talk(context)
+        if talk.step is None:
+            contents = [e.content for e in context.session.events if e.author == context.agent_name and e.content]
+            results = tool_results(named(contents, CallIds(())))
+            talk.step = answered_step(talk.chat, self.engine, self._said(context), results)
+        return talk.step
+
+    async def _search(self, context: ToolContext, query: str, limit: int | None) -> dict[str, Json]:
+        found = search(self.engine, (await self._talk(context)).chat, query, limit)
+        return {"error": found} if isinstance(found, str) else found.to_json()

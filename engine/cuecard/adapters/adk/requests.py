@@ -1,0 +1,103 @@
+"""ADK's agents and requests."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from typing import Any
+
+from google.adk.agents.base_agent import BaseAgent
+from google.adk.events.event import Event
+from google.adk.models.llm_request import LlmRequest
+from google.adk.tools.base_tool import BaseTool
+from google.adk.tools.tool_context import ToolContext
+from google.genai import types
+from typing_extensions import override
+
+from cuecard.engine import Engine
+from cuecard.model import Json, Step
+
+
+def agents_of(node: object) -> Iterator[BaseAgent]:
+    """The agents of the app that a node belongs to, from the root on; of a workflow, which is no agent, none."""
+    if isinstance(node, BaseAgent):
+        yield from _from(node.root_agent)
+
+
+def sees_one_turn(agent: BaseAgent | None) -> bool:
+    """Whether each message of the user is the first to its model: `include_contents="none"`."""
+    return getattr(agent, "include_contents", "default") == "none"
+
+
+def sends_news_only(agent: BaseAgent | None) -> bool:
+    """Whether the service keeps the conversation, so that nothing can be put into it but what is new."""
+    return bool(getattr(getattr(agent, "model", None), "use_interactions_api", False))
+
+
+def says_something(message: types.Content | None) -> bool:
+    """Whether a message of the user says something, and does not only answer what a tool has asked for."""
+    return message is None or any(not part.function_response for part in message.parts or ())
+
+
+def waits(events: Sequence[Event], invocation: str, agent: str) -> bool:
+    """Whether an agent waits for somebody to answer one of its calls, so that its turn goes on then."""
+    own = (each for each in events if each.invocation_id == invocation and each.author == agent)
+    asked = {call for each in own for call in each.long_running_tool_ids or ()}
+    answers = (response.id for each in events if each.author == "user" for response in each.get_function_responses())
+    return bool(asked.difference(answers))
+
+
+def _from(agent: BaseAgent) -> Iterator[BaseAgent]:
+    yield agent
+    for child in getattr(agent, "sub_agents", ()):
+        yield from _from(child)
+
+
+_DIGITS = 9
+"""How many digits of a limit are read: more tools than that there are never."""
+
+
+def put_in_front(system: str, existing: Any) -> Any:
+    """Instructions with this text in front, whatever form they have."""
+    if not existing:
+        return system
+    if isinstance(existing, str):
+        return f"{system}\n\n{existing}"
+    if isinstance(existing, types.Content):
+        return existing.model_copy(update={"parts": [types.Part(text=system), *(existing.parts or [])]})
+    return [system, *(existing if isinstance(existing, list) else [existing])]
+
+
+def show_active(request: LlmRequest, step: Step, catalogue: Collection[str]) -> None:
+    """Take the declarations of tools out that the catalogue knows and that are not active."""
+    for tool in request.config.tools or ():
+        if isinstance(tool, types.Tool) and tool.function_declarations:
+            tool.function_declarations = [
+                each
+                for each in tool.function_declarations
+                if each.name in step.active_tools or each.name not in catalogue
+            ]
+
+
+class SearchTool(BaseTool):
+    """The search tool, under the name that the agent file gives it, described in the agent's words."""
+
+    def __init__(
+        self, engine: Engine, search: Callable[[ToolContext, str, int | None], Awaitable[dict[str, Json]]]
+    ) -> None:
+        card, words = engine.tools.get(engine.search_tool), engine.words.search
+        super().__init__(name=engine.search_tool, description=card.description if card else words.description)
+        self._search, self._words = search, words
+
+    @override
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        fields = {
+            "query": {"type": "string", "description": self._words.query_description},
+            "limit": {"type": "integer", "description": self._words.limit_description},
+        }
+        schema = {"type": "object", "properties": fields, "required": ["query"]}
+        return types.FunctionDeclaration(name=self.name, description=self.description, parameters_json_schema=schema)
+
+    @override
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> dict[str, Json]:
+        limit = str(args.get("limit")).removesuffix(".0")[:_DIGITS]
+        return await self._search(tool_context, str(args.get("query") or ""), int(limit) if limit.isdecimal() else None)

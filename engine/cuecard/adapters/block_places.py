@@ -1,0 +1,194 @@
+"""Which message a block goes with.
+
+Counting from the first message is not enough. A window drops the first messages, a conversation may begin with messages
+of before its first turn, and some hosts put the user's words into the message that holds the last tool results. So each
+turn is looked for behind the last result that was known as it began (`Step.turns`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cuecard.errors import InputError, Problem
+from cuecard.model import Appended, Step
+
+
+class Read:
+    """What of each message matters: the call ids of its tool results, and whether it holds words of the user."""
+
+    __slots__ = ("_holding", "_saying", "ids", "words")
+
+    def __init__(self, ids: Sequence[tuple[str, ...]], words: Sequence[bool]) -> None:
+        self.ids, self.words = ids, words
+        self._holding = [place for place, held in enumerate(ids) if held]
+        self._saying = [place for place, said in enumerate(words) if said]
+
+    def first_places(self) -> dict[str, int]:
+        """The first message that holds each result."""
+        return {call: place for place in reversed(self._holding) for call in self.ids[place]}
+
+    def last_places(self) -> dict[str, int]:
+        """The last message that holds each result."""
+        return {call: place for place in self._holding for call in self.ids[place]}
+
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """The first and the last message that is not the model's; None where there is none."""
+        firsts, lasts = [*self._holding[:1], *self._saying[:1]], [*self._holding[-1:], *self._saying[-1:]]
+        return (min(firsts), max(lasts)) if firsts else None
+
+    def alone(self, start: int, end: int) -> list[int]:
+        """The messages of the user from `start` on and before `end` that hold no results."""
+        said = self._saying
+        return [place for place in said[bisect_left(said, start) : bisect_left(said, end)] if not self.ids[place]]
+
+    def next_results(self, start: int, end: int) -> int:
+        """The first message with results from `start` on; `end` if none is before it."""
+        at = bisect_left(self._holding, start)
+        return min(self._holding[at], end) if at < len(self._holding) else end
+
+    def batch_end(self, place: int) -> int:
+        """The last of the results that follow each other from here on."""
+        while place + 1 < len(self.ids) and self.ids[place + 1]:
+            place += 1
+        return place
+
+
+def turn_places(read: Read, turns: Sequence[str | None]) -> dict[int, int]:
+    """The position of the message of each turn; of those that are no longer there, none.
+
+    Args:
+        read: the messages.
+        turns: the `turns` of the step.
+    """
+    where = read.last_places() if any(turns) else {}
+    groups: list[tuple[int, list[int]]] = [(-1, [])]
+    for turn, since in enumerate(turns):
+        start = read.batch_end(where[since]) if since and since in where else -1
+        if start > groups[-1][0]:
+            groups.append((start, []))
+        groups[-1][1].append(turn)
+    ends = [*(start for start, _ in groups[1:]), len(read.ids)]
+    found: dict[int, int] = {}
+    for (start, members), end in zip(groups, ends, strict=True):
+        places = _messages(read, start, end, len(members))
+        if start < 0 and turns[0] == "":
+            places = _first(read, end, len(members)) or places
+        lost = len(members) - len(places)
+        found.update(dict.fromkeys(members[:lost], start) if start >= 0 else {})
+        found.update(zip(members[lost:], places, strict=True))
+    return found
+
+
+def _first(read: Read, end: int, wanted: int) -> list[int]:
+    """So many messages of the user from the first one on, where all are there."""
+    alone = read.alone(0, end)
+    return alone[:wanted] if len(alone) >= wanted else []
+
+
+def _messages(read: Read, start: int, end: int, wanted: int) -> list[int]:
+    """At most so many messages of the user between two results, oldest first.
+
+    A message of its own goes before one that holds the results, too, and before one that follows them at once: those
+    may be the host's remarks. Where there are more than were wanted, neighbours count as one; then those at the front
+    of the conversation are older than its first turn, and elsewhere the later ones are the host's.
+    """
+    alone = read.alone(start + 1, end)
+    results = read.next_results(start + 1, end)
+    early = [place for place in alone if place < results]
+    together = set(early)
+    ends = [place for place in early if place + 1 not in together]
+    places = ends if len(ends) >= wanted else early
+    beside = start + 1
+    while start >= 0 and beside in together:
+        beside += 1
+    apart = [place for place in places if place >= beside]
+    places = apart if len(apart) >= wanted else places
+    if len(places) < wanted and start >= 0 and read.words[start]:
+        places = [start, *places]
+    if len(places) < wanted:  # not all results were told to the engine
+        everything = [place for place in range(max(start, 0), end) if read.words[place]]
+        return everything[-wanted:] if wanted else []
+    return places[-wanted:] if start < 0 and wanted else places[:wanted]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How a provider's messages are read.
+
+    Attributes:
+        results: the call ids of the tool results in a message.
+        says: whether it holds words of the user, beside results or alone.
+    """
+
+    results: Callable[[Mapping[str, Any]], tuple[str, ...]]
+    says: Callable[[Mapping[str, Any]], bool]
+
+    def read(self, messages: Iterable[Mapping[str, Any]]) -> Read:
+        """What of each message matters for the place of blocks."""
+        known = list(messages)
+        return Read([self.results(message) for message in known], [self.says(message) for message in known])
+
+
+def homes(read: Read, blocks: Sequence[Appended], turns: Sequence[str | None] = ()) -> dict[int, list[Appended]]:
+    """The position of the message that each block goes with, the blocks in their order.
+
+    A block with `after_call_id` goes with the last result of its batch: results that follow each other. A block with
+    `turn` goes with that message of the user. What has lost its message, because the host has dropped it, goes with the
+    first one: all such blocks stand there, and stay while the messages begin so. A block with neither goes with the
+    last message that is not the model's.
+
+    Args:
+        read: the conversation, without blocks.
+        blocks: what has to be placed.
+        turns: the `turns` of the step.
+
+    Raises:
+        InputError: when there is no message that a block could go with.
+    """
+    if not blocks:
+        return {}
+    ends = read.ends
+    if ends is None:
+        raise InputError(
+            Problem(
+                "no-user-message", "there is no message for a block to follow", "pass the user's message", "messages"
+            )
+        )
+    by_turn = any(block.turn is not None and block.after_call_id is None for block in blocks)
+    places = turn_places(read, turns) if by_turn else {}
+    where, (first, last) = read.first_places(), ends
+    found: dict[int, list[Appended]] = defaultdict(list)
+    for block in blocks:
+        if block.after_call_id is not None:
+            place = where.get(block.after_call_id)
+            found[first if place is None else read.batch_end(place)].append(block)
+        elif block.turn is not None and block.turn < len(turns):
+            found[places.get(block.turn, first)].append(block)
+        else:
+            found[last].append(block)
+    return found
+
+
+def results_behind(read: Read, results: Sequence[Sequence[str]], step: Step) -> dict[str, str]:
+    """Of each tool that a message of the user has brought, the call id of the first result behind that message.
+
+    Args:
+        read: the conversation, without blocks.
+        results: of each message, the call ids of the results that count.
+        step: the step from `prepare_step`.
+
+    Raises:
+        InputError: when there is no message of the user.
+    """
+    brought = [Appended(None, tool, turn=turn) for tool, turn in step.brought.items()]
+    found: dict[str, str] = {}
+    for home, blocks in homes(read, brought, step.turns).items():
+        call = next((call for held in results[home + 1 :] for call in held), None)
+        if call is not None:
+            found.update(dict.fromkeys((block.text for block in blocks), call))
+    return found

@@ -1,0 +1,319 @@
+"""LangGraph: what a graph of one's own needs around its model, with the conversation in a channel of the graph.
+
+    card = Cuecard(engine=Engine.open("prompts/cms"))
+
+    class State(MessagesState):
+        cuecard: NotRequired[Annotated[dict[str, str], card.channel]]
+
+    def call_model(state):
+        ready = card.prepare(model, state["messages"], tools, state.get("cuecard"))
+        answer = model.bind_tools(ready.tools, **ready.settings).invoke(ready.messages)
+        return {"messages": [answer], "cuecard": ready.after(answer)}
+
+The LangChain middleware (`cuecard.adapters.langchain`) is the same around an agent of `create_agent`.
+"""
+
+from __future__ import annotations
+
+from cuecard.adapters.clients import needs
+
+with needs("langgraph", ">=1.2", "langchain"):
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage
+    from langchain_core.tools import BaseTool, ToolException
+    from langgraph.channels.base import BaseChannel
+    from langgraph.prebuilt import ToolRuntime
+    from langgraph.prebuilt.tool_node import ToolCallRequest
+    from langgraph.types import Command
+
+    from cuecard.adapters.graph_channel import Conversations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from cuecard.adapters.bodies import is_offered
+from cuecard.adapters.conversations import Stored, Texts, Thread, Threads, anew
+from cuecard.adapters.langgraph.messages import (
+    ends_that_stay,
+    holds_all,
+    last_user,
+    marked,
+    place_appended,
+    tool_results,
+    with_refused,
+    with_results,
+    without_ended_thinking,
+)
+from cuecard.adapters.langgraph.models import (
+    Cache,
+    ModelFacts,
+    block_of,
+    breakpoint_of,
+    facts_of,
+    settings_of,
+    system_message,
+)
+from cuecard.adapters.langgraph.tools import (
+    AnyTool,
+    Deferred,
+    Ordered,
+    active_only,
+    name_of,
+    revealing,
+    rough,
+    search_tool,
+)
+from cuecard.adapters.one_turn import inputs_now
+from cuecard.catalogue.search import wrong_limit
+from cuecard.config.model_profile import ModelProfile
+from cuecard.engine import Engine
+from cuecard.errors import InputError, Problem
+from cuecard.model import Authority, Call, Json, Step, Turn
+from cuecard.model.boundary import FilledText, admit, check_fields
+
+Answer = ToolMessage | Command[Any]
+"""What a call of a tool gives a graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A request to the model.
+
+    Attributes:
+        system: the system prompt, with the host's own behind it.
+        conversation: the messages behind it, with the blocks in their places.
+        tools: what to bind.
+        settings: what keeps the prompt cached: further arguments for `bind_tools` or `bind`.
+        step: the step, for its manifest.
+    """
+
+    system: SystemMessage
+    conversation: list[BaseMessage]
+    tools: list[AnyTool]
+    settings: dict[str, Any]
+    step: Step
+    _texts: Texts = field(repr=False)
+    _threads: Threads = field(repr=False)
+
+    @property
+    def cuecard(self) -> Stored:
+        """The conversation for the graph's state, while the turn goes on; `after` gives that of an answer."""
+        return self._threads.hold(self._texts).shown
+
+    def after(self, answer: BaseMessage) -> Stored:
+        """The conversation for the graph's state beside an answer: one without calls of tools ends the turn, and what
+        belongs to that turn alone leaves the state.
+        """
+        return self.cuecard if getattr(answer, "tool_calls", None) else self.end()
+
+    def end(self) -> Stored:
+        """The same where the turn has ended in another way."""
+        return self._threads.hold(self._threads.end(self._texts)).shown
+
+    @property
+    def messages(self) -> list[BaseMessage]:
+        """What to send: the system prompt and the conversation."""
+        return [self.system, *self.conversation]
+
+
+@dataclass(kw_only=True)
+class Cuecard:
+    """The prompt engine for graphs: one for any number of graphs, threads and runs; their state is with the graph.
+
+    Attributes:
+        engine: the prompt engine.
+        cache: how long the provider keeps its cache, if that can be set; None to leave caching alone.
+        on_call: called with every prepared call.
+        on_step: called with every step before its request is sent, for manifests and displays.
+        state_key: the key of the graph's state that holds the conversation.
+        search_tool: the search tool, under the name that the agent file gives it; belongs to the tools of the graph.
+    """
+
+    engine: Engine
+    cache: Cache | None = "5m"
+    on_call: Callable[[Call], None] | None = None
+    on_step: Callable[[Step], None] | None = None
+    state_key: FilledText = "cuecard"
+    search_tool: BaseTool = field(init=False, repr=False)
+    _threads: Threads = field(init=False, repr=False)
+    _profiles: dict[tuple[str, str], ModelProfile] = field(init=False, repr=False, default_factory=dict)
+    _deferred: Deferred = field(init=False, repr=False, default_factory=Deferred)
+    _ordered: Ordered = field(init=False, repr=False, default_factory=Ordered)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "engine", "cache", "on_call", "on_step", "state_key")
+        self._threads = Threads(self.engine)
+        self.search_tool = search_tool(self.engine, self._search)
+
+    @property
+    def channel(self) -> BaseChannel[Any, Any, Any]:
+        """The channel of the conversation, for `Annotated[dict[str, str], card.channel]` in the state of a graph."""
+        return Conversations.of(self._threads)
+
+    def prepare(
+        self,
+        model: BaseChatModel,
+        messages: Sequence[BaseMessage],
+        tools: Sequence[AnyTool] = (),
+        cuecard: Stored | None = None,
+        *,
+        turn: Turn | Callable[[], Turn] | None = None,
+        system: SystemMessage | None = None,
+    ) -> Ready:
+        """The next request to the model: a pure function of its arguments.
+
+        A message of the user that is new begins a call. Where messages are gone that blocks stood behind, a middleware
+        or a node has shortened them: that call gets a new baseline, which tells what was discovered.
+
+        Args:
+            model: the chat model; its name and address are told to the engine if the turn does not name them.
+            messages: the conversation so far, without a system prompt.
+            tools: every tool of the graph, the search tool included.
+            cuecard: what the graph's state holds; None at first.
+            turn: what the host knows about the user message; later requests of its turn take from it only the inputs
+                that the agent file declares with `tier: step`. A function is asked when it is needed.
+            system: what the host itself says in the system prompt; it stands behind the engine's.
+
+        Raises:
+            InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
+        """
+        facts, messages = facts_of(model, self._profile), with_refused(messages)
+        opened = self._threads.open(cuecard)
+        thread = self._running(opened, messages, partial(self._turn, turn, facts, tools))
+        begun = thread is not opened
+        now = {} if begun or turn is None else inputs_now(self.engine.agent, partial(_said, turn))
+        known = {record.call_id for record in thread.chat.state.results if record.call_id}
+        results = tool_results(messages, known)
+        before = thread.chat.call
+        step = thread.chat.step(results, inputs=now)
+        if self.on_step:
+            self.on_step(step)
+        call = thread.chat.call
+        thread = thread if call is before else replace(thread, begun="")
+        marks = ends_that_stay(messages, step) if facts.claude and self.cache else []
+        showing = marked(messages, marks, breakpoint_of(self.cache)) if marks and self.cache else list(messages)
+        if self.engine.agent.results:
+            showing = with_results(showing, self.engine.render_result)
+        tools = [tool for tool in tools if is_offered(name_of(tool), step)]
+        shown = self._ordered.of(tools, step)
+        if call and call.delivery.rebuilds:
+            shown = active_only(tools, step, self.engine.tools)
+        elif facts.defers:
+            held = {message.tool_call_id for message in showing if isinstance(message, ToolMessage)}
+            all_tools = shown
+            shown = self._deferred.shown(all_tools, step, self.engine.tools, held)
+            late = {name_of(tool) for tool, sent in zip(all_tools, shown, strict=True) if tool is not sent}
+            showing = revealing(showing, step, late)
+        role = facts.speaks(call.delivery.authority if call else "unknown")
+        key = f"cuecard-{(step.origin or self.engine.agent.sha256)[:32]}"
+        return Ready(
+            system_message(step, facts, rough(shown) if facts.claude else [], self.cache, system, len(marks)),
+            self._placed(showing, step, facts, role),
+            shown,
+            settings_of(facts, self.cache, key),
+            step,
+            self._threads.keep(replace(thread, step=step)),
+            self._threads,
+        )
+
+    def _placed(
+        self, messages: Sequence[BaseMessage], step: Step, facts: ModelFacts, role: Authority
+    ) -> list[BaseMessage]:
+        """The messages with the blocks in their places, and without thinking that the model would no longer accept."""
+        if step.ended and facts.profile.checks_thinking:
+            messages = without_ended_thinking(messages, step)
+        return place_appended(messages, step, lambda text: block_of(text, step, role))
+
+    def whole(self, cuecard: Stored) -> dict[str, str]:
+        """A conversation of a graph's state with its texts, for a place that no stream shows; `prepare` takes it, too.
+
+        Raises:
+            InputError: when its texts are not to be had in this process.
+        """
+        texts = self._threads.texts(cuecard)
+        if texts is None:
+            told = "the texts of this conversation are not to be had in this process"
+            hint = "keep it in `card.channel`, or call this where the request was prepared"
+            raise InputError(Problem("bad-conversation", told, hint, "cuecard"))
+        return texts.kept
+
+    def refusal(self, tool: str, state: Any) -> str | None:
+        """The answer to give instead of calling a tool in this state of the graph; None if it may be called.
+
+        Where the request is not known that the model has answered, no tool of the catalogue may. Where the files have
+        changed since, those may that were active, if nothing has changed of any tool.
+        """
+        return self._threads.refusal(self._stored(state), tool)
+
+    def wrap_tool_call(self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Answer]) -> Answer:
+        """For `ToolNode(tools, wrap_tool_call=...)`: a call of a tool that is not known to be active is refused."""
+        return self._refused(request) or execute(request)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[Answer]]
+    ) -> Answer:
+        """The same for `ToolNode(tools, awrap_tool_call=...)`."""
+        return self._refused(request) or await execute(request)
+
+    def _profile(self, name: str, endpoint: str) -> ModelProfile:
+        """What is known of a model, looked up once."""
+        found = self._profiles.get((name, endpoint))
+        if found is None:
+            found = self._profiles[name, endpoint] = self.engine.models.find(name, endpoint=endpoint)
+        return found
+
+    def _refused(self, request: ToolCallRequest) -> ToolMessage | None:
+        name = request.tool_call["name"]
+        told = self.refusal(name, request.state)
+        return ToolMessage(told, name=name, tool_call_id=request.tool_call["id"], status="error") if told else None
+
+    def _search(self, runtime: ToolRuntime[Any, Any], query: str, limit: int | None = None) -> dict[str, Json]:
+        """Find tools by what they can do."""
+        call = self._threads.call(self._stored(runtime.state))
+        history = tool_results(_messages(runtime.state)) if call else ()
+        try:
+            return self.engine.search_tools(query, limit, call=call, history=history).to_json()
+        except InputError as error:
+            raise ToolException(wrong_limit(limit or 0, self.engine.words)) from error
+
+    def _running(self, thread: Thread, messages: Sequence[BaseMessage], turn: Callable[[], Turn]) -> Thread:
+        """The thread with the call that the last message of the user asks for."""
+        chat, (before, asked) = thread.chat, last_user(messages)
+        same = chat.call is not None and asked == thread.asked
+        stale = self._threads.is_stale(chat) or (same and chat.call is not None and chat.call.over)
+        if same and not stale:
+            return thread
+        earlier = _before_last_user(messages)
+        if chat.call and (stale or not holds_all(earlier, self._threads.last_step(chat))):
+            chat.compacted(before)
+        said = turn() if thread.lost is None else anew(turn(), thread.lost, self.engine)
+        call = chat.user(said, tool_results(earlier))
+        if self.on_call:
+            self.on_call(call)
+        return Thread(chat, asked)
+
+    def _stored(self, state: Any) -> Any:
+        return state.get(self.state_key) if isinstance(state, dict) else getattr(state, self.state_key, None)
+
+    def _turn(self, turn: Turn | Callable[[], Turn] | None, model: ModelFacts, tools: Sequence[AnyTool]) -> Turn:
+        """The turn, with the model and the tools that are there, where it says nothing of them."""
+        said = admit(Turn, _said(turn), "turn")
+        there = (name_of(tool) for tool in tools)
+        exist = tuple(name for name in there if name in self.engine.tools) if said.tools is None else said.tools
+        return model.named_in(replace(said, tools=exist))
+
+
+def _said(turn: Turn | Callable[[], Turn] | None) -> Turn:
+    return turn() if callable(turn) else turn or Turn()
+
+
+def _before_last_user(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
+    last = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)), 0)
+    return messages[:last]
+
+
+def _messages(state: Any) -> Sequence[BaseMessage]:
+    found = state.get("messages", ()) if isinstance(state, dict) else getattr(state, "messages", ())
+    return found or ()

@@ -1,0 +1,291 @@
+"""LangChain's messages: the tool results in them, and the place of appended blocks among them."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from hashlib import sha256
+
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langchain_core.messages.tool import invalid_tool_call, tool_call
+
+from cuecard.adapters.block_places import Read, homes, results_behind, turn_places
+from cuecard.adapters.one_turn import ended_turns, in_ended_turns
+from cuecard.model import RenderedResult, Step, ToolResult
+
+Block = Callable[[str], BaseMessage]
+"""Makes a message of the text of a block."""
+
+_REFUSED = "cuecard_refused"
+"""Under this key, a message whose refused calls are no longer among its calls has the ids of all, in their order."""
+
+_INSISTS = 3
+"""So many messages of a model in a row that bring nothing but errors are answered before anybody is asked."""
+
+_THINKING = ("thinking", "redacted_thinking", "reasoning")
+"""The kinds of content with the model's thinking, as providers and LangChain write it."""
+
+
+def tool_results(messages: Sequence[BaseMessage], known: Collection[str] = ()) -> tuple[ToolResult, ...]:
+    """The tool results of a conversation as the engine takes them, oldest first.
+
+    A result without a name has that of the call it answers; where neither is there, it tells nothing.
+
+    Args:
+        messages: the conversation.
+        known: call ids of results that need not be told again, unless they follow the model's last message.
+    """
+    found: list[ToolResult] = []
+    names: dict[str, str] = {}
+    batch: str | None = None
+    newest = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], AIMessage)), -1)
+    for place, message in enumerate(messages):
+        if isinstance(message, AIMessage):
+            batch = _batch(message)
+            names |= {call["id"]: call["name"] for call in message.tool_calls if call["id"]}
+        elif isinstance(message, ToolMessage):
+            call = message.tool_call_id
+            tool, marked = names.get(call) or message.name or "", call or message.id or f"result-{place}"
+            if not tool or (place < newest and marked in known):
+                continue
+            said = message.content if isinstance(message.content, str) else list(message.content)
+            found.append(ToolResult(tool, said, marked, is_error=message.status == "error", batch=batch))
+    return tuple(found)
+
+
+def with_results(messages: Iterable[BaseMessage], render: Callable[[ToolResult], RenderedResult]) -> list[BaseMessage]:
+    """The messages of one request with results as texts, where the agent has templates for them.
+
+    The state keeps what the tools have returned: the same result is the same text in each request. A result with
+    something else than texts in it stays as it is.
+    """
+    told: list[BaseMessage] = []
+    names: dict[str, str] = {}
+    for message in messages:
+        if isinstance(message, AIMessage):
+            names |= {call["id"]: call["name"] for call in message.tool_calls if call["id"]}
+        told.append(_told(message, names, render) if isinstance(message, ToolMessage) else message)
+    return told
+
+
+def _told(
+    message: ToolMessage, names: Mapping[str, str], render: Callable[[ToolResult], RenderedResult]
+) -> ToolMessage:
+    tool, said = names.get(message.tool_call_id) or message.name or "", message.content
+    parts = said if isinstance(said, list) else []
+    if not tool or any(isinstance(part, dict) and part.get("type") != "text" for part in parts):
+        return message
+    value = list(said) if parts else said
+    result = render(ToolResult(tool, value, message.tool_call_id, is_error=message.status == "error"))
+    return message.model_copy(update={"content": result.text}) if result.rule else message
+
+
+def refusing(messages: Sequence[BaseMessage], refusal: Callable[[str], str | None]) -> tuple[list[BaseMessage], bool]:
+    """What is to be added to the messages where the model has called tools that are refused, and whether other calls
+    are left.
+
+    Then a refused call stands among the message's invalid ones: who asks a person about calls asks about those that
+    may run. `with_refused` puts it back. A model that insists is left to the agent, whose limits count its requests.
+    """
+    place = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], AIMessage)), None)
+    if place is None or not isinstance(message := messages[place], AIMessage):
+        return [], True
+    answered = {each.tool_call_id for each in messages[place:] if isinstance(each, ToolMessage)}
+    calls = [call for call in message.tool_calls if call["id"] not in answered]
+    told = {call["id"]: text for call in calls if call["id"] and (text := refusal(call["name"])) is not None}
+    left = len(told) < len(calls)
+    if not told or not (left or _refused_before(messages[:place]) < _INSISTS):
+        return [], True
+    answers = [
+        ToolMessage(told[call["id"]], name=call["name"], tool_call_id=call["id"], status="error")
+        for call in calls
+        if call["id"] in told
+    ]
+    return [*([_without(message, told)] if left else []), *answers], left
+
+
+def _refused_before(messages: Sequence[BaseMessage]) -> int:
+    """How many messages of the model before these ends were followed by nothing but errors."""
+    count = 0
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            count += 1
+        elif not isinstance(message, ToolMessage) or message.status != "error":
+            break
+    return count
+
+
+def _without(message: AIMessage, told: Mapping[str, str]) -> AIMessage:
+    refused = [
+        invalid_tool_call(name=call["name"], args=json.dumps(call["args"]), id=call["id"], error=told[call["id"] or ""])
+        for call in message.tool_calls
+        if call["id"] in told
+    ]
+    return message.model_copy(
+        update={
+            "tool_calls": [call for call in message.tool_calls if call["id"] not in told],
+            "invalid_tool_calls": [*message.invalid_tool_calls, *refused],
+            "additional_kwargs": {**message.additional_kwargs, _REFUSED: [call["id"] for call in message.tool_calls]},
+        }
+    )
+
+
+def with_refused(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """The messages of a request with refused calls, and their answers, where the model made them."""
+    whole = list(messages)
+    for place, message in enumerate(messages):
+        if isinstance(message, AIMessage) and (order := message.additional_kwargs.get(_REFUSED)):
+            rank = {call: at for at, call in enumerate(order)}
+            whole[place] = _whole(message, rank)
+            end = _batch_end(messages, place + 1)
+            whole[place + 1 : end] = sorted(messages[place + 1 : end], key=lambda each: _rank(each, rank))
+    return whole
+
+
+def _batch_end(messages: Sequence[BaseMessage], start: int) -> int:
+    return next((at for at in range(start, len(messages)) if not isinstance(messages[at], ToolMessage)), len(messages))
+
+
+def _rank(message: BaseMessage, rank: Mapping[str, int]) -> int:
+    return rank.get(message.tool_call_id, len(rank)) if isinstance(message, ToolMessage) else len(rank)
+
+
+def _whole(message: AIMessage, rank: Mapping[str, int]) -> AIMessage:
+    back = [call for call in message.invalid_tool_calls if call["id"] in rank]
+    calls = [
+        *message.tool_calls,
+        *(tool_call(name=call["name"] or "", args=json.loads(call["args"] or "{}"), id=call["id"]) for call in back),
+    ]
+    return message.model_copy(
+        update={
+            "tool_calls": sorted(calls, key=lambda call: rank.get(call["id"] or "", len(rank))),
+            "invalid_tool_calls": [call for call in message.invalid_tool_calls if call not in back],
+            "additional_kwargs": {key: held for key, held in message.additional_kwargs.items() if key != _REFUSED},
+        }
+    )
+
+
+def _batch(message: AIMessage) -> str | None:
+    """What the results of calls have in common that the model made in one message."""
+    return message.tool_calls[0]["id"] if len(message.tool_calls) > 1 else None
+
+
+def last_user(messages: Sequence[BaseMessage]) -> tuple[int, str]:
+    """How many messages of the user stand before the last one, and what that one is known by; empty if there is none.
+
+    Graphs give their messages ids; without one, its text and its number have to do.
+    """
+    said = [message for message in messages if isinstance(message, HumanMessage)]
+    if not said:
+        return 0, ""
+    last, before = said[-1], len(said) - 1
+    return before, last.id or f"{before}:{sha256(repr(last.content).encode('utf-8', 'replace')).hexdigest()}"
+
+
+def holds_all(messages: Sequence[BaseMessage], step: Step) -> bool:
+    """Whether the messages still hold what each block of the conversation stands behind; a host may shorten them."""
+    read = _read(messages)
+    ids = {call_id for held in read.ids for call_id in held}
+    turns = turn_places(read, step.turns)
+    return all(
+        block.after_call_id in ids if block.after_call_id is not None else block.turn is None or block.turn in turns
+        for block in step.appended
+        if block.stays
+    )
+
+
+def revealed_by_results(messages: Sequence[BaseMessage], step: Step) -> dict[str, str]:
+    """Of each tool that a message of the user brought, the call id of the first result behind it that is no error."""
+    good = [
+        (message.tool_call_id,) if isinstance(message, ToolMessage) and message.status != "error" else ()
+        for message in messages
+    ]
+    return results_behind(_read(messages), good, step) if step.brought else {}
+
+
+def place_appended(messages: Sequence[BaseMessage], step: Step, make: Block) -> list[BaseMessage]:
+    """The messages with each block in its place.
+
+    Blocks are placed anew for each request, always at the same places, and never stored: so the graph's own messages
+    stay as they are. One that is a message of the system stands in front of the model's next answer, since providers
+    that take it mid-conversation take it nowhere else.
+
+    Raises:
+        InputError: when there is no message of the user or of a tool that a block could follow.
+    """
+    behind: dict[int, list[BaseMessage]] = defaultdict(list)
+    in_front: dict[int, list[BaseMessage]] = defaultdict(list)
+    for home, blocks in sorted(homes(_read(messages), step.appended, step.turns).items()):
+        for block in blocks:
+            made = make(block.text)
+            if isinstance(made, SystemMessage):
+                in_front[_next_answer(messages, home + 1)].append(made)
+            else:
+                behind[home + 1].append(made)
+    placed: list[BaseMessage] = []
+    before = 0
+    for place in sorted(behind.keys() | in_front.keys()):
+        placed += [*messages[before:place], *behind.get(place, ()), *in_front.get(place, ())]
+        before = place
+    return [*placed, *messages[before:]]
+
+
+def without_ended_thinking(messages: Sequence[BaseMessage], step: Step) -> list[BaseMessage]:
+    """The messages without the thinking of ended turns, for models that check it against what stands before it."""
+    places = {place for held in in_ended_turns(_read(messages), step) for place in held}
+    bare = [_unthinking(message) if at in places else message for at, message in enumerate(messages)]
+    return [message for message in bare if message is not None]
+
+
+def _unthinking(message: BaseMessage) -> BaseMessage | None:
+    if not isinstance(message, AIMessage) or not isinstance(message.content, list):
+        return message
+    kept = [part for part in message.content if not (isinstance(part, dict) and part.get("type") in _THINKING)]
+    if len(kept) == len(message.content):
+        return message
+    return message.model_copy(update={"content": kept}) if kept or message.tool_calls else None
+
+
+def ends_that_stay(messages: Sequence[BaseMessage], step: Step) -> list[int]:
+    """The messages of the user behind which the first request of a turn has texts that do not stay, and those of the
+    turn before: a breakpoint there is found again by the first request of the next turn.
+    """
+    places, now = turn_places(_read(messages), step.turns), len(step.turns) - 1
+    mine = places.get(now)
+    if mine is None or any(isinstance(message, AIMessage) for message in messages[mine:]):
+        return []
+    texts = any(block.lifetime == "turn" and block.turn == now for block in step.appended)
+    before = places.get(now - 1) if now - 1 in ended_turns(step) else None
+    return [place for place in (before, mine if texts else None) if place is not None]
+
+
+def marked(messages: Sequence[BaseMessage], places: Collection[int], control: Mapping[str, str]) -> list[BaseMessage]:
+    """The messages with a cache breakpoint at the end of each of these."""
+    return [_marked(message, control) if at in places else message for at, message in enumerate(messages)]
+
+
+def _marked(message: BaseMessage, control: Mapping[str, str]) -> BaseMessage:
+    said = message.content
+    parts = [{"type": "text", "text": said}] if isinstance(said, str) else list(said)
+    last = parts[-1] if parts else None
+    if not isinstance(last, dict) or (last.get("type") == "text" and not last.get("text")):
+        return message
+    return message.model_copy(update={"content": [*parts[:-1], {**last, "cache_control": dict(control)}]})
+
+
+def _next_answer(messages: Sequence[BaseMessage], start: int) -> int:
+    """Where the model's next answer stands, from `start` on; the end where there is none yet."""
+    return next((at for at in range(start, len(messages)) if isinstance(messages[at], AIMessage)), len(messages))
+
+
+def _read(messages: Iterable[BaseMessage]) -> Read:
+    known = list(messages)
+    ids = [(message.tool_call_id,) if isinstance(message, ToolMessage) else () for message in known]
+    return Read(ids, [isinstance(message, HumanMessage) for message in known])

@@ -1,0 +1,177 @@
+"""Models and tools of completions."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast
+
+from cuecard.adapters.bodies import Body, is_offered, system_pieces, tool_name
+from cuecard.adapters.litellm.replays import copied
+from cuecard.config.model_profile import ModelProfile
+from cuecard.config.models_file import ModelProfiles
+from cuecard.model import Authority, Step
+
+Cache: TypeAlias = Literal["5m", "1h"]
+"""How long a provider keeps what it has cached, where it lets the host choose."""
+
+
+_THINKING = ("thinking_blocks", "reasoning_content")
+"""The fields of a message in which LiteLLM holds thinking."""
+
+_THOUGHTS = ("thinking", "redacted_thinking")
+"""The kinds of content that are thinking."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The model of a completion, and what LiteLLM makes of its messages on the way.
+
+    Attributes:
+        name: as the host writes it.
+        provider: the part of the name in front of the first slash, else whose model it is known to be.
+        endpoint: the address, if it is not the provider's own.
+        profile: what is known of the model there.
+    """
+
+    name: str
+    provider: str
+    endpoint: str
+    profile: ModelProfile
+
+    @classmethod
+    def of(cls, model: str, api_base: str, profiles: ModelProfiles) -> Target:
+        """What is known of a model at an address; empty for its provider's own."""
+        profile = profiles.find(model, endpoint=api_base)
+        front, slash, _ = model.partition("/")
+        return cls(model, front if slash else profile.provider, api_base, profile)
+
+    @property
+    def moves(self) -> bool:
+        """Whether LiteLLM moves messages of the system to the front: of these, it is known that it does."""
+        return self.provider in {"anthropic", "bedrock", "vertex_ai", "gemini", "google"}
+
+    @property
+    def role(self) -> Authority:
+        """LiteLLM makes `developer` of OpenAI's models `system`; of other providers nobody knows what they do."""
+        return "system" if self.provider == "openai" and self.profile.mid_conversation != "user" else "user"
+
+
+def system_message(
+    step: Step, target: Target, tools: list[Body], own: list[Mapping[str, Any]], cache: Cache | None
+) -> Body:
+    """The system prompt with the host's own behind it; for Claude in pieces, with breakpoints where they pay."""
+    behind = [text for text in map(_text_of, own) if text]
+    if target.provider != "anthropic":
+        return {"role": "system", "content": "\n\n".join([step.system.strip(), *behind])}
+    pieces = system_pieces(step, target.profile, tools, target.profile.breakpoints - 1 if cache else 0)
+    blocks = [{"type": "text", "text": text, **(_breakpoint(cache) if marked else {})} for text, marked in pieces]
+    return {"role": "system", "content": [*blocks, *({"type": "text", "text": text} for text in behind)]}
+
+
+def _breakpoint(cache: Cache | None) -> Body:
+    return {"cache_control": {"type": "ephemeral", **({"ttl": "1h"} if cache == "1h" else {})}}
+
+
+def caching(target: Target, cache: Cache | None, key: str, extra: Any, stays: int | None = None) -> Body:
+    """What keeps the conversation cached: for Claude a breakpoint at its end, for OpenAI a key.
+
+    Where the turn has a text of its own, `stays` is the message in front of it, which gets a breakpoint, too.
+    """
+    if cache and target.provider == "anthropic":
+        control = _breakpoint(cache)["cache_control"]
+        ends = (-1,) if stays is None else (stays, -1)
+        points = [{"location": "message", "index": end, "control": control} for end in ends]
+        return {"cache_control_injection_points": points, **({"extra_body": extra} if extra else {})}
+    if cache and target.role == "system":
+        return {"extra_body": {"prompt_cache_key": key, **(extra or {})}}
+    return {"extra_body": extra} if extra else {}
+
+
+def without_earlier_thinking(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The messages without the thinking of earlier turns, for models that check it against what stands before it.
+
+    Which of these turns had a text of their own, nobody knows here, since nothing is kept.
+    """
+    now = max((place for place, each in enumerate(messages) if each.get("role") == "user"), default=0)
+    bare = [_unthinking(each) for each in messages[:now]]
+    return [*(each for each in bare if each is not None), *messages[now:]]
+
+
+def _unthinking(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    if message.get("role") != "assistant":
+        return message
+    kept = {name: value for name, value in message.items() if name not in _THINKING}
+    said = kept.get("content")
+    if isinstance(said, list):
+        parts = [each for each in said if not (isinstance(each, Mapping) and each.get("type") in _THOUGHTS)]
+        kept["content"] = parts or None
+    return kept if kept.get("content") or kept.get("tool_calls") else None
+
+
+def _text_of(message: Mapping[str, Any]) -> str:
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        return content.strip()
+    return "\n\n".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping)).strip()
+
+
+_ORDERS = 64
+"""For how many baselines the tools are kept in their order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Offer:
+    """The tools of a conversation, the search tool included.
+
+    Attributes:
+        names: their names, in the order of the host.
+    """
+
+    names: tuple[str, ...]
+    _given: list[Any]
+    _packed: bytes
+    _orders: dict[tuple[str, ...], tuple[list[str], bytes]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, given: Sequence[Mapping[str, Any]], search: Body) -> Offer:
+        """The tools that a host offers; where the search tool is not among them, it is in front."""
+        named = {tool_name(each) for each in given}
+        tools = [dict(each) for each in given]
+        tools = tools if tool_name(search) in named else [search, *tools]
+        packed = pickle.dumps(tools)
+        return cls(tuple(map(tool_name, tools)), copied(list(given)), packed)
+
+    def is_of(self, given: Sequence[Any]) -> bool:
+        """Whether it was made of these tools."""
+        return self._given == given
+
+    def copies(self) -> list[Body]:
+        """The tools, which whoever gets them may change: LiteLLM does."""
+        return cast("list[Body]", pickle.loads(self._packed))  # noqa: S301 - our own
+
+    def sent(self, step: Step, catalogue: Collection[str] | None) -> list[Body]:
+        """What a request shows, in an order that neither discovery, nor a withdrawal, nor the host changes.
+
+        Args:
+            step: what is to be sent.
+            catalogue: the names of which only those are shown that are active; None to show all.
+        """
+        names, packed = self._ordered(step.base_tools or step.initial_tools)
+        tools = cast("list[Body]", pickle.loads(packed))  # noqa: S301 - our own
+        if catalogue is None and step.offers_search:
+            return tools
+        hidden = {*catalogue} - {*step.active_tools} if catalogue is not None else set[str]()
+        named = zip(names, tools, strict=True)
+        return [tool for name, tool in named if name not in hidden and is_offered(name, step)]
+
+    def _ordered(self, base: tuple[str, ...]) -> tuple[list[str], bytes]:
+        if base not in self._orders:
+            first = {name: place for place, name in enumerate(base)}
+            named = zip(self.names, self.copies(), strict=True)
+            ordered = sorted(named, key=lambda each: (first.get(each[0], len(first)), each[0]))
+            if len(self._orders) >= _ORDERS:
+                self._orders.clear()
+            self._orders[base] = [name for name, _ in ordered], pickle.dumps([tool for _, tool in ordered])
+        return self._orders[base]

@@ -1,0 +1,270 @@
+"""OpenAI Agents SDK: an agent gets its prompt, its tools of the moment, and the search tool.
+
+    card = Cuecard(Engine.open("prompts/cms/agent.yaml"))
+    agent = Agent("cms", model="gpt-5.4", tools=card.tools([cms_createPage]))
+    result = await Runner.run(agent, "Hello", **card.options(Turn()))
+
+The card is shared by all runs; what belongs to one of them travels in its context.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypedDict
+from weakref import WeakKeyDictionary
+
+from cuecard.adapters.clients import needs
+
+with needs("openai-agents", ">=0.24", "openai-agents"):
+    from agents import (
+        FunctionTool,
+        RunConfig,
+        RunContextWrapper,
+        Tool,
+        ToolErrorFormatterArgs,
+        ToolGuardrailFunctionOutput,
+        ToolInputGuardrail,
+        ToolInputGuardrailData,
+        ToolOutputGuardrail,
+        ToolOutputGuardrailData,
+        ToolOutputText,
+        function_tool,
+    )
+    from agents.agent import AgentBase
+    from agents.run_config import CallModelData, ModelInputData
+    from agents.tool_context import ToolContext
+from cuecard.adapters.conversations import check_own, made_by
+from cuecard.adapters.openai_agents.run import Run, Told, TurnSource
+from cuecard.conversation import Conversation
+from cuecard.engine import Engine
+from cuecard.errors import InputError, Problem
+from cuecard.model import Call, Step, Turn
+from cuecard.model.boundary import check_fields, checked
+
+Find = Callable[[Any], Run | None]
+"""Finds the run in the context that a host passes to the runner."""
+
+
+class Options(TypedDict):
+    """What the runner is passed for one run."""
+
+    context: Run
+    run_config: RunConfig
+
+
+def run_in(context: Any) -> Run | None:
+    """The run that is the context itself, or its field or key `cuecard`."""
+    held = context.get("cuecard") if isinstance(context, Mapping) else getattr(context, "cuecard", context)
+    return held if isinstance(held, Run) else None
+
+
+@dataclass(frozen=True)
+class Cuecard:
+    """The prompt engine for agents of the OpenAI Agents SDK: those whose tools come from `tools`.
+
+    Under `rewrite` the instructions are made again for each step, and only active tools are enabled. Under `append` and
+    `frozen` instructions and tools stay byte for byte the same; each block of instructions is a message after the
+    results it belongs to, in the role that reaches the model there, and a call of an inactive tool is refused.
+
+    Attributes:
+        engine: the prompt engine.
+        find: finds the run in a host's own context; by default the context itself, or its field or key `cuecard`.
+        on_call: called with every prepared call.
+        on_step: called with every step before its request is sent.
+    """
+
+    engine: Engine
+    find: Find = run_in
+    on_call: Callable[[Call], None] | None = None
+    on_step: Callable[[Step], None] | None = None
+    _search: FunctionTool = field(init=False, repr=False)
+    _ours: dict[int, Tool] = field(default_factory=dict, repr=False)
+    _given: WeakKeyDictionary[Conversation, dict[str, Any]] = field(default_factory=WeakKeyDictionary, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "engine", "find", "on_call", "on_step")
+        object.__setattr__(self, "_search", self._search_tool())
+
+    def tools(self, tools: Iterable[Tool] = ()) -> list[Tool]:
+        """The tools for an agent: the search tool first, then copies of these that are refused while not active.
+
+        Where one of them has the name of the search tool, it takes its place. Function tools that the catalogue does
+        not know, and tools of other kinds, are the host's own and always there.
+        """
+        watched = [self._watched(tool) for tool in tools]
+        own = any(tool.name == self._search.name for tool in watched)
+        given = watched if own else [self._search, *watched]
+        self._ours.update({id(tool): tool for tool in given})
+        return given
+
+    def options(
+        self,
+        turn: TurnSource | None = None,
+        conversation: Conversation | None = None,
+        *,
+        config: RunConfig | None = None,
+        kept: bool = False,
+    ) -> Options:
+        """What the runner needs for one user message: `Runner.run(agent, "Hello", **card.options(turn))`.
+
+        A host with a context of its own passes `run` in it instead, and `config` beside it.
+
+        Args:
+            turn: what the host knows about it; the model that answers and the tools of the agent need not be named. A
+                function is called for the run, and again for its later requests where the agent file declares inputs
+                with `tier: step`: only those are taken from it then.
+            conversation: the one that the run belongs to; without one, each run begins a conversation.
+            config: the host's own settings.
+            kept: whether the provider keeps the history, because the runner is passed `previous_response_id`,
+                `conversation_id` or `auto_previous_response_id`; an agent with texts of one turn is then refused as
+                the run begins, since nothing can be taken back.
+
+        Raises:
+            InputError: with each argument that is wrong.
+        """
+        run = self.run(turn, conversation, config=config, kept=kept)
+        return {"context": run, "run_config": self.config(config)}
+
+    @checked
+    def run(
+        self,
+        turn: TurnSource | None = None,
+        conversation: Conversation | None = None,
+        *,
+        config: RunConfig | None = None,
+        resumed: bool = False,
+        kept: bool = False,
+    ) -> Run:
+        """What belongs to one run, for its context.
+
+        Args:
+            turn: as for `options`.
+            conversation: likewise.
+            config: likewise; read for the model that it names.
+            resumed: whether the run goes on after an interruption, with no new message of the user.
+            kept: as for `options`.
+
+        Raises:
+            InputError: with each argument that is wrong, when the conversation is of another agent, or when a run is
+                resumed in a conversation without a call.
+        """
+        turn = Turn() if turn is None else turn
+        chat = conversation or self.engine.conversation()
+        check_own(chat.call, self.engine)
+        if resumed and chat.call is None:
+            missing = "the conversation has no call yet, so there is no run to resume"
+            raise InputError(Problem("no-call", missing, "pass the conversation of the run", "conversation"))
+        told = Told(self.on_call, self.on_step)
+        run = Run(self.engine, chat, turn, config or RunConfig(), told, self._serves, resumed=resumed, kept=kept)
+        run.given = self._given.setdefault(chat, run.given)
+        if resumed and chat.call and made_by(chat.call, self.engine):
+            run.call, run.step = chat.call, chat.step()
+        return run
+
+    def config(self, config: RunConfig | None = None) -> RunConfig:
+        """Settings of a run by which its requests go through this card, over those of the host."""
+        own = config or RunConfig()
+        return replace(
+            own,
+            call_model_input_filter=partial(self._filtered, own.call_model_input_filter),
+            tool_error_formatter=partial(self._error, own.tool_error_formatter),
+        )
+
+    def _filtered(self, own: Any, data: CallModelData[Any]) -> ModelInputData | Awaitable[ModelInputData]:
+        if own is None:
+            return self._prepared(data, data.model_data)
+        return self._after(own, data)
+
+    async def _after(self, own: Any, data: CallModelData[Any]) -> ModelInputData:
+        first = own(data)
+        return self._prepared(data, await first if inspect.isawaitable(first) else first)
+
+    def _prepared(self, data: CallModelData[Any], items: ModelInputData) -> ModelInputData:
+        if not self._serves(data.agent):
+            return items
+        return self._running(data.context).prepared(data.agent, items)
+
+    def _error(self, own: Any, error: ToolErrorFormatterArgs[Any]) -> Any:
+        if run := self.find(error.run_context.context):
+            run.failed.add(error.call_id)
+        return own(error) if own else None
+
+    def _serves(self, agent: AgentBase) -> bool:
+        return any(id(tool) in self._ours for tool in agent.tools)
+
+    def _running(self, context: Any) -> Run:
+        run = self.find(context)
+        if run is None or run.engine is not self.engine:
+            told = "the run's context does not contain this card"
+            raise InputError(Problem("wrong-argument", told, "pass `**card.options()` to the runner", "context"))
+        return run
+
+    def _watched(self, tool: Tool) -> Tool:
+        if not isinstance(tool, FunctionTool):
+            return tool
+        watched = copy.copy(tool)
+        before: ToolInputGuardrail[Any] = ToolInputGuardrail(self._refused, "cuecard")
+        after: ToolOutputGuardrail[Any] = ToolOutputGuardrail(self._noted, "cuecard")
+        watched.tool_input_guardrails = [before, *(tool.tool_input_guardrails or [])]
+        watched.tool_output_guardrails = [after, *(tool.tool_output_guardrails or [])]
+        if tool.needs_approval:
+            watched.needs_approval = partial(self._asks, tool)
+        if tool.name in self.engine.tools:
+            watched.is_enabled = partial(self._enabled, tool) if tool.is_enabled is not False else False
+        return watched
+
+    async def _enabled(self, tool: FunctionTool, context: RunContextWrapper[Any], agent: AgentBase) -> bool:
+        if not self._running(context.context).shows(agent, tool.name):
+            return False
+        own = tool.is_enabled(context, agent) if callable(tool.is_enabled) else tool.is_enabled
+        return bool(await own if inspect.isawaitable(own) else own)
+
+    async def _asks(self, tool: FunctionTool, context: RunContextWrapper[Any], args: dict[str, Any], call: str) -> bool:
+        """Whether a person is asked to approve a call: not one that is refused."""
+        if self._running(context.context).refusal(tool.name, call) is not None:
+            return False
+        own = tool.needs_approval
+        return bool(await own(context, args, call) if callable(own) else own)
+
+    def _refused(self, data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
+        context = data.context
+        run = self._running(context.context)
+        refusal = run.refusal(context.tool_name, context.tool_call_id)
+        if refusal is None:
+            return ToolGuardrailFunctionOutput.allow()
+        return ToolGuardrailFunctionOutput.reject_content(refusal)
+
+    def _noted(self, data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
+        """The SDK makes text of what a tool gave by `str`: what it gave is noted before, also where that is a text."""
+        if not isinstance(data.output, ToolOutputText):
+            self._running(data.context.context).given[data.context.tool_call_id] = data.output
+        return ToolGuardrailFunctionOutput.allow()
+
+    def _search_tool(self) -> FunctionTool:
+        engine, words = self.engine, self.engine.words.search
+        card = engine.tools.get(engine.search_tool)
+
+        async def search(context: ToolContext[Any], query: str, limit: int | None = None) -> str:
+            here = {tool.name for tool in context.agent.tools} if context.agent else set()
+            return self._running(context.context).search(query, limit, context.tool_call_id, here)
+
+        described = {"query": words.query_description, "limit": words.limit_description}
+        tool = function_tool(
+            search,
+            name_override=engine.search_tool,
+            description_override=card.description if card else words.description,
+            strict_mode=False,
+        )
+        for name, schema in tool.params_json_schema["properties"].items():
+            schema["description"] = described[name]
+        tool.tool_input_guardrails = [ToolInputGuardrail(self._refused, "cuecard")]
+        tool.is_enabled = self._begun
+        return tool
+
+    def _begun(self, context: RunContextWrapper[Any], agent: AgentBase) -> bool:
+        """The SDK asks before every request of an agent that has the search tool: a run without a prompt shows."""
+        return self._running(context.context).begin(agent).tools.offers_search

@@ -1,0 +1,255 @@
+"""One run; models and agents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, cast
+
+from agents import Agent, FunctionTool, Handoff, Model, OpenAIChatCompletionsModel, OpenAIResponsesModel, RunConfig
+from agents.agent import AgentBase
+from agents.run_config import ModelInputData
+
+from cuecard.adapters.conversations import answered_step, check_own, in_doubt, search
+from cuecard.adapters.function_tools import plain_value
+from cuecard.adapters.one_turn import inputs_now, refuse_kept_history
+from cuecard.adapters.openai_agents.items import Item, place_blocks, tool_results, with_results, without_ended_thinking
+from cuecard.config.models_file import ModelProfiles
+from cuecard.conversation import Conversation
+from cuecard.engine import Engine
+from cuecard.errors import InputError, Problem
+from cuecard.model import Call, Step, ToolResult, Turn
+from cuecard.model.boundary import admit
+
+
+def reachable(agent: AgentBase) -> list[AgentBase]:
+    """The agent, and all that it and they may hand the run to, each once, the nearest first."""
+    found = [agent]
+    for each in found:
+        found += [target for target in _targets(each) if not any(target is known for known in found)]
+    return found
+
+
+def _targets(agent: AgentBase) -> Iterator[AgentBase]:
+    for each in getattr(agent, "handoffs", ()):
+        target = _target(each) if isinstance(each, Handoff) else each
+        if isinstance(target, Agent):
+            yield target
+
+
+def _target(handoff: Handoff[object, Agent[object]]) -> object:
+    """A handoff knows its agent weakly, and by no public name."""
+    held = getattr(handoff, "_agent_ref", None)
+    return held() if callable(held) else None
+
+
+def with_model(turn: Turn, agent: AgentBase, config: RunConfig, profiles: ModelProfiles) -> Turn:
+    """The turn with the model that answers it, where the turn itself names none.
+
+    A model of another kind than OpenAI's two interfaces is reached through a translation of the items: nobody knows
+    what becomes of a role there, so instructions are reminders of the user.
+    """
+    if turn.model:
+        return turn
+    model = _model(agent, config)
+    name = getattr(model, "model", None)
+    if not isinstance(name, str):
+        return turn
+    if not isinstance(model, (OpenAIResponsesModel, OpenAIChatCompletionsModel)):
+        return replace(turn, model=name, authority=turn.authority or "user")
+    named = replace(turn, model=name, endpoint=_address(model))
+    role = profiles.find(name, endpoint=named.endpoint).mid_conversation
+    return replace(named, authority=turn.authority or role)
+
+
+def checks_thinking(agent: AgentBase, config: RunConfig, profiles: ModelProfiles) -> bool:
+    """Whether the model that answers accepts its thinking only while the text before it is the same."""
+    model = _model(agent, config)
+    name, endpoint = getattr(model, "model", None), getattr(model, "base_url", None)
+    if isinstance(model, (OpenAIResponsesModel, OpenAIChatCompletionsModel)):
+        endpoint = _address(model)
+    return isinstance(name, str) and profiles.find(name, endpoint=str(endpoint or "")).checks_thinking
+
+
+def _model(agent: AgentBase, config: RunConfig) -> Model:
+    chosen = config.model or getattr(agent, "model", None)
+    return chosen if isinstance(chosen, Model) else config.model_provider.get_model(chosen)
+
+
+def _address(model: OpenAIResponsesModel | OpenAIChatCompletionsModel) -> str:
+    client = getattr(model, "_client", None)
+    return str(client.base_url) if client is not None else ""
+
+
+TurnSource: TypeAlias = Turn | Callable[[], Turn]
+"""What the host knows about a run: the same for all its requests, or made for each."""
+
+_WAY_OUT = "pass `**card.options()` to the runner"
+
+
+@dataclass(frozen=True)
+class Told:
+    """Whom a run tells of its calls and steps."""
+
+    call: Callable[[Call], None] | None = None
+    step: Callable[[Step], None] | None = None
+
+
+@dataclass(eq=False, repr=False)
+class Run:
+    """What one run knows; it travels as the run's context, or in a field `cuecard` of it, and prints nothing of it.
+
+    Attributes:
+        engine: the prompt engine.
+        chat: the conversation that the run belongs to.
+        turn: what the host knows about it; the call is made of the first, and later requests take from it only the
+            inputs that the agent file declares with `tier: step`.
+        config: the settings of the run, which may name the model.
+        told: whom it tells of its calls and steps.
+        serves: whether an agent gets the prompt.
+        call: the prepared call; None before the first request.
+        step: the step that the model is answering.
+        first: the tools of the first request under `rewrite`, as far as they are known before it.
+        given: what tools gave before the SDK made text of it, by call id; those of a conversation's runs share it.
+        names: the tools of calls, by call id.
+        failed: the ids of calls that failed or were refused.
+        found: tools that searches have found since the step.
+        resumed: whether it goes on after an interruption: then no request has shown what the model was sent.
+        kept: whether the provider keeps the history, and is sent only what is new.
+        names_tools: whether it is known which tools exist.
+    """
+
+    engine: Engine
+    chat: Conversation
+    turn: TurnSource | None
+    config: RunConfig
+    told: Told
+    serves: Callable[[AgentBase], bool]
+    call: Call | None = None
+    step: Step | None = None
+    first: tuple[str, ...] = ()
+    given: dict[str, Any] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    failed: set[str] = field(default_factory=set)
+    found: set[str] = field(default_factory=set)
+    resumed: bool = False
+    kept: bool = False
+    names_tools: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names_tools = isinstance(self.turn, Turn) and bool(self.turn.tools)
+
+    def begin(self, agent: AgentBase) -> Call:
+        """The call of this run, made once.
+
+        Raises:
+            InputError: with every missing, unknown or wrong input of the turn; with every text of one turn, where the
+                provider keeps the history.
+        """
+        if self.call is None:
+            turn = with_model(self._said(), agent, self.config, self.engine.models)
+            turn = replace(turn, tools=self._there(agent) if turn.tools is None else turn.tools)
+            if self.kept:
+                delivery = copy(self.chat).user(turn).delivery
+                refuse_kept_history(self.engine.agent, turn, delivery.name)
+            self.call, self.names_tools = self.chat.user(turn), bool(turn.tools)
+            check_own(self.call, self.engine)
+            if self.call.delivery.rebuilds:
+                self.first = self.chat.step().active_tools
+            if self.told.call:
+                self.told.call(self.call)
+        return self.call
+
+    def shows(self, agent: AgentBase, tool: str) -> bool:
+        """Whether the next request shows a tool: under `rewrite` when it is active, and else always."""
+        call = self.call or self.begin(agent)
+        if not call.delivery.rebuilds:
+            return True
+        return tool in (self.step.active_tools if self.step else self.first) or tool in self.found
+
+    def prepared(self, agent: Agent[Any], data: ModelInputData) -> ModelInputData:
+        """The instructions and items of one request, brought into the state that the step describes."""
+        goes_on = self.step is not None
+        authority = self.begin(agent).delivery.authority
+        items = cast("Sequence[Item]", data.input)
+        now = inputs_now(self.engine.agent, self._said) if goes_on and self.turn is not None else {}
+        self.step = self.chat.step(self._results(items), inputs=now)
+        self.found.clear()
+        if self.told.step:
+            self.told.step(self.step)
+        if self.engine.agent.results:
+            items = self._told(items)
+        if self.step.ended and checks_thinking(agent, self.config, self.engine.models):
+            items = without_ended_thinking(items, self.step)
+        placed: Any = place_blocks(items, self.step, "user" if authority == "unknown" else authority)
+        own = f"\n\n{data.instructions}" if data.instructions else ""
+        return ModelInputData(input=placed, instructions=self.step.system.strip() + own)
+
+    def refusal(self, tool: str, call_id: str) -> str | None:
+        """What to answer in place of this call of a tool; None if it may be called.
+
+        Raises:
+            InputError: when the model was sent a request that did not go through the adapter.
+        """
+        step = self.step or (self._answered() if self.resumed else None)
+        if step is None and not self.resumed:
+            told = "a request was sent without the prompt, because the run does not use this adapter's settings"
+            raise InputError(Problem("wrong-argument", told, _WAY_OUT, "run_config"))
+        self.names[call_id] = tool
+        refusal = step.refusal(tool) if step else in_doubt(tool, self.engine)
+        if refusal is not None:
+            self.failed.add(call_id)
+        return refusal
+
+    def search(self, query: str, limit: int | None, call_id: str, here: Collection[str]) -> str:
+        """What the search tool answers, as JSON: no tool that this agent does not have, unless servers have others."""
+        found = search(self.engine, self.chat, query, limit, here if self.names_tools else None)
+        if isinstance(found, str):
+            self.failed.add(call_id)
+            return found
+        self.found |= set(found.tools)
+        return json.dumps(found.to_json(), ensure_ascii=False)
+
+    def _answered(self) -> Step | None:
+        try:
+            return answered_step(self.chat, self.engine, self._said(), ())
+        except InputError:
+            return None
+
+    def _said(self) -> Turn:
+        made = self.turn() if callable(self.turn) else self.turn
+        turn: Turn = admit(Turn, Turn() if made is None else made, "turn")
+        return turn
+
+    def _there(self, agent: AgentBase) -> tuple[str, ...] | None:
+        """The tools of all agents that the run may be handed to; None where only their servers know."""
+        agents = [each for each in reachable(agent) if each is agent or self.serves(each)]
+        if any(each.mcp_servers for each in agents):
+            return None
+        tools = [tool for each in agents for tool in each.tools]
+        there = (tool for tool in tools if not isinstance(tool, FunctionTool) or tool.is_enabled is not False)
+        return tuple(dict.fromkeys(tool.name for tool in there if tool.name in self.engine.tools))
+
+    def _results(self, items: Sequence[Item]) -> list[ToolResult]:
+        """Those that the conversation does not know, and all searches, which it compares by what they have found."""
+        search, records = self.engine.search_tool, self.chat.state.results
+        told = {record.call_id: record for record in records if record.call_id}
+        results = []
+        known = {call: record.tool for call, record in told.items()}
+        read = {call: tool for call, tool in known.items() if tool != search or told[call].is_error}
+        if self.call and self.call.delivery.rebuilds:  # nothing has to find its place, so news are enough
+            known |= self.names
+        for each in tool_results(items, known, read):
+            text = isinstance(each.result, str)  # which the SDK has made of something else, unless it is in parts
+            said = plain_value(self.given.get(each.call_id or "", each.result)) if text else each.result
+            results.append(replace(each, result=said, is_error=each.call_id in self.failed))
+        return results
+
+    def _told(self, items: Sequence[Item]) -> list[Item]:
+        """The items with results as texts; which calls failed in earlier runs, the conversation knows."""
+        records = [record for record in self.chat.state.results if record.call_id]
+        known = {record.call_id or "": record.tool for record in records} | self.names
+        failed = {record.call_id or "" for record in records if record.is_error}
+        return with_results(items, self.engine.render_result, known, self.given, failed)

@@ -1,0 +1,285 @@
+"""pydantic-ai: one capability gives an agent its prompt, its tools of the moment, and the search tool.
+
+    agent = Agent(model, tools=my_tools, capabilities=[Cuecard(engine=Engine.open("prompts/cms/agent.yaml"))])
+
+The capability is shared by all runs and holds nothing of any of them: `for_run` gives each run a copy of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+from typing_extensions import override
+
+from cuecard.adapters.clients import needs
+
+with needs("pydantic-ai-slim", ">=2.62", "pydantic-ai"):
+    from pydantic_ai import RunContext
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.exceptions import ToolFailed
+    from pydantic_ai.messages import InstructionPart, ToolCallPart
+    from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.settings import CacheSetting, ModelSettings
+    from pydantic_ai.tools import ToolDefinition
+    from pydantic_ai.toolsets import FunctionToolset
+
+from cuecard.adapters.bodies import is_offered
+from cuecard.adapters.conversations import answered_step, check_own, in_doubt
+from cuecard.adapters.one_turn import inputs_now
+from cuecard.adapters.pydantic_ai.messages import (
+    as_reminders,
+    holds_all,
+    place_appended,
+    place_passing,
+    place_reveals,
+    tool_results,
+    with_cache_points,
+    with_notices,
+    with_results,
+    without_ended_thinking,
+    without_reveals,
+)
+from cuecard.adapters.pydantic_ai.models import (
+    Showing,
+    ToolList,
+    checks_thinking,
+    keeps_roles,
+    reveals_tools,
+    search_toolset,
+    settings_for,
+    shown_tools,
+    with_model,
+)
+from cuecard.catalogue.search import wrong_limit
+from cuecard.config.values import fill
+from cuecard.conversation import Conversation
+from cuecard.engine import Engine
+from cuecard.errors import CuecardError, InputError
+from cuecard.model import Call, Json, Step, Turn
+from cuecard.model.boundary import Count, check_fields
+
+TurnSource: TypeAlias = Turn | Callable[[RunContext[Any]], Turn]
+"""What the host knows of a run: the same for all, or made from the run's context (such as its `deps`)."""
+
+ConversationSource: TypeAlias = Conversation | Callable[[RunContext[Any]], Conversation]
+"""The conversation that a run belongs to: the same for all, or found by the run's context (such as its `deps`)."""
+
+_OUTSIDE = "Cuecard works inside a run: pass it to Agent(capabilities=[...])"
+
+OnCall: TypeAlias = Callable[[Call], None]
+"""Told of every prepared call."""
+
+OnStep: TypeAlias = Callable[[Step], None]
+"""Told of every step before its request is sent: for manifests and displays."""
+
+
+@dataclass(kw_only=True)
+class Cuecard(AbstractCapability[Any]):
+    """The prompt engine as a capability of a pydantic-ai agent.
+
+    Under `rewrite` the system prompt is made again for each step. Under `append` it stays as it is, byte by byte, and
+    each block of instructions joins the message history once, as a system prompt after the results it belongs to. If
+    the model does not follow one there, pydantic-ai sends it as marked user text; if the endpoint is not known to leave
+    it in its place, it becomes a `<system-reminder>` in the user's turn.
+
+    A discovery never changes the list of tools, so that everything after it stays cached: every definition is in
+    front, and a call of an inactive tool is refused. Providers that accept definitions mid-conversation get them
+    there. Under `rewrite`, only active tools are shown.
+
+    Tool results are sent as the agent file's `results` render them; the history keeps what the tools returned.
+
+    The model is named to the engine, with its address, and so are the tools that the agent actually has, where the turn
+    says nothing of them. A tool that the agent loses during a run is withdrawn with a notice.
+
+    Attributes:
+        engine: the prompt engine.
+        turn: what the host knows about a run. A function is asked again for each request, for inputs that the agent
+            file declares with `tier: step`.
+        conversation: the conversation that runs belong to: under `append` the system prompt of its first run then
+            stays, and what changed is said in a block. If the message history no longer holds the blocks sent so
+            far, it was compacted: the run gets a new baseline, which tells what was discovered. Without one, each run
+            begins a conversation, in which only what the message history holds was found and touched.
+        cache: pydantic-ai's setting `cache`, for hosts that set none: the provider's breakpoints are set on the
+            tools, the system prompt and the growing conversation. None for none, False to turn caching off.
+        on_call: told of the prepared call.
+        on_step: called with every step.
+        retries: how often a tool that failed may be called again in a run; None for no limit.
+        chat: the conversation of this run; `for_run` sets it.
+        step: the step that the model is answering; every request sets it.
+        again: the function that made the run's turn; `for_run` sets it.
+        lists: the tools that each conversation has been sent.
+    """
+
+    engine: Engine
+    turn: TurnSource = field(default_factory=Turn)
+    conversation: ConversationSource | None = None
+    cache: CacheSetting | None = True
+    on_call: OnCall | None = None
+    on_step: OnStep | None = None
+    retries: Count | None = None
+    chat: Conversation | None = field(default=None, repr=False)
+    step: Step | None = field(default=None, repr=False)
+    again: Callable[[RunContext[Any]], Turn] | None = field(default=None, repr=False)
+    lists: MutableMapping[Conversation, ToolList] = field(default_factory=WeakKeyDictionary, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "engine", "turn", "conversation", "on_call", "on_step", "retries")
+
+    @override
+    async def for_run(self, ctx: RunContext[Any]) -> Cuecard:
+        """The capability of one run; its prompt is rendered with its first request, when its tools are known."""
+        turn = self.turn if isinstance(self.turn, Turn) else self.turn(ctx)
+        chat = self.conversation(ctx) if callable(self.conversation) else self.conversation
+        again = None if isinstance(self.turn, Turn) else self.turn
+        return replace(self, turn=turn, chat=chat or self.engine.conversation(), step=None, again=again)
+
+    @override
+    def get_model_settings(self) -> Callable[[RunContext[Any]], ModelSettings]:
+        """What keeps the prompt cached, unless the host has said something of it."""
+        return lambda ctx: settings_for(ctx, self.cache, f"cuecard-{self.engine.agent.sha256[:32]}")
+
+    @override
+    def get_toolset(self) -> FunctionToolset[Any] | None:
+        """The search tool, under the name that the agent file gives it; none where there is nothing to find."""
+        return search_toolset(self.engine, self._search) if self.engine.agent.searched else None
+
+    @override
+    async def prepare_tools(self, ctx: RunContext[Any], tool_defs: list[ToolDefinition]) -> list[ToolDefinition]:
+        """Tools of the catalogue are found by the engine's search: pydantic-ai's own would hide them from it."""
+        found_here = self.engine.tools
+        return [replace(each, defer_loading=each.defer_loading and each.name not in found_here) for each in tool_defs]
+
+    @override
+    async def before_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Bring the request into the state that the step describes.
+
+        Raises:
+            InputError: at the first request, with every missing, unknown or wrong input of the turn.
+        """
+        known, started = self.engine.models, self.step is not None
+        chat, call = self._running() if started else self._begun(ctx, request_context)
+        parameters, model = request_context.model_request_parameters, request_context.model
+        now = inputs_now(self.engine.agent, partial(self.again, ctx)) if started and self.again else {}
+        step = self.step = chat.step(tool_results(ctx.messages), inputs=now)
+        if self.on_step:
+            self.on_step(step)
+        before = self.lists.get(chat, ToolList())
+        offered = [tool for tool in parameters.function_tools if is_offered(tool.name, step)]
+        listed = self.lists[chat] = before.more(offered, call)
+        showing: Showing = "active" if call.delivery.rebuilds else "revealed" if reveals_tools(model, known) else "all"
+        tools = offered if showing == "active" else listed.sent
+        prompt = InstructionPart(content=step.system.strip(), dynamic=call.delivery.rebuilds)
+        request_context.model_request_parameters = replace(
+            parameters,
+            instruction_parts=[prompt, *(parameters.instruction_parts or [])],
+            function_tools=shown_tools(tools, step, self.engine.tools, showing),
+        )
+        sent = list(request_context.messages)
+        staying = [block for block in step.appended if block.stays]
+        placed = place_appended(place_reveals(sent, step) if showing == "revealed" else sent, staying)
+        if started and showing != "active":
+            notices = listed.notices(before, self.engine.words)
+            placed = with_notices(placed, notices)
+            if notices:
+                chat.tools_changed(name for name in call.tools.available if listed.has(name))
+        # The history keeps the blocks too, so that the next request begins with this one; but none of this turn alone.
+        kept = {id(old): new for old, new in zip(sent, placed, strict=True)}
+        ctx.messages[:] = [kept.get(id(message), message) for message in ctx.messages]
+        if not started and self.cache:
+            placed = with_cache_points(placed, step, "1h" if self.cache == "1h" else "5m")
+        placed = place_passing(placed, step, ctx.run_id)
+        placed = without_ended_thinking(placed, step) if step.ended and checks_thinking(model, known) else placed
+        placed = without_reveals(placed, self.engine.tools) if showing == "all" else placed
+        if self.engine.agent.results:
+            placed = with_results(placed, self.engine.render_result)
+        request_context.messages = placed if keeps_roles(model, known) else as_reminders(placed, step.reminder)
+        return request_context
+
+    @override
+    async def before_tool_validate(
+        self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: str | dict[str, Any]
+    ) -> str | dict[str, Any]:
+        """Refuse tools that are not active, and tools that have failed too often.
+
+        Raises:
+            ToolFailed: with what to do instead; the model reads it and the run goes on.
+        """
+        name, words = call.tool_name, self.engine.words
+        if refusal := self._refusal(name, ctx):
+            raise ToolFailed(refusal)
+        of_run = (message for message in ctx.messages if message.run_id == ctx.run_id)
+        failures = sum(result.is_error for result in tool_results(of_run) if result.tool == name)
+        if self.retries is not None and failures > self.retries:
+            raise ToolFailed(fill(words.tools.failed, {"tool": words.quoted(name), "count": str(failures)}))
+        return args
+
+    @override
+    async def on_tool_execute_error(
+        self,
+        ctx: RunContext[Any],
+        *,
+        call: ToolCallPart,
+        tool_def: ToolDefinition,
+        args: dict[str, Any],
+        error: Exception,
+    ) -> Any:
+        """A tool that raises reaches the model as an error, and the run goes on.
+
+        Raises:
+            ToolFailed: with the error's type and text.
+            CuecardError: when the tool server itself is gone, because then no run can go on.
+        """
+        if isinstance(error, CuecardError):
+            raise error
+        raise ToolFailed(f"{type(error).__name__}: {error}") from error
+
+    async def _search(self, ctx: RunContext[Any], query: str, limit: int | None = None) -> dict[str, Json]:
+        """Find tools by what they can do.
+
+        Args:
+            ctx: the run; the framework supplies it.
+            query: the action as verb and object, two to five words.
+            limit: at most so many tools.
+        """
+        _, call = self._running()
+        try:
+            return self.engine.search_tools(query, limit, call=call, history=tool_results(ctx.messages)).to_json()
+        except InputError as error:
+            raise ToolFailed(wrong_limit(limit or 0, self.engine.words)) from error
+
+    def _begun(self, ctx: RunContext[Any], request: ModelRequestContext) -> tuple[Conversation, Call]:
+        """The run's conversation, and its call: made with the first request, which shows the tools and the model."""
+        chat, turn = self.chat, self.turn
+        if chat is None or not isinstance(turn, Turn):
+            raise RuntimeError(_OUTSIDE)
+        check_own(chat.call, self.engine)
+        if chat.call and not holds_all(ctx.messages, chat.call.prompt.sent):
+            chat.compacted()
+        turn = with_model(turn, request.model, self.engine.models)
+        if turn.tools is None:
+            parameters = request.model_request_parameters
+            there = (tool.name for tool in (*parameters.function_tools, *parameters.output_tools))
+            turn = replace(turn, tools=tuple(name for name in there if name in self.engine.tools))
+        call = chat.user(turn, tool_results(ctx.messages))
+        check_own(call, self.engine)
+        if self.on_call:
+            self.on_call(call)
+        return chat, call
+
+    def _refusal(self, tool: str, ctx: RunContext[Any]) -> str | None:
+        """The answer to a call: of what another run has asked for, a person has approved it, say, no step is there."""
+        if tool not in self.engine.tools or self.chat is None or not isinstance(self.turn, Turn):
+            return None
+        step = self.step or answered_step(self.chat, self.engine, self.turn, tool_results(ctx.messages))
+        return step.refusal(tool) if step else in_doubt(tool, self.engine)
+
+    def _running(self) -> tuple[Conversation, Call]:
+        if self.chat is None or self.chat.call is None:
+            raise RuntimeError(_OUTSIDE)
+        return self.chat, self.chat.call

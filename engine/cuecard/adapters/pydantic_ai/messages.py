@@ -1,0 +1,242 @@
+"""Pydantic-ai's messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from pydantic_ai.messages import (
+    CachePoint,
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    SystemPromptPart,
+    ThinkingPart,
+    ToolAvailabilityDeltaPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+
+from cuecard.adapters.block_places import Read, turn_places
+from cuecard.adapters.bodies import reminder
+from cuecard.adapters.function_tools import plain_value
+from cuecard.adapters.one_turn import ended_turns, in_ended_turns
+from cuecard.model import Appended, RenderedResult, Step, ToolResult
+
+
+def tool_results(messages: Iterable[ModelMessage]) -> tuple[ToolResult, ...]:
+    """The tool results of a conversation as the engine takes them, oldest first."""
+    requests = (message for message in messages if isinstance(message, ModelRequest))
+    return tuple(result for request in requests for result in _results(request))
+
+
+def _results(request: ModelRequest) -> Iterator[ToolResult]:
+    """The results in one message: those of the calls that the model made in one."""
+    parts = [part for part in request.parts if isinstance(part, ToolReturnPart)]
+    batch = parts[0].tool_call_id if len(parts) > 1 else None
+    for part in parts:
+        failed = part.outcome != "success"
+        yield ToolResult(part.tool_name, _content(part), part.tool_call_id, is_error=failed, batch=batch)
+
+
+def _content(part: ToolReturnPart) -> Any:
+    """What a tool returned, as JSON; an image or a list with one stays as it is, since nobody looks for texts in it."""
+    content = part.content
+    return content if not isinstance(content, Mapping) and part.files else plain_value(content)
+
+
+def with_results(
+    messages: Sequence[ModelMessage], render: Callable[[ToolResult], RenderedResult]
+) -> list[ModelMessage]:
+    """The messages of one request with results as texts, where the agent has templates for them.
+
+    The history keeps what the tools have returned: the same result is the same text in each request. A result with
+    files in it stays as it is.
+    """
+    return [
+        replace(message, parts=[_told(part, render) for part in message.parts])
+        if isinstance(message, ModelRequest) and any(isinstance(part, ToolReturnPart) for part in message.parts)
+        else message
+        for message in messages
+    ]
+
+
+def _told(part: ModelRequestPart, render: Callable[[ToolResult], RenderedResult]) -> ModelRequestPart:
+    if not isinstance(part, ToolReturnPart) or part.tool_kind or part.files:
+        return part
+    result = render(
+        ToolResult(part.tool_name, plain_value(part.content), part.tool_call_id, is_error=part.outcome != "success")
+    )
+    kept: Any = part  # its type is a union of kinds of content
+    told: ModelRequestPart = replace(kept, content=result.text) if result.rule else part
+    return told
+
+
+def holds_all(messages: Iterable[ModelMessage], blocks: Iterable[Appended]) -> bool:
+    """Whether the history still holds every block: a host may have shortened it."""
+    present = {part.content for part in _parts(messages) if isinstance(part, SystemPromptPart)}
+    return all(block.text in present for block in blocks)
+
+
+def place_appended(messages: Sequence[ModelMessage], appended: Iterable[Appended]) -> list[ModelMessage]:
+    """The messages with each block in its place, exactly once, however often this is asked for.
+
+    A block comes after the last result of the batch that holds `after_call_id`, never between parallel results; when
+    no message holds that result, and for what changed between two calls, at the end of the last request.
+    """
+    placed = list(messages)
+    present = {part.content for part in _parts(placed) if isinstance(part, SystemPromptPart)}
+    for block in appended:
+        if block.text not in present:
+            index, request = home_of(placed, block.after_call_id)
+            placed[index] = replace(request, parts=with_block(request.parts, SystemPromptPart(content=block.text)))
+    return placed
+
+
+def place_reveals(messages: Sequence[ModelMessage], step: Step) -> list[ModelMessage]:
+    """The messages with a note for the provider, behind the search result, of each tool that was found there."""
+    placed = list(messages)
+    known = {
+        name for part in _parts(placed) if isinstance(part, ToolAvailabilityDeltaPart) for name in part.tools_added
+    }
+    for found in step.discovered:
+        if found.tool not in known and found.tool in step.active_tools:
+            index, request = home_of(placed, found.after_call_id)
+            note = ToolAvailabilityDeltaPart(tools_added=[found.tool], tool_call_id=found.after_call_id)
+            placed[index] = replace(request, parts=with_block(request.parts, note))
+    return placed
+
+
+def without_reveals(messages: Sequence[ModelMessage], tools: Collection[str]) -> list[ModelMessage]:
+    """The messages without the notes about these tools, for a request that has all definitions in front."""
+    return [
+        replace(message, parts=[part for part in message.parts if not _reveals(part, tools)])
+        if isinstance(message, ModelRequest) and any(_reveals(part, tools) for part in message.parts)
+        else message
+        for message in messages
+    ]
+
+
+def _reveals(part: ModelRequestPart, tools: Collection[str]) -> bool:
+    return isinstance(part, ToolAvailabilityDeltaPart) and all(name in tools for name in part.tools_added)
+
+
+def with_notices(messages: Sequence[ModelMessage], notices: Iterable[str]) -> list[ModelMessage]:
+    """The messages with these texts as system prompts at the end of the last request."""
+    *before, last = messages
+    parts = [SystemPromptPart(content=notice) for notice in notices]
+    if not parts or not isinstance(last, ModelRequest):
+        return list(messages)
+    return [*before, replace(last, parts=[*last.parts, *parts])]
+
+
+def as_reminders(messages: Sequence[ModelMessage], form: str) -> list[ModelMessage]:
+    """The messages with reminders of the user in place of the system prompts mid-conversation.
+
+    Those that open the first request are the system prompt itself, and stay.
+    """
+    first = next((message for message in messages if isinstance(message, ModelRequest)), None)
+    return [
+        replace(message, parts=_reminding(message.parts, form, opening=message is first))
+        if isinstance(message, ModelRequest)
+        else message
+        for message in messages
+    ]
+
+
+def _reminding(parts: Sequence[ModelRequestPart], form: str, *, opening: bool) -> list[ModelRequestPart]:
+    made: list[ModelRequestPart] = []
+    for part in parts:
+        opening = opening and isinstance(part, SystemPromptPart)
+        if isinstance(part, SystemPromptPart) and not opening:
+            made.append(UserPromptPart(content=reminder(part.content, form)))
+        else:
+            made.append(part)
+    return made
+
+
+def home_of(messages: Sequence[ModelMessage], call_id: str | None) -> tuple[int, ModelRequest]:
+    """The request that holds the result, or the last one, with its position."""
+    requests = [(index, message) for index, message in enumerate(messages) if isinstance(message, ModelRequest)]
+    holding = (
+        (i, r) for i, r in requests for p in r.parts if isinstance(p, ToolReturnPart) and p.tool_call_id == call_id
+    )
+    return next(holding, requests[-1])
+
+
+def with_block(parts: Sequence[ModelRequestPart], block: ModelRequestPart) -> list[ModelRequestPart]:
+    """The parts of a request with a block behind the results, and behind the blocks that stand there."""
+    after = max((place + 1 for place, part in enumerate(parts) if isinstance(part, ToolReturnPart)), default=len(parts))
+    while after < len(parts) and isinstance(parts[after], (SystemPromptPart, ToolAvailabilityDeltaPart)):
+        after += 1
+    return [*parts[:after], block, *parts[after:]]
+
+
+def _parts(messages: Iterable[ModelMessage]) -> Iterator[ModelRequestPart]:
+    return (part for message in messages if isinstance(message, ModelRequest) for part in message.parts)
+
+
+def place_passing(messages: Sequence[ModelMessage], step: Step, run: str | None) -> list[ModelMessage]:
+    """The messages of one request with the texts that do not stay: with the run's first message, behind a result, or at
+    the end.
+    """
+    placed = list(messages)
+    for block in step.appended:
+        if not block.stays:
+            index, request = _home(placed, block, run)
+            placed[index] = replace(request, parts=with_block(request.parts, SystemPromptPart(content=block.text)))
+    return placed
+
+
+def _home(messages: Sequence[ModelMessage], block: Appended, run: str | None) -> tuple[int, ModelRequest]:
+    requests = [(index, message) for index, message in enumerate(messages) if isinstance(message, ModelRequest)]
+    if block.after_call_id is None and block.turn is not None:
+        return next(((index, each) for index, each in requests if run and each.run_id == run), requests[-1])
+    return home_of(messages, block.after_call_id)
+
+
+def without_ended_thinking(messages: Sequence[ModelMessage], step: Step) -> list[ModelMessage]:
+    """The messages without the thinking of ended turns, for models that check it against what stands before it."""
+    places = {place for held in in_ended_turns(_read(messages), step) for place in held}
+    bare = [_without_thinking(message) if at in places else message for at, message in enumerate(messages)]
+    return [message for message in bare if message.parts]
+
+
+def _without_thinking(message: ModelMessage) -> ModelMessage:
+    if not isinstance(message, ModelResponse):
+        return message
+    return replace(message, parts=[part for part in message.parts if not isinstance(part, ThinkingPart)])
+
+
+def with_cache_points(messages: Sequence[ModelMessage], step: Step, ttl: Literal["5m", "1h"]) -> list[ModelMessage]:
+    """The messages of a turn's first request with cache points where what stays ends, in this turn and in the last.
+
+    pydantic-ai itself marks the end of the request, which holds the turn's text. Models without caching ignore them.
+    """
+    places, now = turn_places(_read(messages), step.turns), len(step.turns) - 1
+    marked = {places.get(now)} if any(block.turn == now and not block.stays for block in step.appended) else set()
+    marked |= {places.get(now - 1)} if now - 1 in ended_turns(step) else set()
+    return [_marked(message, ttl) if at in marked else message for at, message in enumerate(messages)]
+
+
+def _marked(message: ModelMessage, ttl: Literal["5m", "1h"]) -> ModelMessage:
+    words = [part for part in message.parts if isinstance(part, UserPromptPart)]
+    if not isinstance(message, ModelRequest) or not words or not words[-1].content:
+        return message
+    said = words[-1].content
+    content = [*([said] if isinstance(said, str) else said), CachePoint(ttl=ttl)]
+    parts: Iterable[ModelRequestPart] = (
+        replace(words[-1], content=content) if part is words[-1] else part for part in message.parts
+    )
+    return replace(message, parts=[*parts])
+
+
+def _read(messages: Sequence[ModelMessage]) -> Read:
+    requests = [message if isinstance(message, ModelRequest) else None for message in messages]
+    ids = [
+        tuple(part.tool_call_id for part in each.parts if isinstance(part, ToolReturnPart)) if each else ()
+        for each in requests
+    ]
+    return Read(ids, [bool(each and any(isinstance(p, UserPromptPart) for p in each.parts)) for each in requests])

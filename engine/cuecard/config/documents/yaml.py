@@ -1,0 +1,157 @@
+"""YAML to values with places, within limits.
+
+YAML 1.2 without features that configuration never needs but attackers use: anchors, aliases, tags, directives, several
+documents. Every file is read once, as events, and the limits are checked before anything is built, so that deeply
+nested brackets never reach recursive code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cuecard.config.documents.document import Document, Path, problem_at
+from cuecard.config.documents.yaml_events import Event, pure_events, quick_events
+from cuecard.config.documents.yaml_values import MAX_BITS, build, span_of
+from cuecard.errors import InputError, Problem, Span, SpecError
+
+MAX_CHARACTERS = 256 * 1024
+MAX_DEPTH = 32
+MAX_NODES = 20_000
+
+_STEPS = {"MappingStartEvent": 1, "SequenceStartEvent": 1, "MappingEndEvent": -1, "SequenceEndEvent": -1}
+"""By how much an event changes the depth."""
+
+_TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep", "flatten the file"
+_TOO_MANY = f"more than {MAX_NODES:,} values", "split the file"
+
+
+class ExceededError(SpecError):
+    """Too deep or too many values, and nothing else is wrong before that: both readers find it at the same place."""
+
+
+def checked(events: Iterable[Event], text: str, name: str) -> list[Event]:
+    """The events, read no further than the limits allow: millions of brackets may follow.
+
+    Raises:
+        SpecError: with every anchor, alias, tag, directive and further document, or the first limit that is exceeded.
+    """
+    found: list[Event] = []
+    problems = list(_problems(events, text, name, found))
+    if [(problem.message, problem.hint) for problem in problems] in ([_TOO_DEEP], [_TOO_MANY]):
+        raise ExceededError(problems)
+    if problems:
+        raise SpecError(problems)
+    return found
+
+
+def _problems(events: Iterable[Event], text: str, name: str, found: list[Event]) -> Iterator[Problem]:
+    depth = nodes = documents = 0
+    for event in events:
+        found.append(event)
+        kind = type(event).__name__
+        step = _STEPS.get(kind, 0)
+        depth += step
+        nodes += step > 0 or kind == "ScalarEvent"
+        documents += kind == "DocumentStartEvent"
+        over = _over(depth, nodes)
+        refused = over or _refusal(event, kind, documents)
+        if refused:
+            span = Span(event.start_mark.line + 1, event.start_mark.column + 1)
+            yield problem_at(name, text, span, "yaml-refused", *refused)
+        if over or documents > 1 or len(found) > MAX_NODES * 3:
+            return
+
+
+def _over(depth: int, nodes: int) -> tuple[str, str] | None:
+    if depth > MAX_DEPTH:
+        return _TOO_DEEP
+    return _TOO_MANY if nodes > MAX_NODES else None
+
+
+def _refusal(event: Event, kind: str, documents: int) -> tuple[str, str] | None:
+    if kind == "AliasEvent":
+        return f"an alias (`*{event.anchor}`)", "quote the text if it begins with `*`; otherwise write the value out"
+    if kind == "DocumentStartEvent":
+        return _refused_document(event, documents)
+    if getattr(event, "anchor", None):
+        return f"an anchor (`&{event.anchor}`)", "quote the text if it begins with `&`; otherwise write the value out"
+    if (tag := getattr(event, "tag", None)) is not None:
+        short = str(tag).replace("tag:yaml.org,2002:", "!!")
+        return f"a tag (`{short}`)", "quote the text if it begins with `!`"
+    return None
+
+
+def _refused_document(event: Event, documents: int) -> tuple[str, str] | None:
+    if event.version or event.tags:
+        return "a `%` directive", "files are YAML 1.2"
+    return ("a second document", "a file contains one document; remove the `---`") if documents > 1 else None
+
+
+__all__ = ["MAX_BITS", "MAX_CHARACTERS", "MAX_DEPTH", "MAX_NODES", "Document", "Path", "problem_at", "read_yaml"]
+
+
+def read_yaml(text: str, name: str) -> Document:
+    """Read one YAML mapping.
+
+    Raises:
+        SpecError: with every problem that could be distinguished, each at `name:line:column`.
+        InputError: when the package that reads YAML is not installed.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise SpecError(
+            Problem("yaml-too-large", f"{len(text):,} characters; at most {MAX_CHARACTERS:,}", "split the file", name)
+        )
+    try:
+        return _document(quick_events(text), text, name)
+    except ExceededError:
+        raise
+    except Exception:  # noqa: BLE001, S110 - what the quick reader rejects, the pure one reads after all, or explains better
+        pass
+    try:
+        return _document(pure_events(text), text, name)
+    except SpecError:
+        raise
+    except ImportError as error:
+        told, hint = (
+            f"YAML cannot be read: {error}",
+            "install cuecard together with its dependencies: `pip install cuecard`",
+        )
+        raise InputError(Problem("not-installed", told, hint, name)) from error
+    except Exception as error:  # noqa: BLE001 - ruamel raises AssertionError and TypeError too, for a few malformed texts
+        raise SpecError(_syntax_problem(error, text, name)) from None
+
+
+def _document(events: Iterable[Event], text: str, name: str) -> Document:
+    _, *found = checked(events, text, name)
+    if len(found) == 1:
+        raise SpecError(Problem("yaml-empty", "the file contains no YAML", "write a mapping: `key: value`", name))
+    _, *written, _, _ = found
+    kind = type(written[0]).__name__.removesuffix("Event").removesuffix("Start").lower()
+    if kind != "mapping":
+        span = span_of(written[0], written[-1])
+        raise SpecError(
+            problem_at(name, text, span, "yaml-root", f"the file contains a {kind}", "write a mapping: `key: value`")
+        )
+    return build(written, text, name)
+
+
+def _syntax_problem(error: Exception, text: str, name: str) -> Problem:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    message = getattr(error, "problem", None) or "the YAML cannot be parsed"
+    # ruamel gives no place when its own check fails, as for `%YAML 1.0`; a directive, if there is one, is the cause.
+    lines = enumerate(text.split("\n"), 1)
+    span = Span(next((number for number, line in lines if line.startswith("%")), 1), 1)
+    span = Span(mark.line + 1, mark.column + 1) if mark else span
+    return problem_at(name, text, span, "yaml-syntax", str(message), _syntax_hint(str(message), text, span))
+
+
+def _syntax_hint(message: str, text: str, span: Span) -> str:
+    lines = text.splitlines()
+    line = lines[span.line - 1] if span.line <= len(lines) else ""
+    if "\t" in line[: span.column]:
+        return "indent with spaces, not tabs"
+    if "mapping values are not allowed" in message:
+        return "quote a text that contains `: `"
+    if "cannot start any token" in message:
+        return "quote a text that begins with this character"
+    return "check indentation, quotes and brackets"

@@ -1,0 +1,115 @@
+"""Keys `results` and `memory`."""
+
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.values import Texts, ToolPattern, as_tuple, holds
+
+LengthUnit: TypeAlias = Literal["characters", "lines", "tokens"]
+"""The unit in which the length of a result is counted."""
+
+
+class ResultSpec(FileModel):
+    """How the results of a tool are rendered. Templates read `content`, `result`, `tool` and `cut`."""
+
+    text: str | None = Field(
+        None, description="a Handlebars template; by default `{{{content}}}`, the text of the result"
+    )
+    file: str | None = Field(None, description="the same in a file, relative to the agent file")
+    error: str | None = Field(None, description="the same for a failed call; by default the text of the error")
+    field: str = Field(
+        "", description="the field that contains the text, such as `output` or `a.b`; by default the whole result"
+    )
+    head: int | None = Field(None, ge=0, description="how much of the beginning of a long text is kept")
+    tail: int | None = Field(None, ge=0, description="how much of its end is kept; without either, nothing is cut")
+    unit: LengthUnit = Field("characters", description="what `head` and `tail` count; tokens in the agent's encoding")
+    marker: Annotated[str | None, holds("count")] = Field(
+        None, description="the text in place of what was cut: {count} is how much; by default that of `words.results`"
+    )
+    trust: Literal["data", "author"] = Field(
+        "data", description="`author` prints markup in results unchanged, even that of the template's own elements"
+    )
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        if self.text is not None and self.file is not None:
+            raise ValueError("has two of what it may have once: text, file")
+        if self.limits == (0, 0):
+            raise ValueError("would leave nothing of a result: give `head` or `tail` a number above 0")
+        if self.marker is not None and self.limits is None:
+            raise ValueError("has a `marker` and cuts nothing: add `head` or `tail`")
+        return self
+
+    @property
+    def limits(self) -> tuple[int, int] | None:
+        """How much of the beginning and the end is kept; None if nothing is cut."""
+        return None if self.head is None and self.tail is None else (self.head or 0, self.tail or 0)
+
+
+def _as_mapping(value: Any) -> Any:
+    return {"text": value} if isinstance(value, str) else value
+
+
+Results = dict[
+    ToolPattern, Annotated[ResultSpec, BeforeValidator(_as_mapping, json_schema_input_type=str | ResultSpec)]
+]
+"""Templates by tool, or by pattern."""
+
+
+class ExtractSpec(FileModel):
+    """Where entities are found in a tool's result."""
+
+    at: str = Field("", description="path to the value, such as `data` or `result.items`; empty for the result itself")
+    limit: int = Field(10, ge=1, le=100, description="how many entities are taken from a list")
+    when: str = Field("", description="a key of the result that must be true for this rule to apply")
+    type: str = Field("", description="the entity type; empty to take it from the value or the tool's name")
+
+
+class ForgetSpec(FileModel):
+    """Where a tool's result says which entities were deleted."""
+
+    at: str = Field(
+        "",
+        description="path to their ids or keys, or to objects with an `id` (one or a list); empty for the result "
+        "itself",
+    )
+    when: str = Field("", description="a key of the result that must be true for this rule to apply")
+    type: str = Field("", description="the type of the removed entities; empty for any")
+
+
+def _one_or_more(value: Any) -> Any:
+    return as_tuple(value if isinstance(value, list) else [value])
+
+
+ForgetRules = Annotated[
+    tuple[ForgetSpec, ...], BeforeValidator(_one_or_more, json_schema_input_type=ForgetSpec | list[ForgetSpec])
+]
+"""A rule, or a list of rules."""
+
+
+class MemorySpec(FileModel):
+    """The working memory: how much of it is shown, how entities get into it, and when they leave it."""
+
+    per_type: int = Field(3, ge=1, le=100, description="how many lines each entity type gets")
+    total: int = Field(10, ge=1, le=1000, description="how many entities are kept")
+    empty: str = Field("", description="the text of an empty memory")
+    extract: Annotated[tuple[ExtractSpec, ...], BeforeValidator(as_tuple)] = Field(
+        (), description="where to find entities in tool results; all matching rules apply"
+    )
+    forget: dict[str, ForgetRules] = Field(
+        default_factory=dict,
+        description="tool name pattern (`*` and `?`) to where results name removed entities; all matching rules apply",
+    )
+    types: dict[str, str] = Field(
+        default_factory=dict, description="tool name pattern (`*` and `?`) to entity type; the first match wins"
+    )
+    names: dict[str, Texts] = Field(
+        default_factory=dict, description="entity type to the keys that may contain its name; `*` for all other types"
+    )
+    keys: dict[str, Texts] = Field(
+        default_factory=dict,
+        description="entity type to the keys that may contain what tools accept instead of its id; `*` for all other "
+        "types",
+    )

@@ -1,0 +1,147 @@
+"""Kinds of values that several files share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from cuecard.model import Json
+
+_SUCH_AS = "such as 2026-11-20T09:00:00+00:00"
+
+
+def _read(value: Any) -> Any:
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        raise PydanticCustomError("moment", f"should be an ISO 8601 time with a zone, {_SUCH_AS}") from None
+    if isinstance(moment, datetime) and moment.tzinfo is None:
+        raise PydanticCustomError("moment", f"should have a zone, {_SUCH_AS}")
+    return moment
+
+
+Moment = Annotated[datetime, BeforeValidator(_read)]
+"""A time with its zone, written as text."""
+
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
+"""A name of an agent, input or section: a letter, then letters, digits, `_` or `-`."""
+
+ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{1,128}$")]
+"""A tool's name as model providers accept it (and as MCP servers send it)."""
+
+_TOOL_NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,128}")
+
+
+def is_tool_name(text: str) -> bool:
+    """Whether a text is a `ToolName`."""
+    return _TOOL_NAME.fullmatch(text) is not None
+
+
+def _texts(value: Any) -> Any:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, (list, tuple)):
+        raise ValueError("should be a text, or a list of texts")  # noqa: TRY004 - pydantic collects ValueError
+    return tuple(value)
+
+
+def as_tuple(value: Any) -> Any:
+    """Lists in a file as tuples; anything else unchanged, for the validation to reject."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+_PATTERN = r"^[A-Za-z0-9_.:/*?-]{1,128}$"
+ToolPattern = Annotated[str, Field(pattern=_PATTERN)]
+"""A tool's name, or one with `*` for any characters and `?` for one."""
+
+Names = Annotated[tuple[ToolName, ...], BeforeValidator(as_tuple)]
+_TOOL_NAME_SCHEMA: dict[str, Any] = {"type": "string", "pattern": f"^{_TOOL_NAME.pattern}$"}
+NameOrNames = Annotated[
+    tuple[ToolName, ...],
+    BeforeValidator(_texts),
+    WithJsonSchema({"anyOf": [_TOOL_NAME_SCHEMA, {"type": "array", "items": _TOOL_NAME_SCHEMA}]}),
+]
+"""A tool's name, or a list of names."""
+
+
+def _all_or_listed(value: Any) -> Any:
+    if value == "all":
+        return ("*",)
+    if not isinstance(value, (list, tuple)):
+        raise ValueError("should be `all`, or a list of tools and patterns such as `calendar_*`")  # noqa: TRY004 - as above
+    return tuple(value)
+
+
+NamesAndPatterns = Annotated[
+    tuple[ToolPattern, ...],
+    BeforeValidator(_all_or_listed),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"const": "all"},
+                {"type": "array", "items": {"type": "string", "pattern": _PATTERN}},
+            ]
+        }
+    ),
+]
+"""Tools by name or pattern; `all` is short for the pattern that every name matches."""
+
+Texts = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_texts),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+"""A text, or a list of texts."""
+
+
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+"""A name between braces; any other brace is an ordinary character."""
+
+
+def fill(form: str, values: Mapping[str, str]) -> str:
+    """The text with its placeholders filled in one pass, so that braces in a value stay as they are."""
+    return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), form)
+
+
+def holds(*known: str, required: tuple[str, ...] = ()) -> AfterValidator:
+    """A text with only known placeholders, including the required ones."""
+
+    def check(value: str) -> str:
+        found = PLACEHOLDER.findall(value)
+        unknown = [word for word in found if word not in known]
+        if unknown:
+            listed = ", ".join(f"{{{word}}}" for word in known) or "none"
+            context = {"word": f"{{{unknown[0]}}}", "known": listed}
+            raise PydanticCustomError(
+                "placeholder", "contains the unknown placeholder {word}; known here: {known}", context
+            )
+        if missing := [word for word in required if word not in found]:
+            listed = " and ".join(f"{{{word}}}" for word in missing)
+            raise PydanticCustomError("placeholder", "should contain {word}", {"word": listed})
+        return value
+
+    return AfterValidator(check)
+
+
+InputType: TypeAlias = Literal["string", "integer", "number", "boolean", "list", "object"]
+"""The JSON types that an input may have."""
+
+_TYPES: Mapping[InputType, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "list": (list, tuple),
+    "object": (Mapping,),
+}
+
+
+def is_of_type(value: Json, kind: InputType) -> bool:
+    """Whether a value is of the type that an input declares; a boolean is not a number."""
+    return kind == "boolean" if isinstance(value, bool) else isinstance(value, _TYPES[kind])

@@ -1,1 +1,0 @@
-"""Dates and times as text: zones, locales, styles and patterns."""

@@ -1,0 +1,157 @@
+"""Reads the files of an agent: the agent file, and every file it names."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from cuecard.config.documents.document import Document
+from cuecard.config.documents.document import Path as Place
+from cuecard.config.documents.sources import AgentSources, SourceText
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.layers import lay_over
+from cuecard.config.named_files import AgentPlaces, texts
+from cuecard.errors import Problem, SpecError
+from cuecard.files.content import ENDINGS, find_content, in_folder
+from cuecard.files.named_files import NamedTexts
+from cuecard.files.roots import Roots, is_folder, is_there, shown
+from cuecard.files.safe_read import read_text
+from cuecard.files.skills import read_skill_texts
+
+MAX_LAYERS = 16
+"""The maximum number of agent files that extend each other."""
+
+_Layer: TypeAlias = tuple[SourceText, Document]
+
+
+def read_agent(path: str | Path) -> AgentSources:
+    """The texts of the agent at `path` (its YAML file, or a folder with `agent.yaml`).
+
+    Raises:
+        SpecError: when the agent file itself cannot be read as YAML; every other problem is in the result.
+    """
+    file = in_folder(Path(path), "agent")
+    agent = read_text(file)
+    document = read_yaml(agent.text, agent.name)
+    layers = _Layers(file.parent, document).of(agent, document)
+    return _follow(file.parent, agent, layers)
+
+
+def folder_of(path: str | Path) -> Path:
+    """The folder of the agent at `path`, which paths in its files are relative to."""
+    given = Path(path)
+    return given if is_folder(given) else given.parent
+
+
+class _Layers:
+    """The agent file and those that it extends, with their problems."""
+
+    def __init__(self, folder: Path, document: Document) -> None:
+        self.folder = folder
+        self.listed = texts(document.value.get("roots"))
+
+    def of(self, agent: SourceText, document: Document) -> list[_Layer]:
+        """The agent file and all files that it extends, from the base up; each file occurs once.
+
+        Raises:
+            SpecError: with every file that is missing or cannot be read as YAML.
+        """
+        below: dict[str, _Layer] = {}
+        problems = [*self._below(agent, document, (agent.path,), below)]
+        if problems:
+            raise SpecError(dict.fromkeys(problems))
+        return [*below.values(), (agent, document)]
+
+    def _below(
+        self, source: SourceText, document: Document, above: tuple[str, ...], found: dict[str, _Layer]
+    ) -> Iterator[Problem]:
+        """The problems of the files that this one extends; readable files are added to `found`."""
+        own = source.path.rpartition("/")[0]
+        for at, place in _extended(document):
+            target = posixpath.join(own, place)
+            file = in_folder(self.folder / target, "agent")
+            inner = posixpath.join(target, file.name) if is_folder(self.folder / target) else target
+            name = Path(os.path.relpath(self.folder / inner, self.folder)).as_posix()
+            if name in above or len(above) > MAX_LAYERS:
+                hint = "an agent file cannot extend itself: " + " -> ".join((*reversed(above), name))
+                yield document.problem(at, "extends-cycle", f"`{place}` extends this file again", hint)
+            elif not is_there(self.folder / inner):
+                hint = _way_out(place) or f"no such file: {shown(self.folder / inner)}"
+                yield document.problem(at, "missing-file", f"`{place}` does not exist", hint)
+            elif name not in found:
+                try:
+                    layer = self._layer(inner, own)
+                except SpecError as error:
+                    yield from error.problems
+                else:
+                    yield from self._below(*layer, (*above, name), found)
+                    found[name] = layer
+
+    def _layer(self, path: str, own: str) -> _Layer:
+        roots = Roots.of(self.folder, (own, posixpath.dirname(path)), self.listed)
+        source = read_text(self.folder / path, self.folder, place=roots.find(path))
+        return source, read_yaml(source.text, source.name)
+
+
+def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer]) -> AgentSources:
+    """The texts of every file that the merged agent file names."""
+    # Problems of merging are found again, and reported, when the agent is built.
+    document = lay_over([(written, source.path.rpartition("/")[0]) for source, written in layers]).document
+    named = AgentPlaces.of(document.value)
+    folders = [posixpath.dirname(source.path) for source, _ in layers]
+    roots = Roots.of(folder, [*named.all(), *folders], texts(document.value.get("roots")))
+    reader = NamedTexts(folder, roots)
+    template = next(iter(reader.named(document, named.template_key, ("*.xml",), named.template)), None)
+    partials = [text for at, place in named.partials for text in reader.named(document, at, ("*",), place)]
+    instructions = [
+        text
+        for place in named.instructions
+        for text in reader.named(document, ("tools", "instructions"), ENDINGS, place)
+    ]
+    models = next(reader.named(document, ("models",), ENDINGS, named.models), None)
+    written = [text for at, place in named.sections.texts for text in reader.text(document, at, place)]
+    results = [text for at, place in named.results for text in reader.text(document, at, place)]
+    files = [text for place in named.sections.files for text in reader.optional(place)]
+    files += [text for search in named.sections.searches for text in reader.found(search)]
+    skills, found = read_skill_texts(named.sections.roots, folder, roots, named.sections.strict)
+    return AgentSources(
+        agent,
+        template,
+        tuple(partials),
+        tuple(instructions),
+        (*dict.fromkeys(reader.problems), *found),
+        tuple(source for source, _ in layers[:-1]),
+        _once(written),
+        _once(files),
+        tuple(dict.fromkeys(reader.unread)),
+        skills,
+        models,
+        tuple(dict.fromkeys(reader.folders)),
+        _once(results),
+        tuple(reader.not_files),
+    )
+
+
+def _extended(document: Document) -> Iterator[tuple[Place, str]]:
+    """The agent files that this one extends, each with the place that names it."""
+    written = document.value.get("extends")
+    for index, text in enumerate(written if isinstance(written, list) else [written]):
+        if isinstance(text, str) and text:
+            yield ("extends", index) if isinstance(written, list) else ("extends",), text
+
+
+def _way_out(place: str) -> str:
+    """The hint for a name that commands would take for a shipped agent; empty for any other name."""
+    found = find_content(Path(place))
+    if "/" in place or not is_there(found):
+        return ""
+    hint = f"`{place}` is shipped with cuecard, but `extends` takes the path of an agent file"
+    return f"{hint}: copy the folder {shown(found.parent)} beside this file"
+
+
+def _once(sources: Iterable[SourceText]) -> tuple[SourceText, ...]:
+    """Each file once, even if several sections show it."""
+    return tuple({source.path: source for source in sources}.values())

@@ -1,0 +1,157 @@
+"""Tokens counted with bundled tables; kept counts."""
+
+from __future__ import annotations
+
+import atexit
+import gzip
+import hashlib
+import json
+import struct
+import threading
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from cuecard.errors import Problem, TokenizerError, did_you_mean
+from cuecard.files.cache import Cache, fingerprint
+from cuecard.model import CountTokens, TokenSource
+from cuecard.records import dataclass
+
+if TYPE_CHECKING:
+    import tiktoken
+
+
+_LETTERS = r"[^\r\n\p{L}\p{N}]?"
+_O200K_WORD = (
+    _LETTERS + r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+    _LETTERS + r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+)
+PATTERNS = {
+    "o200k_base": "|".join(
+        (*_O200K_WORD, r"\p{N}{1,3}", r" ?[^\s\p{L}\p{N}]+[\r\n/]*", r"\s*[\r\n]+", r"\s+(?!\S)", r"\s+")
+    ),
+    "cl100k_base": r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$"
+    r"|\s*[\r\n]|\s+(?!\S)|\s",
+}
+"""How each encoding splits a text before merging bytes; tests compare them with tiktoken's own."""
+
+REMEMBERED = 4096
+"""The number of texts whose counts are cached, since sections and protocols recur at every step."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounter:
+    """Counts tokens and caches the counts of recent texts; `source` goes into manifests."""
+
+    source: TokenSource
+    count: CountTokens
+
+    def __call__(self, text: str) -> int:
+        """How many tokens the text costs."""
+        return self.count(text)
+
+
+def bundled_counter(encoding: str) -> TokenCounter:
+    """A counter for a bundled encoding; the table is unpacked at the first count, not here.
+
+    Raises:
+        TokenizerError: when no table of that name is bundled.
+    """
+    if encoding not in PATTERNS:
+        hint = did_you_mean(encoding, PATTERNS)
+        raise TokenizerError(Problem("unknown-encoding", f"no token table is bundled for `{encoding}`", hint))
+
+    return TokenCounter(TokenSource(encoding, "bundled", exact=True), lru_cache(REMEMBERED)(uncached_count(encoding)))
+
+
+def uncached_count(encoding: str) -> CountTokens:
+    """The counting function of a bundled encoding, without a cache."""
+    return lambda text: len(_encoding(encoding).encode_ordinary(text))
+
+
+_UNPACKING = threading.Lock()
+
+
+def _encoding(name: str) -> tiktoken.Encoding:
+    with _UNPACKING:  # without it, threads that count for the first time together would each unpack the table
+        return _unpacked(name)
+
+
+@cache
+def _unpacked(name: str) -> tiktoken.Encoding:
+    import tiktoken  # noqa: PLC0415 - unpacking a table takes 0.1 s and 50 MB or more: only who counts pays
+
+    return tiktoken.Encoding(name, pat_str=PATTERNS[name], mergeable_ranks=read_table(name), special_tokens={})
+
+
+def read_table(name: str) -> dict[bytes, int]:
+    """A bundled table, from token bytes to rank. It is packed as a count, one length byte per token, then the
+    tokens by rank.
+    """
+    packed = gzip.decompress(files("cuecard").joinpath("data", f"{name}.bin.gz").read_bytes())
+    (size,) = struct.unpack_from("<I", packed)
+    lengths, position, ranks = packed[4 : 4 + size], 4 + size, {}
+    for rank, length in enumerate(lengths):
+        ranks[packed[position : position + length]] = rank
+        position += length
+    if position != len(packed) or len(ranks) != size:
+        raise TokenizerError(Problem("damaged-table", f"the table of `{name}` is damaged", "reinstall cuecard"))
+    return ranks
+
+
+def kept_counter(encoding: str, kept: Cache) -> TokenCounter:
+    """A counter for a bundled encoding that stores its counts for the next process when this one ends.
+
+    Raises:
+        TokenizerError: when no table with this name is bundled.
+    """
+    counter = bundled_counter(encoding)
+    if kept.folder is None:
+        return counter
+    counts = KeptCounts(encoding, kept, counter.count)
+    atexit.register(counts.save)
+    return TokenCounter(counter.source, lru_cache(REMEMBERED)(counts.count))
+
+
+class KeptCounts:
+    """Counts by the fingerprint of the text, loaded at the first count; the last `REMEMBERED` of them are stored."""
+
+    def __init__(self, encoding: str, kept: Cache, count: CountTokens) -> None:
+        self._encoding, self._cache, self._count, self._new = encoding, kept, count, False
+        self._known: dict[str, int] | None = None
+
+    def count(self, text: str) -> int:
+        """The number of tokens in the text."""
+        known = self._known = self._read() if self._known is None else self._known
+        data = text.encode("utf-8", "surrogatepass")
+        name = hashlib.sha256(data).hexdigest()
+        tokens = known.pop(name, None)
+        if tokens is None or not bool(data) <= tokens <= len(data):
+            tokens, self._new = self._count(text), True
+        known[name] = tokens
+        return tokens
+
+    def save(self) -> None:
+        """Store the counts, if there are new ones, beside those that others have stored meanwhile."""
+        if self._new and self._known:
+            others = {name: tokens for name, tokens in self._read().items() if name not in self._known}
+            last = dict([*others.items(), *self._known.items()][-REMEMBERED:])
+            self._cache.put(key_of(self._encoding), json.dumps(last).encode())
+
+    def _read(self) -> dict[str, int]:
+        try:
+            held = json.loads(self._cache.get(key_of(self._encoding)) or b"{}")
+        except ValueError:
+            return {}
+        if not isinstance(held, dict) or any(type(tokens) is not int for tokens in held.values()):
+            return {}
+        return held
+
+
+@cache
+def key_of(encoding: str) -> str:
+    """The key of an encoding's counts, which depends on its table; to read the packed table is quick, only to unpack it
+    is slow.
+    """
+    table = files("cuecard").joinpath("data", f"{encoding}.bin.gz").read_bytes()
+    return fingerprint(("token counts", PATTERNS[encoding], hashlib.sha256(table).hexdigest()))

@@ -1,0 +1,348 @@
+"""Both hooks as tables of contents: from what the host knows to a call, and from a call to the steps of its run.
+
+Arguments have been validated before: `Engine` and `Conversation` are the entry points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from functools import partial
+from typing import TypeAlias
+
+from cuecard.agent import Agent
+from cuecard.catalogue.ranker import AsyncRanker
+from cuecard.catalogue.search import SearchIndex, found_message, search_remotely
+from cuecard.config.model_profile import ModelProfile
+from cuecard.config.values import fill
+from cuecard.config.words_spec import WordsSpec
+from cuecard.model import (
+    Call,
+    Clock,
+    DeliveryChoice,
+    DeliveryWish,
+    Diagnostic,
+    Json,
+    RenderedResult,
+    ResultRecord,
+    SearchResult,
+    Step,
+    Tokenizer,
+    ToolResult,
+    Turn,
+    Withheld,
+)
+from cuecard.pipeline.ahead import discover_ahead
+from cuecard.pipeline.call import CallParts, make_call, select_history
+from cuecard.pipeline.continuation import (
+    LastStep,
+    baseline_reason,
+    begin_conversation,
+    continue_conversation,
+    decided_before,
+    earlier_tools,
+    last_step,
+    message_room,
+    tell_withheld,
+)
+from cuecard.pipeline.delivery import check_lifetimes, delivery_of, told_of_model
+from cuecard.pipeline.discovery import Found
+from cuecard.pipeline.fit import NOTHING_DECIDED, Decided, Offer, Room, as_told, call_offers, call_room, first_fit
+from cuecard.pipeline.history.selection import Selected
+from cuecard.pipeline.inputs import Values, clean_inputs, time_of
+from cuecard.pipeline.passing import check_running, ended_call
+from cuecard.pipeline.placement import Placed, active_tools, place, room_within, tell_late_cues
+from cuecard.pipeline.request import CallRequest, StepRequest, check_call, check_previous
+from cuecard.pipeline.results import render_result
+from cuecard.pipeline.sections import Draft, draft_sections, unlisted_tools
+from cuecard.pipeline.step import make_step
+from cuecard.pipeline.step_inputs import with_inputs
+from cuecard.pipeline.tools import (
+    ToolPlan,
+    discover_more,
+    existing_tools,
+    known_tools,
+    nothing_left,
+    plan_tools,
+    with_search,
+)
+from cuecard.pipeline.window import with_window
+from cuecard.records import dataclass
+
+_NEXT = "the next result"
+"""The id of a result that does not exist yet."""
+
+
+Changed: TypeAlias = tuple[Mapping[str, Json], Sequence[ToolResult | ResultRecord]]
+"""Inputs that come with a request, and every result so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Makes the prompts of one agent, and answers its searches.
+
+    `index` gives what is searched, and `profile` what is known of the model of a turn; the others are attributes of
+    `Engine`.
+    """
+
+    agent: Agent
+    delivery: DeliveryWish
+    count: Tokenizer
+    clock: Clock
+    index: Callable[[], SearchIndex] = field(repr=False, compare=False)
+    profile: Callable[[Turn], ModelProfile] = field(repr=False, compare=False)
+    salt: str = field(default="", repr=False)
+    ahead: Callable[[Turn], Turn] = field(default=lambda turn: turn, repr=False, compare=False)
+
+    def found(self, results: Iterable[ResultRecord], before: Call | None = None) -> Found:
+        """The discoveries in these results, on top of those with which the call began."""
+        return self.more(Found.before(before) if before else Found(), results)
+
+    def more(self, found: Found, results: Iterable[ResultRecord]) -> Found:
+        """The discoveries so far, with those of later results."""
+        return found.more(results, self.agent.catalogue, cues=bool(self.agent.pending))
+
+    def call(
+        self,
+        turn: Turn,
+        found: Found,
+        previous: Call | None = None,
+        kept: int | None = None,
+        since: str | None = None,
+    ) -> Call:
+        """The call of one user message; arguments are those of `CallRequest`.
+
+        Raises:
+            InputError: when `previous` belongs to another agent.
+            TemplateRenderError: when the template cannot be rendered with these values.
+        """
+        check_previous(previous, self.agent)
+        turn, model = self.ahead(turn), self.profile(turn)
+        if told := told_of_model(turn, previous, model):
+            turn = replace(turn, diagnostics=(*turn.diagnostics, *told))
+        now = time_of(turn, self.clock)
+        request = CallRequest(self.agent, turn, found, previous, kept, now, self.count, since)
+        chosen = select_history(request)
+        request = with_window(request, chosen)
+        values = clean_inputs(request, chosen.summary)
+        request = request.with_files(values.files)
+        delivery = delivery_of(request, self.delivery, model)
+        request = replace(request, apart=delivery.places_blocks)
+        check_lifetimes(request, model)
+        call, withheld = _begun(request, _Given(chosen, values, delivery)).made()
+        call = tell_withheld(request, call, withheld)
+        return discover_ahead(request, tell_late_cues(request, call))
+
+    def room(self, call: Call) -> Room:
+        """The room for the tools that are decided within a call."""
+        return room_within(StepRequest(self.agent, call, Found(), self.count))
+
+    def step(
+        self,
+        call: Call,
+        found: Found,
+        last: Placed | None = None,
+        changed: Changed | None = None,
+        room: Callable[[], Room] | None = None,
+    ) -> tuple[Step, Placed]:
+        """A step of a call, and its prompt as it was placed: the call's next step goes on from there.
+
+        Args:
+            call: the call.
+            found: the discoveries so far.
+            last: the prompt of the call's last step.
+            changed: inputs that come with the request, and the results so far.
+            room: gives the room in the call, if it is known.
+
+        Raises:
+            InputError: when the call was made by another agent, or from other files or tools; when its turn has ended.
+            TemplateRenderError: when the template cannot be rendered with these inputs.
+        """
+        check_call(call, self.agent)
+        check_running(call)
+        request = StepRequest(self.agent, call, found, self.count, self.salt)
+        if changed and (now := with_inputs(request, *changed)) is not call:
+            request, last = replace(request, call=now), last if call.delivery.places_blocks else None
+            room = None
+        discovered, dropped = discover_more(request)
+        active = active_tools(request, discovered, last.active if last else None, room)
+        placed = place(request, active, last)
+        return make_step(request, dropped, placed), placed
+
+    def search(self, query: str, limit: int | None, call: Call | None, found: Found | None) -> SearchResult:
+        """The tools that fit a query; with a call, those that its next step will have active.
+
+        Args:
+            query: what the tools should do.
+            limit: at most so many tools; None for the agent file's limit.
+            call: the call that searches.
+            found: what its searches have found so far.
+
+        Raises:
+            InputError: when `limit` is out of range, or the call is of another agent, or of other files or tools.
+        """
+        return self._search(self.index(), query, limit, call, found)
+
+    async def asearch(
+        self, query: str, limit: int | None, call: Call | None, found: Found | None, ranker: AsyncRanker
+    ) -> SearchResult:
+        """The same, with a ranker that is awaited.
+
+        Raises:
+            InputError: as `search`.
+        """
+        search = partial(self._search, query=query, limit=limit, call=call, found=found)
+        return await search_remotely(self.index(), ranker, search)
+
+    def _search(
+        self, index: SearchIndex, query: str, limit: int | None, call: Call | None, found: Found | None
+    ) -> SearchResult:
+        search, words, place = self.agent.spec.tools.search, self.agent.spec.words, self.agent.protocol_place
+        if call is not None:
+            check_call(call, self.agent)
+            index = replace(index, hidden=index.names.difference(call.tools.available))
+        result = index.search(query, limit, spec=search, place=place, words=words)
+        if call is None:
+            return result
+        request = StepRequest(self.agent, call, found or Found.before(call), self.count)
+        if result.hits:
+            unfit = _unfit(request, result.tools)
+            result = _announced(result, unfit, index.nothing(query, words), place, words)
+        if not nothing_left(self.agent, call, request.found):
+            return result
+        said = f"{result.message} {words.search.nothing_left}" if result.hits else words.search.nothing_left
+        return replace(result, message=said)
+
+    def ended(self, call: Call) -> Call:
+        """The call after the end of its turn, without what belongs to that turn alone."""
+        return ended_call(self.agent, call)
+
+    def result(self, result: ToolResult) -> RenderedResult:
+        """The text to send as the result of a tool."""
+        return render_result(self.agent, result, self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The parts of a call that do not depend on its tools: history, values, delivery."""
+
+    history: Selected
+    values: Values
+    delivery: DeliveryChoice
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A call before its tools are decided: its sections, and the tools that exist.
+
+    It goes on from the last step of the previous call; without one, it begins with a system prompt of its own.
+    """
+
+    request: CallRequest
+    given: _Given
+    draft: Draft
+    existing: ToolPlan
+    known: tuple[str, ...]
+    last: LastStep | None
+    reason: str
+
+    def made(self) -> tuple[Call, tuple[Withheld, ...]]:
+        """The call as the next one of its conversation, and the tools that are not active from now on.
+
+        Raises:
+            TemplateRenderError: when the template cannot be rendered with these values.
+        """
+        return self._continued(self.last) if self.last else self._anew()
+
+    def _anew(self) -> tuple[Call, tuple[Withheld, ...]]:
+        """The call with a new system prompt, in which tools found before it are decided again."""
+        request, core = self.request, self.existing.tools.initial
+        edition = request.agent.edition(request.turn.profile, request.turn.variant)
+        offers, withheld = self._offers(NOTHING_DECIDED), tuple[Withheld, ...]()
+        if any(offer.tokens for offer in offers):
+            asked = self.draft.ask(core)
+            room = Room(asked.has_place(edition), self.draft.takes(asked, core), times=asked.times or 1)
+            decided = None if self._every else NOTHING_DECIDED
+            room = call_room(request, room, asked.tokens, asked.sections, decided)
+            withheld = as_told(first_fit(offers, room, anew=True).withheld, room, anew=True)
+        return begin_conversation(request, self._without(withheld), self.reason), withheld
+
+    def _continued(self, last: LastStep) -> tuple[Call, tuple[Withheld, ...]]:
+        """The call that continues from the previous one."""
+        request = self.request
+        decided = decided_before(last)
+        offers = self._offers(decided)
+        open_ = [offer for offer in offers if offer.tokens]
+        call = self._without(decided.withheld, open_)
+        if not open_:
+            return continue_conversation(request, call, last), ()
+        room = message_room(request, call, last, [offer.tool for offer in open_ if offer.there], decided)
+        new = as_told(first_fit(offers, room).withheld, room, anew=False)
+        return continue_conversation(request, self._without((*decided.withheld, *new)), last), new
+
+    @property
+    def _every(self) -> bool:
+        """Whether every tool is active from the start."""
+        return self.given.delivery.shows_all
+
+    def _offers(self, decided: Decided) -> list[Offer]:
+        """The tools that are decided with the call."""
+        there = self.existing.tools.available
+        asked = there if self._every else (*self.existing.matching, *self.known)
+        return call_offers(self.request, asked, there, decided)
+
+    def _without(self, withheld: Sequence[Withheld], undecided: Iterable[Offer] = ()) -> Call:
+        """The call without these tools, as it would be without an earlier conversation."""
+        without = {each.tool for each in undecided}
+        tools = plan_tools(self.existing, self.known, withheld, without, every=self._every)
+        unlisted = unlisted_tools(self.request.agent, withheld, every=self._every)
+        sections = self.draft.completed(tools.tools.initial, unlisted)
+        parts = CallParts(self.given.history, self.given.values, self.given.delivery, tools, sections)
+        return make_call(self.request, parts)
+
+
+def _begun(request: CallRequest, given: _Given) -> _Begun:
+    """The beginning of a call, which goes on from the previous one unless something stands against it."""
+    previous, delivery = request.previous, given.delivery
+    reason = baseline_reason(request, delivery)
+    anew = previous is None or bool(reason) or not delivery.places_blocks
+    existing, earlier = existing_tools(request), earlier_tools(request)
+    if anew and previous:  # tools from messages follow no result that could announce them again
+        earlier = (*earlier, *previous.tools.brought)
+    known = known_tools(request, earlier, existing.tools.available, anew=anew)
+    before = previous.tools.offers_search if previous and not reason else None
+    existing = with_search(request, existing, known, before=before, anew=anew, every=delivery.shows_all)
+    draft = draft_sections(request, given.values.values, existing.tools.available)
+    last = last_step(request, previous) if previous and not anew else None
+    return _Begun(request, given, draft, existing, known, last, reason)
+
+
+def _unfit(request: StepRequest, names: Sequence[str]) -> tuple[Withheld, ...]:
+    """The existing tools that the next step will not have active if the next search result names them."""
+    agent = request.agent
+    last = active_tools(request, discover_more(request)[0])
+    result = ResultRecord(agent.search_tool, _NEXT, tuple(names))
+    later = replace(request, found=request.found.more([result], agent.catalogue, cues=bool(agent.pending)))
+    unfit = {each.tool: each for each in active_tools(later, discover_more(later)[0], last).withheld}
+    return tuple(unfit[name] for name in names if name in unfit)
+
+
+def _announced(
+    result: SearchResult, unfit: Sequence[Withheld], nothing: str, place: str, words: WordsSpec
+) -> SearchResult:
+    """The result of a search without the tools that will not be active in the next step, which its message names.
+
+    Args:
+        result: the result of the search.
+        unfit: its tools that will not be active.
+        nothing: the message if nothing was found.
+        place: where the instructions of tools are.
+        words: the words of the message.
+    """
+    withheld = tuple(each.tool for each in unfit)
+    hits = tuple(hit for hit in result.hits if hit.tool not in withheld)
+    said = [found_message(len(hits), place, words)] if hits else [] if unfit else [nothing]
+    if unfit:
+        said.append(fill(words.search.withheld, {"tools": words.listed(withheld)}))
+    told = (Diagnostic("withheld_tool", f"`{w.tool}` matches the query but is not active: {w.reason}") for w in unfit)
+    return SearchResult(hits, " ".join(said), result.confidence, (*result.diagnostics, *told), withheld)

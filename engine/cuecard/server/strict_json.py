@@ -1,0 +1,212 @@
+"""Whole bodies, strict JSON, places of mistakes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
+from contextlib import suppress
+from json import JSONDecodeError
+from typing import Any, NoReturn, TypeAlias, get_type_hints
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
+
+from cuecard.config.documents.document import Document, json_places, problem_at
+from cuecard.config.documents.validation import FileModel, validate
+from cuecard.errors import InputError, Problem, Span, SpecError
+from cuecard.model import Json
+
+
+def json_bytes(value: Json) -> bytes:
+    """The value as ASCII JSON: a text may contain a lone surrogate, which UTF-8 cannot encode."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def read_json(body: bytes) -> Json:
+    """The value of a JSON text in UTF-8.
+
+    Raises:
+        JSONDecodeError: when it is not valid JSON, which excludes `NaN`, `Infinity` and numbers that are too large.
+    """
+    try:
+        return json.loads(body.decode("utf-8-sig"), parse_constant=_no_number, parse_float=_finite)
+    except JSONDecodeError:
+        raise
+    except RecursionError:
+        raise JSONDecodeError("nested too deeply", "", 0) from None
+    except UnicodeDecodeError as error:
+        raise JSONDecodeError("not UTF-8", "", error.start) from None
+    except ValueError as error:
+        raise JSONDecodeError(str(error), "", 0) from None
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if abs(value) != float("inf") else _no_number(text)
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"`{text[:20]}` is not a JSON number")
+
+
+_NAME = "body"
+
+
+def wrong_body(body: bytes, model: type[FileModel], found: Sequence[Any]) -> tuple[Problem, ...]:
+    """Every problem in a body, with line and column.
+
+    Args:
+        body: the body as received.
+        model: the expected shape.
+        found: pydantic's errors.
+    """
+    if not body:
+        return (Problem("json-syntax", "the body is empty", "send a JSON object", _NAME),)
+    try:
+        value = read_json(body)
+    except json.JSONDecodeError as error:
+        return (_syntax(body, error),)
+    if found and tuple(found[0]["loc"]) == ("body",) and not isinstance(value, dict):
+        return (Problem("wrong-value", "the body should be a JSON object", "", _NAME),)
+    text = body.decode("utf-8-sig")
+    try:
+        validate(Document(_NAME, text, value, *json_places(text)), model)
+    except SpecError as error:
+        return error.problems
+    return tuple(Problem("wrong-value", str(each["msg"]), "", _NAME) for each in found)
+
+
+def _syntax(body: bytes, error: json.JSONDecodeError) -> Problem:
+    text = body.decode("utf-8", "replace")
+    before = text[: error.pos]
+    span = Span(before.count("\n") + 1, error.pos - (before.rfind("\n") + 1) + 1)
+    return problem_at(_NAME, text, span, "json-syntax", f"the body is not JSON: {error.msg}", "")
+
+
+_JSON = "application/json"
+
+
+class StrictRequest(Request):
+    """A request whose body is strict JSON, without Python's extensions."""
+
+    async def json(self) -> Json:
+        """The parsed body.
+
+        Raises:
+            JSONDecodeError: when it is not valid JSON.
+        """
+        return read_json(await self.body())
+
+
+class StrictRoute(APIRoute):
+    """A route that raises an `InputError` for an invalid body."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler of a request."""
+        handle = super().get_route_handler()
+        model = get_type_hints(self.endpoint).get("body")
+
+        async def handle_strictly(asked: Request) -> Response:
+            request = StrictRequest(asked.scope, asked.receive)
+            try:
+                return await handle(request)
+            except RequestValidationError as error:
+                body = await request.body()
+                if body and isinstance(error.body, bytes):
+                    raise InputError(_wrong_type(request.headers.get("content-type", ""))) from None
+                raise InputError(wrong_body(body, model, error.errors()) if model else ()) from None
+
+        return handle_strictly
+
+
+def _wrong_type(said: str) -> Problem:
+    told = f"the `Content-Type` is `{said[:100]}`" if said else "the request has no `Content-Type`"
+    return Problem("wrong-media-type", told, f"send `Content-Type: {_JSON}`", "content-type")
+
+
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+
+_PATIENCE = 8
+"""How many times the limit is read and discarded behind an early answer: most clients only listen after sending
+everything, and would see a broken connection instead of the answer.
+"""
+_WRITING = 1.0
+"""Seconds for which they may go on."""
+
+
+class ClientGone(Exception):  # noqa: N818 - a disconnect, not an error
+    """The client closed the connection before the request was complete."""
+
+
+async def read_body(receive: Receive, limit: int, seconds: float) -> bytes | Problem:
+    """The complete body, or the reason to reject it.
+
+    Args:
+        receive: ASGI's `receive`.
+        limit: the maximum size, in bytes.
+        seconds: the time limit for its arrival.
+
+    Raises:
+        ClientGone: when the client has closed the connection.
+    """
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(seconds):
+            more = True
+            while more:
+                piece, more = await _piece(receive)
+                size += len(piece)
+                if size > limit:
+                    return _too_large(limit)
+                pieces.append(piece)
+    except TimeoutError:
+        told = f"the request did not arrive within {seconds:g} seconds"
+        return Problem(
+            "slow-body", told, "send it without delay, or start the service with a larger `--timeout`", "body"
+        )
+    return b"".join(pieces)
+
+
+async def discard_body(receive: Receive, limit: int, seconds: float) -> None:
+    """Let the client end its request, which has its answer already: not for long, and not without end.
+
+    Raises:
+        ClientGone: when the client has closed the connection.
+    """
+    size, more = 0, True
+    with suppress(TimeoutError):
+        async with asyncio.timeout(min(seconds, _WRITING)):
+            while more and size <= limit * _PATIENCE:
+                piece, more = await _piece(receive)
+                size += len(piece)
+
+
+async def _piece(receive: Receive) -> tuple[bytes, bool]:
+    """What has arrived, and whether there is more."""
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise ClientGone
+    return message.get("body", b""), message.get("more_body", False)
+
+
+def _too_large(limit: int) -> Problem:
+    hint = (
+        "send only the results since the last step; where the conversation has outgrown the limit, start the "
+        "service with a larger `--max-body`, or begin a conversation with a summary of this one"
+    )
+    return Problem("large-body", f"the body has more than {limit:,} bytes", hint, "body")
+
+
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """An ASGI `receive` that returns the body first, then passes on later messages."""
+    pending = [body]
+
+    async def again() -> Message:
+        return {"type": "http.request", "body": pending.pop(), "more_body": False} if pending else await receive()
+
+    return again

@@ -1,0 +1,152 @@
+"""How well a ranker answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from statistics import fmean, median
+from time import perf_counter
+
+from cuecard.catalogue.ranker import Ranker
+from cuecard.catalogue.search import SearchIndex
+from cuecard.config.tools_spec import SearchSpec
+from cuecard.config.transcript_file import read_json
+from cuecard.errors import Problem, Span, SpecError
+from cuecard.model import Json, ToolCard
+from cuecard.records import dataclass
+
+_LINE = '`{"query": "attach an image", "tools": ["set_image"]}`'
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuery:
+    """A query, the tools that answer it, and its line."""
+
+    query: str
+    tools: frozenset[str]
+    line: int
+
+
+def read_queries(text: str, name: str) -> list[JudgedQuery]:
+    """The queries of a text of JSON lines; empty lines are skipped.
+
+    Raises:
+        SpecError: with every line that is not such a query, or when there is none.
+    """
+    found: list[JudgedQuery] = []
+    problems: list[Problem] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                found.append(_query(line, name, number))
+            except SpecError as error:
+                problems += error.problems
+    if not found and not problems:
+        problems.append(Problem("missing-key", "there are no queries", f"write one per line: {_LINE}", name))
+    if problems:
+        raise SpecError(problems)
+    return found
+
+
+def _query(line: str, name: str, number: int) -> JudgedQuery:
+    value = read_json(line, name, number)
+    mistakes = list(_mistakes(value))
+    if not isinstance(value, dict) or mistakes:
+        raise SpecError(
+            Problem(code, said, f"a line is {_LINE}", name, Span(number, 1), line) for code, said in mistakes
+        )
+    return JudgedQuery(value["query"], frozenset(value["tools"]), number)
+
+
+def _mistakes(value: object) -> Iterator[tuple[str, str]]:
+    if not isinstance(value, dict):
+        yield "wrong-value", "this is not an object"
+        return
+    if not isinstance(value.get("query"), str):
+        yield "wrong-value" if "query" in value else "missing-key", "`query` is not a text"
+    tools = value.get("tools")
+    if not isinstance(tools, list) or not tools or not all(isinstance(tool, str) for tool in tools):
+        yield "wrong-value" if "tools" in value else "missing-key", "`tools` is not a list of names"
+
+
+DEPTHS = (1, 3, 5, 8, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The measurements of one ranker.
+
+    Attributes:
+        ranker: its name.
+        recall: by depth, the mean share of the right tools among the first hits up to that depth, without the cut.
+        returned: the mean number of tools that a search returns.
+        recall_returned: the mean share of the right tools that are among those.
+        empty: the share of the queries with an empty answer.
+        build_ms: the time to build the index, in milliseconds.
+        query_ms: the median time of a search, in milliseconds.
+    """
+
+    ranker: str
+    recall: dict[int, float]
+    returned: float
+    recall_returned: float
+    empty: float
+    build_ms: float
+    query_ms: float
+
+    def to_json(self) -> dict[str, Json]:
+        """The same as plain data, rounded."""
+        plain = asdict(self)
+        plain["recall"] = {str(depth): round(share, 4) for depth, share in self.recall.items()}
+        return {key: round(value, 4) if isinstance(value, float) else value for key, value in plain.items()}
+
+
+def measure(
+    name: str,
+    build: Callable[[Sequence[ToolCard]], Ranker],
+    cards: Sequence[ToolCard],
+    queries: Iterable[JudgedQuery],
+    spec: SearchSpec,
+) -> Measured:
+    """Run every query through a ranker: with the spec's settings, and to the greatest depth without the cut."""
+    build(cards[:1])  # one-time imports do not count
+    start = perf_counter()
+    ranker = build(cards)
+    built = perf_counter() - start
+    index = SearchIndex.build(cards, ranker=ranker)
+    deep = spec.model_copy(update={"cut": 0.0, "limit": max(DEPTHS)})
+    shares: dict[int, list[float]] = {depth: [] for depth in DEPTHS}
+    returned, found, times = [], [], []
+    for query in queries:
+        start = perf_counter()
+        hits = index.search(query.query, spec=spec).tools
+        times.append(perf_counter() - start)
+        returned.append(len(hits))
+        found.append(_share(query.tools, hits))
+        ranked = index.search(query.query, spec=deep).tools
+        for depth in DEPTHS:
+            shares[depth].append(_share(query.tools, ranked[:depth]))
+    return Measured(
+        ranker=name,
+        recall={depth: fmean(each) for depth, each in shares.items()},
+        returned=fmean(returned),
+        recall_returned=fmean(found),
+        empty=sum(not count for count in returned) / len(returned),
+        build_ms=built * 1000,
+        query_ms=median(times) * 1000,
+    )
+
+
+def answers(name: str, cards: Collection[ToolCard]) -> bool:
+    """Whether a name in a query means this tool: its own name, or the one it has when several servers use the same
+    name.
+    """
+    return any(_is(name, card.name) for card in cards)
+
+
+def _share(right: Collection[str], hits: Sequence[str]) -> float:
+    return sum(any(_is(name, hit) for hit in hits) for name in right) / len(right)
+
+
+def _is(name: str, hit: str) -> bool:
+    return hit == name or hit.endswith(f"__{name}")

@@ -1,0 +1,174 @@
+"""The sides of `cuecard diff`: files written by `render --json`, turns, agents, and agents in a git revision."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.engine import Engine
+from cuecard.errors import CuecardError, InputError, Problem, did_you_mean
+from cuecard.files.clock import utc_now
+from cuecard.files.content import find_content
+from cuecard.files.roots import is_folder, is_there
+from cuecard.files.safe_read import MAX_LOG_BYTES, read_bytes, read_text
+from cuecard.model import Clock, Manifest, Step
+from cuecard.workbench.diff.revision import read_revision
+from cuecard.workbench.step import open_engine, step_from
+from cuecard.workbench.testing.snapshot import section_texts
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two prompts; `texts` are those of `manifest.sections`, or None if only the manifest is available."""
+
+    name: str
+    manifest: Manifest
+    texts: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, name: str, step: Step) -> Side:
+        """The prompt of a step."""
+        return cls(name, step.manifest, _texts(step))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The options for reading sides.
+
+    Attributes:
+        agent: the agent that turn files belong to.
+        turn: the turn to render agents with.
+        clock: one for both sides.
+        allow_code: whether functions that an agent file names are loaded.
+        discovered: tools, as `a,b`, that both sides have discovered.
+    """
+
+    agent: Path | None
+    turn: Path | None
+    clock: Clock = field(default_factory=lambda: _standing(utc_now()))
+    allow_code: bool = False
+    discovered: str = ""
+
+    def side(self, name: str) -> Side:
+        """The prompt that an argument names.
+
+        Raises:
+            CuecardError: when it cannot be read or rendered; `InputError` when it does not exist.
+        """
+        path = find_content(Path(name))
+        if is_folder(path):
+            return self._rendered(name, path, self.turn)
+        if path.suffix == ".json" and is_there(path):
+            return _recorded(name, path)
+        if is_there(path):
+            return self._yaml(name, path)
+        return self._revision(name)
+
+    def _yaml(self, name: str, path: Path) -> Side:
+        source = read_text(path)
+        if "agent" in read_yaml(source.text, source.name).value:
+            return self._rendered(name, path, self.turn)
+        if self.agent is None:
+            hint = "name the agent it belongs to: --agent AGENT\nan agent file begins with `agent:`"
+            raise InputError(Problem("no-agent", "this is a turn file, but no agent is named", hint, name))
+        return self._rendered(name, self.agent, path)
+
+    def _rendered(self, name: str, agent: Path, turn: Path | None) -> Side:
+        step = step_from(self._engine(agent), discovered=self.discovered, values=[], turn=turn)
+        return Side.of(name, step)
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[Engine]:
+        """The agent that an argument names, for the duration of the block, with a fixed clock.
+
+        Raises:
+            CuecardError: when it cannot be read, including errors raised in the block; `InputError` when it does not
+                exist.
+        """
+        path = find_content(Path(name))
+        if is_there(path):
+            yield self._engine(path)
+            return
+        with self._of_revision(name) as inside:
+            yield self._engine(inside)
+
+    def _revision(self, name: str) -> Side:
+        with self._of_revision(name) as path:
+            return self._rendered(name, path, self.turn)
+
+    @contextmanager
+    def _of_revision(self, name: str) -> Iterator[Path]:
+        """The path of an agent in a copy of the revision; errors show the original place."""
+        revision, colon, inside = name.partition(":")
+        if not colon or not revision:
+            raise InputError(Problem("missing-file", "no such file", _FORMS, name))
+        with tempfile.TemporaryDirectory(prefix="cuecard-") as folder:
+            top = Path(folder).resolve()
+            here = read_revision(revision, top)
+            # As in git: from the top of the repository, or from the current folder if it begins with a dot.
+            path = posixpath.normpath((here / inside).as_posix() if inside.startswith(".") else inside)
+            if not is_there(top / path):
+                raise InputError(_not_in_revision(revision, path, top))
+            try:
+                yield top / path
+            except CuecardError as error:
+                shown = _renamer(f"{top.as_posix()}/", f"{revision}:")
+                raise type(error)(shown(problem) for problem in error.problems) from None
+
+    def _engine(self, agent: Path) -> Engine:
+        return replace(open_engine(agent, allow_code=self.allow_code), clock=self.clock)
+
+
+def _standing(now: datetime) -> Clock:
+    return lambda: now
+
+
+_FORMS = "name a JSON file of `cuecard render --json`, a turn file, an agent, or an agent of a revision: REV:PATH"
+
+
+def _texts(step: Step) -> tuple[str, ...] | None:
+    """The text of each section of the manifest; None if a file does not contain all of them."""
+    places = [record.placement for record in step.manifest.sections]
+    if (places.count("system"), places.count("appended")) != (len(step.segments), len(step.appended)):
+        return None
+    return tuple(text for _, text in section_texts(step))
+
+
+def _recorded(name: str, path: Path) -> Side:
+    """A step or a bare manifest, as JSON."""
+    try:
+        data: Any = json.loads(read_bytes(path, limit=MAX_LOG_BYTES))
+    except RecursionError:
+        raise InputError(Problem("bad-json", "this JSON is nested too deeply", _FORMS, name)) from None
+    except ValueError as error:
+        raise InputError(Problem("bad-json", f"this is not JSON: {error}", _FORMS, name)) from None
+    if not isinstance(data, dict) or "manifest" not in data:
+        return Side(name, Manifest.from_json(data, name), None)
+    return Side.of(name, Step.from_json(data, name))
+
+
+def _not_in_revision(revision: str, path: str, top: Path) -> Problem:
+    known = [file.relative_to(top).as_posix() for file in top.rglob("*.y*ml")]
+    message = f"revision `{revision}` has no file `{path}`"
+    return Problem("missing-file", message, did_you_mean(path, known), f"{revision}:{path}")
+
+
+def _renamer(folder: str, shown: str) -> Callable[[Problem], Problem]:
+    """Renames the places of problems from the copy to the original."""
+
+    def rename(text: str) -> str:
+        return text.replace(folder, shown)
+
+    def renamed(problem: Problem) -> Problem:
+        chain = tuple(rename(link) for link in problem.chain)
+        return replace(problem, name=rename(problem.name), advice=rename(problem.hint), chain=chain)
+
+    return renamed

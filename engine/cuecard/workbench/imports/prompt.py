@@ -1,0 +1,146 @@
+"""What a file gives: messages, inputs, notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from cuecard.config.documents.document import Document
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.values import InputType
+from cuecard.errors import Problem, Severity, Span, SpecError
+from cuecard.model import Json
+from cuecard.records import dataclass
+
+Role: TypeAlias = Literal["system", "user", "assistant"]
+
+ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "model": "assistant",
+}
+"""The roles of other tools, and their names here."""
+
+EMPTY: Mapping[InputType, Json] = {"list": [], "object": {}, "string": ""}
+"""An input that a template reads but no schema declares; other tools print nothing for missing values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A text with its role: a Handlebars template.
+
+    Attributes:
+        role: its role.
+        text: the template.
+        late: whether it comes after the conversation.
+    """
+
+    role: Role
+    text: str
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An input for the agent file. `default` contains one value, or none if the host must supply it."""
+
+    type: InputType
+    default: tuple[Json, ...] = ()
+    values: tuple[Json, ...] = ()
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """One imported file.
+
+    Attributes:
+        name: what the agent is called.
+        source: the file's path as people would type it.
+        messages: its texts, in order.
+        inputs: by name.
+        partials: texts for `{{> name}}`, by name.
+        sample: values for a first turn.
+        description: the file's own description.
+        trim: whether white space around a message is dropped, as in the other tool.
+        problems: what could not be converted.
+    """
+
+    name: str
+    source: str
+    messages: tuple[Message, ...]
+    inputs: Mapping[str, Input]
+    partials: Mapping[str, str]
+    sample: Mapping[str, Json]
+    description: str
+    trim: bool
+    problems: tuple[Problem, ...]
+
+
+class Notes:
+    """What could not be converted in one file, with the places.
+
+    Args:
+        name: the file's name in errors.
+        text: its content.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text, self.lines = name, text, text.split("\n")
+        self.problems: list[Problem] = []
+
+    def add(self, line: int, message: str, hint: str, severity: Severity = "error") -> None:
+        """Add a problem: the line of the file, the problem, the reason, and what to do instead."""
+        source = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        written = source.strip()
+        column = len(source) - len(source.lstrip()) + 1
+        span = Span(line, column, max(1, len(written)))
+        if severity == "error":
+            self.problems.append(Problem("not-imported", message, hint, self.name, span, source))
+        else:
+            self.problems.append(Problem("not-imported", message, hint, self.name, span, source, severity="warning"))
+
+    def in_order(self) -> tuple[Problem, ...]:
+        """Every problem from top to bottom, followed by those of other files."""
+        return tuple(
+            sorted(self.problems, key=lambda each: (each.name != self.name, each.span.line if each.span else 0))
+        )
+
+    def mark(self, line: int) -> str:
+        """The mark in a text before something that was not converted; `cuecard check` warns about it."""
+        return f"{{% todo {self.name.rpartition('/')[2]}:{line} %}}"
+
+
+_FENCE = re.compile(r"---[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The front matter as a document (None if there is none), and the text that begins at line `line`."""
+
+    document: Document | None
+    body: str
+    line: int
+
+
+def read_front(text: str, name: str) -> Front:
+    """The two parts of a file; without a first line `---` the whole file is text.
+
+    Raises:
+        SpecError: when the front matter is never closed, or is not YAML.
+    """
+    lines = text.split("\n")
+    if not _FENCE.fullmatch(lines[0]):
+        return Front(None, text, 1)
+    end = next((number for number, line in enumerate(lines[1:], 1) if _FENCE.fullmatch(line)), 0)
+    if not end:
+        hint = "end it with a line `---`"
+        raise SpecError(Problem("front-matter", "the front matter is not closed", hint, name, Span(1, 1, 3), lines[0]))
+    # An empty line replaces the fence, so that places in the YAML are places in the file.
+    yaml = "\n".join(["", *lines[1:end]])
+    empty = not any(line.strip() and not line.lstrip().startswith("#") for line in lines[1:end])
+    document = Document(name, yaml, {}) if empty else read_yaml(yaml, name)
+    return Front(document, "\n".join(lines[end + 1 :]), end + 2)

@@ -1,0 +1,90 @@
+"""Events as JSON: one object per line for machines, and one manifest file per step."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from itertools import count
+from pathlib import Path
+
+from cuecard.model import Json
+from cuecard.workbench.output import json_text, output_folder, write_output
+from cuecard.workbench.run.events import Answered, Asked, Began, Changed, Emit, Ended, Event, Finished, StepTaken
+
+_KINDS: Mapping[type[Event], str] = {
+    Began: "scenario",
+    Asked: "user",
+    StepTaken: "step",
+    Answered: "turn",
+    Changed: "changes",
+    Ended: "totals",
+    Finished: "finished",
+}
+
+
+def print_line(event: Event) -> None:
+    """Print an event as one line of JSON, at once."""
+    sys.stdout.write(json_text(as_json(event), None) + "\n")
+    sys.stdout.flush()
+
+
+def as_json(event: Event) -> dict[str, Json]:
+    """The event as plain JSON; `event` says which kind it is."""
+    facts = _step(event) if isinstance(event, StepTaken) else asdict(event)
+    return {"event": _KINDS[type(event)], **facts}
+
+
+def _step(event: StepTaken) -> dict[str, Json]:
+    return {
+        "scenario": event.scenario,
+        "turn": event.turn,
+        "step": event.number,
+        "thought": event.thought,
+        "calls": [asdict(call) for call in event.calls],
+        "discovered": event.discovered,
+        "entered": event.entered,
+        "changed": event.changed,
+        "tokens": event.manifest.total_tokens,
+        "system_tokens": event.manifest.tokens.system,
+        "appended_tokens": event.manifest.tokens.appended,
+        "tokens_more": event.tokens_more,
+        "tokens_with_all_protocols": event.everything,
+        "manifest": event.manifest.sha256,
+    }
+
+
+def manifest_writer(folder: Path) -> Emit:
+    """Writes each step's manifest as `NN-scenario-tT-sS.json`, numbered consecutively, and all of them into
+    `records.jsonl`.
+    """
+    output_folder(folder, "--manifests")
+    numbers = count(1)
+    write_output(folder / "records.jsonl", "", "--manifests")
+
+    def write(event: Event) -> None:
+        if isinstance(event, StepTaken):
+            name = f"{next(numbers):02}-{event.scenario}-t{event.turn}-s{event.number}.json"
+            text = json.dumps(event.manifest.to_json(), indent=2, ensure_ascii=False)
+            write_output(folder / name, text + "\n", "--manifests")
+            record = json.dumps(_record(event), ensure_ascii=False) + "\n"
+            write_output(folder / "records.jsonl", record, "--manifests", more=True)
+
+    return write
+
+
+def _record(event: StepTaken) -> dict[str, Json]:
+    """The record that `cuecard tools report` reads."""
+    calls = [asdict(call) for call in event.calls]
+    return {"conversation": event.scenario, "manifest": event.manifest.to_json(), "calls": calls}
+
+
+def together(*emitters: Emit) -> Emit:
+    """Passes an event to several handlers."""
+
+    def emit(event: Event) -> None:
+        for tell in emitters:
+            tell(event)
+
+    return emit

@@ -1,0 +1,140 @@
+"""One turn of a conversation: takes the user's message, runs the steps, and carries history and memory forward."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from pydantic_ai import Agent
+from pydantic_ai.exceptions import AgentRunError, UsageLimitExceeded
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import Model
+from pydantic_ai.usage import UsageLimits
+
+from cuecard.adapters.pydantic_ai.messages import tool_results
+from cuecard.conversation import Conversation
+from cuecard.engine import Engine
+from cuecard.model import Memory, Step, ToolResult, Turn
+from cuecard.workbench.run.assistant import ACKNOWLEDGE, FINAL_ANSWER, CallTool, make_assistant
+from cuecard.workbench.run.events import Answered, Asked, CallMade, Emit, StepTaken
+from cuecard.workbench.run.sources import ToolSource
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """An agent ready for a conversation, with its tools known to the engine.
+
+    Attributes:
+        name: the name of the conversation in events.
+        engine: knows the tools.
+        call: calls one.
+        tools: the names of the tools that `call` supports.
+        own: tools that exist without a source.
+        base: what the host knows of every turn.
+        steps: the maximum number of requests per turn.
+        retries: how often a failed tool may be called again within a turn.
+    """
+
+    name: str
+    engine: Engine
+    call: CallTool
+    tools: tuple[str, ...]
+    own: tuple[str, ...] = ()
+    base: Turn = field(default_factory=Turn)
+    steps: int = 15
+    retries: int = 2
+
+    @classmethod
+    def on(cls, source: ToolSource, name: str, engine: Engine, *, own: tuple[str, ...], **options: Any) -> Running:
+        """The agent with these tools; its own tools are not taken from a source."""
+        known = engine.with_tools(source.cards)
+        taken = {engine.search_tool, FINAL_ANSWER, ACKNOWLEDGE}
+        there = [card.name for card in source.cards if card.name not in taken and card.name in known.tools]
+        cut = {cut.what for cut in known.tool_cuts}
+        names = tuple(each for each in there if f"tool {each}" not in cut)
+        return cls(name, known, source.call, names, own, **options)
+
+    def turn(self, now: datetime | None) -> Turn:
+        """The next turn for the engine: a tool exists if a source or the agent itself has it."""
+        tools = tuple(dict.fromkeys((*self.own, *self.tools)))
+        return replace(self.base, now=now or self.base.now, tools=tools)
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation so far: the prompt engine's state, the messages, and what was displayed."""
+
+    chat: Conversation
+    messages: tuple[ModelMessage, ...] = ()
+    steps: tuple[StepTaken, ...] = ()
+    turns: tuple[Answered, ...] = ()
+
+
+async def take_turn(
+    running: Running, talk: Talk, user: str, model: Model, emit: Emit, now: datetime | None = None
+) -> Talk:
+    """The conversation after one more message of the user.
+
+    Args:
+        running: the agent.
+        talk: the conversation so far.
+        user: the user's message.
+        model: the deciding model.
+        emit: receives the question, each step, and the answer.
+        now: the time of the turn; None for the engine's clock.
+    """
+    number = len(talk.turns) + 1
+    emit(Asked(running.name, number, user))
+    turn = running.turn(now)
+    everything: list[int] = []
+    prepared: list[Step] = []
+    retries, limits = running.retries, UsageLimits(request_limit=running.steps)
+    agent = make_assistant(
+        running.engine,
+        model,
+        running.tools,
+        running.call,
+        retries=retries,
+        conversation=talk.chat,
+        on_call=lambda _: everything.append(_with_all_protocols(running.engine, turn, talk.chat.memory)),
+        on_step=prepared.append,
+    )
+    steps: list[StepTaken] = list(talk.steps)
+    answered = Answered(running.name, number, "")
+    async with agent.iter(user, deps=turn, message_history=talk.messages, usage_limits=limits) as run:
+        response: ModelResponse | None = None
+        try:
+            async for node in run:
+                if response is not None:
+                    messages = [node.request] if Agent.is_model_request_node(node) else run.all_messages()[-1:]
+                    before = steps[-1].manifest if steps else None
+                    thought, made = _decision(response, tool_results(messages))
+                    taken = len(steps) - len(talk.steps) + 1
+                    told = (prepared[-1], before, everything[-1], thought, made)
+                    steps.append(StepTaken(running.name, number, taken, *told))
+                    emit(steps[-1])
+                response = node.model_response if Agent.is_call_tools_node(node) else None
+            answered = replace(answered, answer=run.result.output if run.result else "")
+        except UsageLimitExceeded:
+            answered = replace(answered, stopped=f"no answer within {running.steps} steps")
+        except AgentRunError as error:
+            answered = replace(answered, stopped=str(error))
+        messages = run.all_messages()
+    emit(answered)
+    return Talk(talk.chat, tuple(messages), tuple(steps), (*talk.turns, answered))
+
+
+def _with_all_protocols(engine: Engine, turn: Turn, memory: Memory) -> int:
+    """The tokens of this turn's prompt if it always contained the instructions of every tool."""
+    frozen = engine.prepare_call(replace(turn, memory=memory, delivery="frozen"))
+    return sum(segment.tokens for segment in frozen.prompt.segments)
+
+
+def _decision(response: ModelResponse, results: tuple[ToolResult, ...]) -> tuple[str, tuple[CallMade, ...]]:
+    by_id = {result.call_id: result for result in results}
+    calls = []
+    for call in response.tool_calls:
+        result = by_id.get(call.tool_call_id, ToolResult(call.tool_name, None))
+        calls.append(CallMade(call.tool_name, call.args_as_dict(), result.result, result.is_error))
+    return "\n".join(part.content for part in response.parts if part.part_kind == "thinking"), tuple(calls)

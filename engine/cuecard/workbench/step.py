@@ -1,0 +1,129 @@
+"""One step from command-line options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cuecard.agent import build_agent
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.file_kinds import refuse_other_kind
+from cuecard.config.turn_file import TurnFile
+from cuecard.engine import Engine
+from cuecard.errors import InputError, Problem, SpecError, did_you_mean
+from cuecard.files.cache import cache_at
+from cuecard.files.clock import utc_now
+from cuecard.files.content import find_content
+from cuecard.files.folder import read_agent
+from cuecard.files.host_code import helper_loader
+from cuecard.files.rankers.choice import SearchWish
+from cuecard.files.safe_read import read_text
+from cuecard.files.settings import read_settings
+from cuecard.files.tokens import bundled_counter, kept_counter
+from cuecard.model import Call, DeliveryWish, Host, Json, Step, ToolResult, Turn
+
+
+def open_engine(
+    agent: Path, delivery: DeliveryWish | None = None, *, allow_code: bool = False, figures: bool = False
+) -> Engine:
+    """The agent's engine; options override the environment, which overrides the agent file.
+
+    Where a prompt is made, its tokens are counted, since budgets decide what it contains. Only where `figures` are all
+    that is shown of it, stored counts do.
+    """
+    settings, path = read_settings(), find_content(agent)
+    made = build_agent(read_agent(path), load=helper_loader(allow_code=allow_code))
+    search = SearchWish(None, allow_code, settings.cache_folder).open(made.ranker)
+    encoding = made.spec.tokens.encoding
+    count = kept_counter(encoding, cache_at(settings.cache_folder)) if figures else bundled_counter(encoding)
+    return Engine(made, delivery or settings.delivery or made.spec.delivery, count, utc_now, settings.salt, "", search)
+
+
+def step_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None) -> Step:
+    """The step that the options describe.
+
+    Raises:
+        SpecError: when the turn file is wrong.
+        InputError: when an input or a tool name is.
+    """
+    return call_from(engine, discovered=discovered, values=values, turn=turn)[1]
+
+
+def call_from(
+    engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None, host: Host | None = None
+) -> tuple[Call, Step]:
+    """The call that the options describe, and its step, for this kind of host if one is given; errors are those of
+    `step_from`.
+    """
+    given, history = _given(turn, assignments(engine, values))
+    given = replace(given, host=host) if host else given
+    call = engine.prepare_call(given)
+    return call, engine.prepare_step(call, [*history, *_as_if_found(engine, discovered)])
+
+
+def _given(path: Path | None, inputs: Mapping[str, Json]) -> tuple[Turn, tuple[ToolResult, ...]]:
+    """The turn of a file, its inputs overridden by these, and the results in the file."""
+    if path is None:
+        return Turn(inputs=inputs), ()
+    from cuecard.config.turn_file import to_turn
+
+    file = read_turn(path)
+    return to_turn(file, {**file.inputs, **inputs}), file.tool_results()
+
+
+def assignments(engine: Engine, texts: Sequence[str]) -> dict[str, Json]:
+    """Inputs from `name=value` texts, each read as the type that the agent file declares.
+
+    Raises:
+        InputError: when a text is not an assignment, or its value does not have that type.
+    """
+    return dict(_assignment(engine, text) for text in texts)
+
+
+def _assignment(engine: Engine, text: str) -> tuple[str, Json]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(Problem("wrong-option", f"`--set {text}` has no `=`", "write --set name=value", "--set"))
+    spec = engine.inputs.get(name)
+    return name, value if spec is None else _convert(name, value, spec.type)
+
+
+def _convert(name: str, value: str, kind: str) -> Json:
+    if kind == "string":
+        return value
+    try:
+        parsed: Any = read_yaml(f"value: {value}", "--set").value["value"]
+    except SpecError:
+        raise InputError(Problem("wrong-option", f"`{name}` is not a {kind}", "write it as in YAML", "--set")) from None
+    return parsed
+
+
+def _as_if_found(engine: Engine, discovered: str) -> list[ToolResult]:
+    names = [name for name in (part.strip() for part in discovered.split(",")) if name]
+    unknown = [name for name in names if name not in engine.tools]
+    if unknown:
+        problems = [(n, did_you_mean(n, engine.tools)) for n in unknown]
+        raise InputError(
+            Problem("unknown-tool", f"`{n}` is not a tool of this agent", h, "--discovered") for n, h in problems
+        )
+    return [ToolResult(engine.search_tool, {"tools": names}, "search-1")] if names else []
+
+
+def unknown_tool(name: str, engine: Engine, where: str) -> Problem:
+    """The problem of an unknown tool name."""
+    return Problem("unknown-tool", f"`{name}` is not a tool of this agent", did_you_mean(name, engine.tools), where)
+
+
+def read_turn(path: Path) -> TurnFile:
+    """The turn file at this path.
+
+    Raises:
+        SpecError: when the file is wrong.
+    """
+    source = read_text(find_content(path))
+    document = read_yaml(source.text, source.name)
+    refuse_other_kind(document, "turn")
+    return validate(document, TurnFile)

@@ -1,0 +1,124 @@
+"""Turn files as tests; JUnit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from cuecard.errors import Problem, pictures, visible
+from cuecard.files.content import find_content
+from cuecard.files.roots import shown
+from cuecard.model import DeliveryWish
+from cuecard.workbench.check.formats import Format, annotation
+from cuecard.workbench.output import json_text, report, write_output
+from cuecard.workbench.step import open_engine
+from cuecard.workbench.testing.goldens import FOLDER, unused
+from cuecard.workbench.testing.turns import Outcome, find_turns, run_file
+
+
+def junit(agent: str, outcomes: Sequence[Outcome]) -> str:
+    """The report: one suite, one case for each turn."""
+    failed = sum(bool(each.problems) for each in outcomes)
+    seconds = f"{sum(each.seconds for each in outcomes):.3f}"
+    counts = {"tests": str(len(outcomes)), "failures": str(failed), "errors": "0", "time": seconds}
+    suites = Element("testsuites", counts)
+    suite = SubElement(suites, "testsuite", {"name": visible(agent), **counts})
+    for each in outcomes:
+        about = {"classname": visible(agent), "name": visible(each.name), "file": visible(each.file)}
+        case = SubElement(suite, "testcase", {**about, "time": f"{each.seconds:.3f}"})
+        if each.problems:
+            first = visible(each.problems[0].message)
+            failure = SubElement(case, "failure", {"message": first, "type": each.problems[0].code})
+            failure.text = "\n\n".join(problem.picture() for problem in each.problems)
+    indent(suites)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suites, encoding="unicode") + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of the command."""
+
+    update: bool = False
+    prune: bool = False
+    format: Format = "text"
+    junit: Path | None = None
+    delivery: DeliveryWish | None = None
+    allow_code: bool = False
+
+
+def test(agent: Path, turns: Sequence[Path], options: Options) -> int:
+    """Print the outcome of each turn; returns 0 if all passed, otherwise 1.
+
+    Raises:
+        SpecError: when the agent is wrong.
+        InputError: when a named file does not exist, or there are no turn files.
+    """
+    found = find_content(agent)
+    paths = find_turns(found, turns)
+    engine = open_engine(found, options.delivery, allow_code=options.allow_code)
+    outcomes: list[Outcome] = []
+    for path in paths:
+        outcomes += (done := run_file(engine, path, update=options.update))
+        if options.format == "text":
+            sys.stdout.write("".join(f"{_line(each)}\n" for each in done))
+            sys.stdout.flush()
+    stale = [] if turns else _stale(paths, outcomes, prune=options.prune)
+    if options.junit:
+        write_output(options.junit, junit(engine.agent.spec.agent, outcomes), "--junit")
+    _print(outcomes, stale, options.format)
+    return 1 if any(each.problems for each in outcomes) else 0
+
+
+def _line(outcome: Outcome) -> str:
+    if outcome.problems:
+        count = len(outcome.problems)
+        return f"✗ {visible(outcome.name)}: {count} {'problem' if count == 1 else 'problems'}"
+    written = ", snapshot written" if outcome.written else ""
+    return f"✓ {visible(outcome.name)}: {outcome.tokens or 0:,} tokens{written}"
+
+
+def _stale(paths: Sequence[Path], outcomes: Sequence[Outcome], *, prune: bool) -> list[Problem]:
+    """Snapshots that no turn uses; deleted on request."""
+    used = [each.snapshot for each in outcomes if each.snapshot]
+    found = [path for folder in dict.fromkeys(each.parent for each in paths) for path in unused(folder / FOLDER, used)]
+    # It is unknown which snapshots an unreadable file uses.
+    if prune and all(each.tokens is not None for each in outcomes):
+        for path in found:
+            path.unlink()
+        return []
+    way = "delete it: cuecard test --prune"
+    return [
+        Problem("snapshot-unused", "no turn uses this snapshot", way, shown(path), severity="warning") for path in found
+    ]
+
+
+def _print(outcomes: Sequence[Outcome], stale: Sequence[Problem], form: Format) -> None:
+    problems = [*(problem for each in outcomes for problem in each.problems), *stale]
+    failed = sum(bool(each.problems) for each in outcomes)
+    if form == "json":
+        turns = [_told(each) for each in outcomes]
+        print(json_text({**report(problems), "turns": turns}))
+        return
+    if form == "github":
+        sys.stdout.write("".join(f"{annotation(problem)}\n" for problem in problems))
+    elif problems:
+        print(flush=True)
+        sys.stderr.write(f"{pictures(problems)}\n\n")
+    print(
+        f"{len(outcomes)} {'turn' if len(outcomes) == 1 else 'turns'}: {len(outcomes) - failed} passed, {failed} failed"
+    )
+
+
+def _told(outcome: Outcome) -> dict[str, object]:
+    return {
+        "name": outcome.name,
+        "ok": not outcome.problems,
+        "tokens": outcome.tokens,
+        "seconds": round(outcome.seconds, 4),
+        "snapshot": shown(outcome.snapshot) if outcome.snapshot else None,
+        "written": outcome.written,
+        "problems": [problem.to_json() for problem in outcome.problems],
+    }

@@ -1,0 +1,86 @@
+"""The differences between the snapshot of a prompt and the current prompt: section by section, with tokens and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import unified_diff
+from hashlib import sha256
+
+from cuecard.errors import InputError
+from cuecard.workbench.price import Priced, find_profile, price_of
+from cuecard.workbench.testing.snapshot import Part, Snapshot, counted
+
+
+def difference(before: Snapshot, after: Snapshot) -> list[str]:
+    """Lines for people; none if the two are equal."""
+    if before == after:
+        return []
+    return [*_facts(before, after), *_parts(before, after), *_left_out(before, after), *_cost(before, after)]
+
+
+def _facts(before: Snapshot, after: Snapshot) -> Iterator[str]:
+    for key in {**before.facts, **after.facts}:
+        old, new = before.facts.get(key, "none"), after.facts.get(key, "none")
+        if old != new:
+            yield f"{key}: {old} -> {new}"
+
+
+def _parts(before: Snapshot, after: Snapshot) -> Iterator[str]:
+    old, new = ({part.name: part for part in each.parts} for each in (before, after))
+    for name in {**old, **new}:
+        was, now = old.get(name), new.get(name)
+        if was != now:
+            yield f"section `{name}`: {_change(was, now)}"
+            lines = unified_diff(_lines(was), _lines(now), lineterm="", n=1)
+            yield from (f"  {line}" for line in list(lines)[2:])
+    shared = [name for name in old if name in new]
+    if shared != [name for name in new if name in old]:
+        yield f"order: {', '.join(new)}"
+
+
+def _change(was: Part | None, now: Part | None) -> str:
+    if was is None or now is None:
+        return f"new, {counted(now.tokens)}" if now else f"removed, {counted(was.tokens if was else 0)}"
+    moved = "" if was.tier == now.tier else f", tier {was.tier} -> {now.tier}"
+    return f"{was.tokens:,} -> {counted(now.tokens)}{moved}"
+
+
+def _lines(part: Part | None) -> list[str]:
+    return part.text.split("\n") if part else []
+
+
+def _left_out(before: Snapshot, after: Snapshot) -> Iterator[str]:
+    yield from (f"no longer left out: {line}" for line in before.left_out if line not in after.left_out)
+    yield from (f"left out: {line}" for line in after.left_out if line not in before.left_out)
+
+
+def _cost(before: Snapshot, after: Snapshot) -> Iterator[str]:
+    """The one-time cost of the edit for a conversation: the provider reads everything after the first difference
+    again.
+    """
+    old, new = before.parts, after.parts
+    pairs = enumerate(zip(old, new, strict=False))
+    same = next((at for at, (a, b) in pairs if (a.name, a.text) != (b.name, b.text)), min(len(old), len(new)))
+    if same == len(old) == len(new):
+        return
+    again, total = sum(part.tokens for part in new[same:]), sum(part.tokens for part in new)
+    shared = f"the shared start ends after {same} of {len(new)} sections"
+    yield f"cache: {shared}; {again:,} of {total:,} tokens are read again"
+    if model := after.facts.get("model"):
+        try:
+            cost = price_of(_priced(old), _priced(new), find_profile(model))
+        except InputError:  # the model is unknown, and so are its prices
+            return
+        yield f"cost: {cost.cost:,.1f} uncached input tokens on {cost.model}; {cost.warm:,.1f} once cached"
+
+
+def _priced(parts: Sequence[Part]) -> list[Priced]:
+    return [
+        Priced(
+            sha256(f"{part.name}\n{part.text}".encode()).hexdigest(),
+            part.tokens,
+            part.tier == "static",
+            not part.name.startswith("appended: "),
+        )
+        for part in parts
+    ]

@@ -1,0 +1,169 @@
+"""Turn files as tests: each is rendered and compared with its expectations."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cuecard.config.documents.document import Document
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.file_kinds import kind_of, refuse_other_kind
+from cuecard.config.turn_file import ConversationFile, TurnFile, to_turn
+from cuecard.engine import Engine
+from cuecard.errors import CuecardError, InputError, Problem
+from cuecard.files.roots import is_folder, is_there, shown
+from cuecard.files.safe_read import children, read_text
+from cuecard.model import Json, Step
+from cuecard.workbench.testing.expectations import Place, Shown, unknown_names, unmet
+from cuecard.workbench.testing.goldens import FOLDER, complaint, hold
+from cuecard.workbench.testing.snapshot import Snapshot
+
+MOMENT = datetime(2026, 1, 1, 12, tzinfo=UTC)
+"""The time of a turn without one, so that a test gives the same result every day."""
+
+TURNS = "turns"
+"""The folder of an agent whose turn files are its tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of one turn.
+
+    Attributes:
+        name: the file, and which of its turns if it has several.
+        file: the file as people would type it.
+        problems: its problems; none if it passed.
+        tokens: the tokens of the prompt; None if there is none.
+        seconds: how long it took.
+        snapshot: the snapshot that it uses.
+        written: whether that was updated.
+    """
+
+    name: str
+    file: str
+    problems: tuple[Problem, ...] = ()
+    tokens: int | None = None
+    seconds: float = 0.0
+    snapshot: Path | None = None
+    written: bool = False
+
+
+def find_turns(agent: Path, wanted: Sequence[Path] = ()) -> list[Path]:
+    """The turn files to test: the named ones, including the files in named folders, otherwise those in `turns/`.
+
+    Raises:
+        InputError: when one does not exist, or there is none at all.
+    """
+    folder = agent if is_folder(agent) else agent.parent
+    missing = [path for path in (agent, *wanted) if not is_there(path)]
+    if missing:
+        raise InputError(
+            Problem("missing-file", "no such file or folder", "check the path", str(path)) for path in missing
+        )
+    found = [file for path in wanted or (folder / TURNS,) for file in _files(path)]
+    if not found:
+        where = shown(folder / TURNS)
+        hint = f"write one: {where}/first.yaml, with `inputs:`, `history:` and what you `expect:`"
+        raise InputError(Problem("no-turns", f"there are no turn files in {where}", hint, shown(agent)))
+    return found
+
+
+def run_file(engine: Engine, path: Path, *, update: bool = False) -> list[Outcome]:
+    """The outcome of each turn in a file; an unreadable file is one outcome with its problems."""
+    name = shown(path)
+    try:
+        document, turns = read_turns(path)
+    except CuecardError as error:
+        return [Outcome(name, name, error.problems)]
+    standing = replace(engine, clock=lambda: MOMENT)
+    return list(_Conversation(standing, path, document, turns, update).outcomes())
+
+
+def steps_of(
+    engine: Engine, path: Path, inputs: Mapping[str, Json] | None = None
+) -> Iterator[tuple[str, Step | CuecardError]]:
+    """Each turn of a file: its name and its step, or its problems, in which case it is the last.
+
+    `inputs` override those of each turn. Expectations are not checked. A turn without a time gets `MOMENT`.
+    """
+    name = shown(path)
+    try:
+        document, turns = read_turns(path)
+        chat = replace(engine, clock=lambda: MOMENT).conversation()
+        for at, turn in enumerate(turns):
+            name = f"{shown(path)} turn {at + 1}" if "turns" in document.value else shown(path)
+            chat.user(to_turn(turn, {**turn.inputs, **(inputs or {})}))
+            yield name, chat.step(turn.tool_results())
+    except CuecardError as error:
+        yield name, error
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversation:
+    engine: Engine
+    path: Path
+    document: Document
+    turns: tuple[TurnFile, ...]
+    update: bool
+
+    def outcomes(self) -> Iterator[Outcome]:
+        chat, before, file = self.engine.conversation(), None, shown(self.path)
+        several = "turns" in self.document.value
+        for at, turn in enumerate(self.turns):
+            name = f"{file} turn {at + 1}" if several else file
+            start = time.perf_counter()
+            try:
+                chat.user(to_turn(turn, turn.inputs))
+                step = chat.step(turn.tool_results())
+                results = [*map(chat.render_result, turn.tool_results())] if turn.expect.results else []
+            except CuecardError as error:
+                yield Outcome(name, file, error.problems, seconds=time.perf_counter() - start)
+                return
+            expect = ("turns", at, "expect") if several else ("expect",)
+            place = Place(self.document, expect)
+            problems = [
+                *unknown_names(turn, self.engine, self.document, expect[:-1]),
+                *unmet(turn.expect, Shown(self.engine, step, before, results), place),
+            ]
+            outcome = Outcome(name, file, tokens=step.manifest.total_tokens)
+            outcome = self._held(outcome, step, at if several else None, place) if turn.expect.snapshot else outcome
+            yield replace(outcome, problems=(*problems, *outcome.problems), seconds=time.perf_counter() - start)
+            before = step
+
+    def _held(self, outcome: Outcome, step: Step, at: int | None, place: Place) -> Outcome:
+        """The outcome, including that of the snapshot."""
+        number = "" if at is None else f".{at + 1}"
+        path = self.path.parent / FOLDER / f"{self.path.stem}{number}.txt"
+        try:
+            held = hold(path, Snapshot.of(step), update=self.update)
+        except CuecardError as error:
+            return replace(outcome, snapshot=path, problems=error.problems)
+        if held.passed:
+            return replace(outcome, snapshot=path, written=held.became == "written")
+        wrong = complaint(held, "cuecard test --update")
+        found = self.document.problem((*place.path, "snapshot"), wrong.code, wrong.message, wrong.hint)
+        return replace(outcome, snapshot=path, problems=(found,))
+
+
+def read_turns(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:
+    """A file of one turn or of several.
+
+    Raises:
+        SpecError: when it is not a turn file, or is invalid.
+    """
+    source = read_text(path)
+    document = read_yaml(source.text, source.name)
+    if kind_of(document.value) == "conversation":
+        return document, validate(document, ConversationFile).turns
+    refuse_other_kind(document, "turn")
+    return document, (validate(document, TurnFile),)
+
+
+def _files(path: Path) -> list[Path]:
+    if not is_folder(path):
+        return [path] if is_there(path) else []
+    return [file for file in children(path) if file.suffix in {".yaml", ".yml"} and not is_folder(file)]

@@ -1,0 +1,100 @@
+"""`cuecard tools add`: a new entry among the tool instructions of an agent, for its author to write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cuecard.agent.checks.tools import TODO
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.file_kinds import kind_of
+from cuecard.config.values import is_tool_name
+from cuecard.errors import InputError, Problem, visible
+from cuecard.files.atomic_write import rewrite, write_new
+from cuecard.files.content import ENDINGS, find_content, yaml_files
+from cuecard.files.roots import is_folder, is_there, shown
+from cuecard.files.safe_read import read_text
+from cuecard.model import ToolCard, ToolInstructions
+from cuecard.workbench.output import json_text
+from cuecard.workbench.tool_import.entries import new_file, with_tools
+from cuecard.workbench.tool_import.places import Home, find_home, tools_of
+
+_TEXTS = ToolInstructions(
+    before=f"{TODO}: what to have or to check first",
+    after=f"{TODO}: what to do or say after it has succeeded",
+    next=f"{TODO}: the tools that usually follow",
+    gotcha=f"{TODO}: what goes wrong, and how to avoid it",
+)
+
+
+def add_tool(name: str, agent: Path, *, as_json: bool) -> None:
+    """Add the entry, and print what to do next.
+
+    Args:
+        name: the tool's name.
+        agent: an agent, its folder, or a file of tool instructions, which may be a new one.
+        as_json: print what was done for machines.
+
+    Raises:
+        InputError: when the name is invalid or taken, or the file's folder does not exist.
+        SpecError: when a file of the agent cannot be read, or the entry cannot be added.
+    """
+    if not is_tool_name(name):
+        hint = "letters, digits, `_`, `.`, `:`, `/` and `-`; at most 128"
+        raise InputError(Problem("wrong-option", f"`{visible(name)}` is not a valid tool name", hint, "NAME"))
+    home, alone = (_file_home(agent), True) if _is_tool_file(agent) else (_agent_home(agent), False)
+    if name in home.known:
+        hint = f"it is defined in {home.known[name]}; choose another name, or edit that entry"
+        raise InputError(Problem("duplicate-tool", f"there is already a tool named `{name}`", hint, "NAME"))
+    line = _write(home.file, name)
+    place = f"{shown(home.file)}:{line}"
+    if as_json:
+        print(json_text({"ok": True, "tool": name, "file": shown(home.file), "line": line}))
+        return
+    print(f"added `{name}` to {visible(place)}\n")
+    print("  1. write its description, its phrases, and what the model must know: before, after, next, gotcha;")
+    print("     leave out what would say nothing")
+    checked = "AGENT" if alone else visible(shown(agent))
+    print(f"  2. cuecard check {checked}  warns while a text begins with {TODO}")
+    print(f'  3. cuecard tools search {checked} "what it does"  shows whether it is found')
+
+
+def _is_tool_file(path: Path) -> bool:
+    """Whether it is a file of tool instructions, or should become one."""
+    if is_folder(path) or not any(path.match(ending) for ending in ENDINGS):
+        return False
+    if not is_there(path):
+        return not is_there(find_content(path))
+    source = read_text(path)
+    return kind_of(read_yaml(source.text, source.name).value) != "agent"
+
+
+def _file_home(file: Path) -> Home:
+    if not is_folder(file.parent):
+        hint = "create it, or name a file in another folder"
+        raise InputError(Problem("missing-file", "no such folder", hint, shown(file.parent)))
+    # It is not known which agent uses the file, so only its own tools count.
+    return Home(file, file.stem, alone=True, known=tools_of(file))
+
+
+def _agent_home(agent: Path) -> Home:
+    home = find_home(agent, "tools", None, write=True)
+    folder = home.file.parent
+    if not is_folder(folder):
+        hint = "create it: the agent names it under `tools: instructions:`"
+        raise InputError(Problem("missing-file", "no such folder", hint, shown(folder)))
+    there = [*yaml_files(folder)]
+    # In a folder with one file, that file; in one with several, a separate file.
+    return home if home.alone or len(there) != 1 else Home(there[0], home.source, home.alone, home.known)
+
+
+def _write(file: Path, name: str) -> int:
+    """Add the entry to the file, and return its line."""
+    there = is_there(file)
+    before = read_text(file).text if there else new_file(file.stem)
+    card = ToolCard(name, f"{TODO}: what it does, in one line", {}, (), "", _TEXTS, "")
+    text = with_tools(before, [card], shown(file))
+    if there:
+        rewrite(file, text, before)
+    else:
+        write_new(file, text)
+    return read_yaml(text, shown(file)).span(("tools", name), key=True).line

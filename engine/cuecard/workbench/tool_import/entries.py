@@ -1,0 +1,122 @@
+"""Adds new tools to a file of tool instructions, leaving every existing line unchanged."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from cuecard.config.documents.document import Document
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.tool_file import ToolFile
+from cuecard.config.tools_spec import CUES
+from cuecard.errors import SpecError
+from cuecard.model import ToolCard
+
+HEAD = """\
+# What the agent's authors say of these tools. `cuecard tools import` adds new ones, and changes no text that is here.
+# To give a tool instructions, move its entry to `tools:` and add those of the four that say something:
+#   before: what to have or to check first
+#   after: what to do or to say when it has succeeded
+#   next: the tools that usually follow
+#   gotcha: what goes wrong, and how to avoid it
+"""
+
+MAX_CHARACTERS = 200_000
+"""The maximum length of a file in characters; further tools go into another file."""
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 ,.()/_-]*[A-Za-z0-9.)]")
+_YAML_WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "nan", "inf"))
+_NOTHING = re.compile(r":\s*(?:\{\s*\}|null|~)?(\s*(?:#.*)?)$")
+
+
+def new_file(category: str) -> str:
+    """The text of a file without tools."""
+    return f"{HEAD}category: {_quoted(category)}\n"
+
+
+def with_tools(text: str, cards: Sequence[ToolCard], name: str) -> str:
+    """The text of a file with these tools added after the existing ones.
+
+    A tool with instructions goes under `tools:`, one without under `described:`.
+
+    Raises:
+        SpecError: when the file is not a tool file, or writes the mapping in braces, so that no line can be added.
+    """
+    for key in ("tools", "described"):
+        lines = [line for c in cards if (c.instructions is not None) == (key == "tools") for line in _entry(c)]
+        text = _with_lines(text, key, lines, name) if lines else text
+    # Existing files may contain more than this module expects.
+    validate(read_yaml(text, name), ToolFile)
+    return text
+
+
+def _with_lines(text: str, key: str, lines: Sequence[str], name: str) -> str:
+    document = read_yaml(text, name) if _has_content(text) else Document(name, text, {})
+    rows = text.splitlines(keepends=True)
+    if rows and not rows[-1].endswith("\n"):
+        rows[-1] += "\n"
+    if (key,) not in document.keys:
+        return "".join([*rows, f"{key}:\n", *_indented(lines, 2)])
+    own = document.keys[(key,)]
+    inner = [span for path, span in document.keys.items() if len(path) == 2 and path[0] == key]
+    if not inner:
+        at = own.line - 1
+        rows[at] = _NOTHING.sub(r":\1", rows[at].rstrip("\n")).rstrip() + "\n"
+        return "".join([*rows[: at + 1], *_indented(lines, own.column + 1), *rows[at + 1 :]])
+    if any(span.line == own.line for span in inner):
+        message = "cannot add to a mapping that is written on one line"
+        hint = "write it with indented lines instead of braces"
+        raise SpecError(document.problem((key,), "yaml-syntax", message, hint, key=True))
+    end = _end(rows, own.line, own.column - 1)
+    return "".join([*rows[:end], *_indented(lines, inner[0].column - 1), *rows[end:]])
+
+
+def _indented(lines: Sequence[str], indent: int) -> list[str]:
+    return [f"{' ' * indent}{line}".rstrip(" ") + "\n" for line in lines]
+
+
+def _end(rows: Sequence[str], start: int, outer: int) -> int:
+    """The position after the last line of the mapping that begins at a line; comments after it stay after it."""
+    end = start
+    for at in range(start, len(rows)):
+        row = rows[at]
+        if not row.strip() or row.lstrip().startswith("#"):
+            continue
+        if len(row) - len(row.lstrip(" ")) <= outer:
+            break
+        end = at + 1
+    return end
+
+
+def _has_content(text: str) -> bool:
+    return any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines())
+
+
+def _entry(card: ToolCard) -> list[str]:
+    """The lines of an entry, indented like its name."""
+    lines = [f"{_quoted(card.name)}:", *_text("description", card.description)]
+    if card.phrases:
+        lines += ["  phrases:", *(f"    - {_quoted(phrase)}" for phrase in card.phrases)]
+    if card.instructions is None:
+        return lines
+    told = ((key, getattr(card.instructions, key)) for key in CUES)
+    return [*lines, *(line for key, text in told if text for line in _text(key, text))]
+
+
+def _text(key: str, text: str) -> list[str]:
+    """A text as a person would write it: on one line, or as a block if it has several plain lines."""
+    rows = text.split("\n")
+    plain = all(row.isprintable() and row == row.rstrip() for row in rows)
+    if len(rows) > 1 and plain and rows[0] and not rows[0].startswith(" ") and rows[-1]:
+        return [f"  {key}: |-", *(f"    {row}" for row in rows)]
+    return [f"  {key}: {_quoted(text)}"]
+
+
+def _quoted(text: str) -> str:
+    """A text as YAML: in double quotes unless it consists of plain words."""
+    if _PLAIN.fullmatch(text) and text.lower() not in _YAML_WORDS:
+        return text
+    said = json.dumps(text, ensure_ascii=False)
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in said)

@@ -1,0 +1,180 @@
+"""List, show, search, graph, result."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cuecard.catalogue.explanation import Explanation, Ranked, WordSeen
+from cuecard.catalogue.graph import tool_graph
+from cuecard.catalogue.search import GAP
+from cuecard.engine import Engine
+from cuecard.errors import InputError, Problem, visible
+from cuecard.files.safe_read import read_text
+from cuecard.model import Json, RenderedResult, ToolCard, ToolResult
+from cuecard.workbench.output import json_text
+from cuecard.workbench.step import open_engine, unknown_tool
+
+_INDENT = " " * 6
+
+
+def explanation_lines(found: Explanation, tools: Mapping[str, ToolCard]) -> Iterator[str]:
+    """The words of the query, the returned tools with the reasons for each, and the tools left out."""
+    if found.words:
+        yield "words: " + ", ".join(map(_word, found.words))
+    returned = [each for each in found.ranked if each.returned]
+    for each in returned:
+        yield _head(each, tools)
+        yield from _reasons(each)
+    if rest := found.ranked[len(returned) :]:
+        yield f"---- {_end(found)}"
+        yield from (_head(each, tools) for each in rest)
+
+
+def _word(seen: WordSeen) -> str:
+    known = f"{seen.tools} {'tool' if seen.tools == 1 else 'tools'}" if seen.tools else "no tool"
+    taken = f", read as {', '.join(seen.taken_for)}" if seen.taken_for else ""
+    return f"{visible(seen.word)} ({known}{taken})"
+
+
+def _head(each: Ranked, tools: Mapping[str, ToolCard]) -> str:
+    return visible(f"{each.score:.2f}  {each.tool}  {' '.join(tools[each.tool].description.split())}".rstrip())
+
+
+def _reasons(each: Ranked) -> Iterator[str]:
+    if each.reasons.nearest:
+        yield f'{_INDENT}nearest: "{visible(" ".join(each.reasons.nearest.split()))}" ({each.reasons.nearness:.2f})'
+    for match in each.reasons.matches:
+        yield f"{_INDENT}{match.part:4.0%} {visible(match.word)}: {', '.join(match.fields)}"
+
+
+def _end(found: Explanation) -> str:
+    match found.end:
+        case "confidence":
+            return f"nothing is returned: the confidence is {found.confidence:.2f}, but {found.needed:g} is required"
+        case "cut":
+            bar = found.cut * found.confidence
+            return f"cut at {bar:.2f}, {found.cut:g} of the best score: the hits below are not returned"
+        case "gap":
+            return f"gap: sure answer, and the next hit scores less than {GAP:g} of the last: the rest is not returned"
+        case _:
+            return f"limit of {found.limit}: the hits below are not returned"
+
+
+def list_tools(agent: Path, *, as_json: bool, allow_code: bool) -> None:
+    """Print every tool by category, with the tokens of its protocol."""
+    engine = open_engine(agent, allow_code=allow_code)
+    if as_json:
+        print(json_text([_card(engine, card) for card in engine.tools.values()]))
+        return
+    table = Table("tool", "what it does", "tokens")
+    table.columns[2].justify = "right"
+    for category, cards in groupby(engine.tools.values(), key=lambda card: card.category):
+        table.add_section()
+        table.add_row(Text(visible(category or "no category"), "bold"))
+        for card in cards:
+            table.add_row(card.name, Text(visible(card.description)), str(_cost(engine, card)))
+    Console().print(table)
+
+
+def show_tool(agent: Path, name: str, *, as_json: bool, allow_code: bool) -> None:
+    """Print one tool: what the model reads about it, how it is found, and the tools before and after it."""
+    engine = open_engine(agent, allow_code=allow_code)
+    if name not in engine.tools:
+        raise InputError(unknown_tool(name, engine, "tools show"))
+    card = engine.tools[name]
+    if as_json:
+        print(json_text(_card(engine, card)))
+        return
+    graph = tool_graph(engine.tools.values())
+    lines = [
+        f"{card.name} ({card.category}) {card.source}",
+        card.description,
+        "",
+        engine.instructions[name].rstrip() if name in engine.instructions else "no instructions",
+        "",
+        f"found by: {', '.join(card.phrases) or 'its name'}",
+        f"comes after: {', '.join(graph.before(name)) or 'nothing'}",
+        f"leads to: {', '.join(graph.after(name)) or 'nothing'}",
+        f"tokens: {_cost(engine, card)}",
+    ]
+    print("\n".join(visible(line) for text in lines for line in text.split("\n")))
+
+
+def search_tools(agent: Path, query: str, *, limit: int | None, as_json: bool, allow_code: bool) -> None:
+    """Print what the agent's search tool would answer, and why."""
+    engine = open_engine(agent, allow_code=allow_code)
+    found = engine.explain_search(query, limit)
+    if as_json:
+        print(json_text(found.to_json()))
+        return
+    for line in explanation_lines(found, engine.tools):
+        print(line)
+    sys.stderr.write(f"{visible(found.message)} (confidence {found.confidence:.2f})\n")
+    for diagnostic in found.diagnostics:
+        sys.stderr.write(f"{diagnostic.code}: {visible(diagnostic.message)}\n")
+
+
+def draw_graph(agent: Path, form: Literal["mermaid", "dot"], *, allow_code: bool) -> None:
+    """Print the graph of BEFORE and NEXT."""
+    graph = tool_graph(open_engine(agent, allow_code=allow_code).tools.values())
+    print(graph.mermaid() if form == "mermaid" else graph.dot())
+
+
+def _card(engine: Engine, card: ToolCard) -> dict[str, Json]:
+    return {**asdict(card), "core": card.name in engine.core_tools, "tokens": _cost(engine, card)}
+
+
+def _cost(engine: Engine, card: ToolCard) -> int:
+    return engine.count(engine.instructions.get(card.name, ""))
+
+
+_STDIN = Path("-")
+
+
+def show_result(agent: Path, tool: str, file: Path, *, failed: bool, as_json: bool, allow_code: bool) -> None:
+    """Print the text of this result, and on standard error how it was rendered.
+
+    Raises:
+        CuecardError: with every problem of the agent or the file.
+    """
+    engine = open_engine(agent, allow_code=allow_code)
+    made = engine.render_result(ToolResult(tool, _result(file), is_error=failed))
+    if as_json:
+        print(json_text(made.to_json()))
+        return
+    # A result without a template is sent as it is, but its control characters must not reach a terminal.
+    text = re.sub(r"[^\n\t]+", lambda piece: visible(piece.group()), made.text)
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    sys.stderr.write("".join(f"{visible(line)}\n" for line in _told(made)))
+
+
+def _result(file: Path) -> Json:
+    """The content of a file: JSON if possible, otherwise a text."""
+    if file == _STDIN:
+        return sys.stdin.read()
+    text = read_text(file).text
+    if file.suffix != ".json":
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        hint = "rename it, if it is a text"
+        raise InputError(Problem("wrong-file", f"this is no JSON: {error}", hint, str(file))) from None
+
+
+def _told(made: RenderedResult) -> list[str]:
+    rule = f"told by `{made.rule}` ({made.source})" if made.rule else "no template: the result as it is"
+    cut = [f"left out: {made.left_out:,} of {made.whole:,} {made.unit}"] if made.left_out else []
+    changed = [f"neutralised: {kind}: {number}" for kind, number in made.trust.items()]
+    return [rule, *cut, *changed, *(f"{each.code}: {each.message}" for each in made.diagnostics)]

@@ -1,0 +1,215 @@
+"""One line per change, with its cost."""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from cuecard.engine import Engine
+from cuecard.errors import CuecardError, SpecError, visible
+from cuecard.files.clock import utc_now
+from cuecard.files.content import find_content
+from cuecard.files.roots import is_there
+from cuecard.files.settings import read_settings
+from cuecard.model import DeliveryWish, Json
+from cuecard.reload.engines import watch as watch_agent
+from cuecard.reload.keeper import Status
+from cuecard.reload.settle import Pace
+from cuecard.reload.watcher import Watcher
+from cuecard.workbench.output import counted, json_text
+from cuecard.workbench.step import step_from
+
+News: TypeAlias = Literal["serving", "swapped", "refused", "recovered"]
+
+SHOWN = 3
+"""The maximum number of files and of tools in a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The step whose tokens are shown, given by the options of `cuecard render`."""
+
+    discovered: str = ""
+    values: Sequence[str] = ()
+    turn: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """The tokens of the example step by section, and of the instructions of tools not in it; or the reason why
+    unknown.
+    """
+
+    sections: Mapping[str, int] = field(default_factory=dict)
+    tools: Mapping[str, int] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def total(self) -> int:
+        """Tokens of the example step."""
+        return sum(self.sections.values())
+
+
+def measure(engine: Engine, example: Example) -> Costs:
+    """The current cost of the example; an engine caches counts, so only changes are counted."""
+    try:
+        step = step_from(engine, discovered=example.discovered, values=example.values, turn=example.turn)
+    except CuecardError as error:  # an input without a default: the change itself still deserves a line
+        return Costs(problem=error.problems[0].message)
+    sections = {record.id: record.tokens for record in step.manifest.sections}
+    outside = {name: text for name, text in engine.instructions.items() if name not in step.active_tools}
+    return Costs(sections, {name: engine.count(text) for name, text in outside.items()})
+
+
+def differences(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
+    """The change in tokens of each entry, without unchanged ones."""
+    names = dict.fromkeys([*before, *after])
+    return {name: more for name in names if (more := after.get(name, 0) - before.get(name, 0))}
+
+
+class Screen:
+    """Shows news as it comes: lines for people on stdout and pictures on stderr, or JSON lines on stdout."""
+
+    def __init__(self, example: Example, *, as_json: bool) -> None:
+        self._example, self._as_json = example, as_json
+        self._costs = Costs()
+
+    def show(self, news: News, engine: Engine, status: Status, moment: datetime) -> None:
+        """One change."""
+        before, after = self._costs, measure(engine, self._example)
+        self._costs = after
+        if self._as_json:
+            print(json_text(_record(news, status, moment, before, after), None), flush=True)
+            return
+        line = [f"{moment.astimezone():%H:%M:%S}", *_words(news, engine, status, before, after)]
+        print(visible("  ".join(line)), flush=True)
+        if status.refused and news in {"serving", "refused"}:
+            self.picture(status.refused.picture)
+        if status.unsaved:
+            self.picture(visible(f"the last good state is not on disk: {status.unsaved}"))
+
+    def picture(self, text: str) -> None:
+        """Print a problem on stderr."""
+        sys.stderr.write(f"{text}\n\n")
+        sys.stderr.flush()
+
+
+def _words(news: News, engine: Engine, status: Status, before: Costs, after: Costs) -> Iterator[str]:
+    serving = status.serving[:12]
+    if news == "refused" and status.refused:
+        yield from (status.refused.sha256[:12], f"refused; still serving {serving}")
+        return
+    yield serving
+    if news == "serving":
+        origin = " (the last good state of an earlier run)" if status.restored else ""
+        sections, tools = len(engine.sections), len(engine.tools)
+        yield f"serving {engine.name}: {counted(sections, 'section')}, {counted(tools, 'tool')}{origin}"
+    elif news == "recovered":
+        yield "fixed: the files match the served state again"
+    else:
+        yield _listed(status.changed)
+        yield from _deltas(before, after)
+    yield f"(no token counts: {after.problem})" if after.problem else f"{after.total:,} tokens"
+
+
+def _deltas(before: Costs, after: Costs) -> Iterator[str]:
+    if before.problem or after.problem:
+        return
+    sections, tools = differences(before.sections, after.sections), differences(before.tools, after.tools)
+    parts = [f"{name} {more:+,}" for name, more in sections.items()]
+    parts += [f"[{_listed([f'{name} {more:+,}' for name, more in tools.items()])}]"] if tools else []
+    yield ", ".join(parts) if parts else "no change in tokens"
+
+
+def _listed(names: Sequence[str]) -> str:
+    rest = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(map(visible, names[:SHOWN])) + rest
+
+
+def _record(news: News, status: Status, moment: datetime, before: Costs, after: Costs) -> dict[str, Json]:
+    counted = not (before.problem or after.problem) and news == "swapped"
+    return {
+        "event": news,
+        "time": moment.isoformat(),
+        "tokens": {
+            "total": None if after.problem else after.total,
+            "sections": differences(before.sections, after.sections) if counted else {},
+            "tools": differences(before.tools, after.tools) if counted else {},
+            "problem": after.problem,
+        },
+        "status": status.to_json(),
+    }
+
+
+_TICK = 0.2
+"""Seconds between checks of `stop`, and between attempts to start."""
+
+
+def watch(
+    agent: Path,
+    *,
+    example: Example,
+    delivery: DeliveryWish | None,
+    as_json: bool,
+    states: Path | None = None,
+    pace: Pace | None = None,
+    allow_code: bool = False,
+    stop: threading.Event | None = None,
+) -> int:
+    """Print changes of the agent's files until Ctrl-C, or until `stop` is set; returns 0 in either case."""
+    place, settings = find_content(agent), read_settings()
+    chosen, kept = delivery or settings.delivery, states or settings.states
+    start = partial(watch_agent, place, delivery=chosen, states=kept, pace=pace)
+    start = partial(start, allow_code=allow_code, cache=settings.cache_folder)
+    stop, screen = stop or threading.Event(), Screen(example, as_json=as_json)
+    with suppress(KeyboardInterrupt):
+        watcher = _begin(start, place, screen, stop)
+        if watcher:
+            with watcher:
+                _follow(watcher, screen, stop)
+    return 0
+
+
+def _begin(
+    start: Callable[[], Watcher[Engine]], place: Path, screen: Screen, stop: threading.Event
+) -> Watcher[Engine] | None:
+    """The watcher, once the files are valid; until then, prints a picture of the problems whenever they change."""
+    shown = ""
+    while not stop.is_set():
+        try:
+            return start()
+        except SpecError as error:
+            if not is_there(place):
+                raise
+            if str(error) != shown:
+                shown = str(error)
+                screen.picture(shown)
+        stop.wait(_TICK)
+    return None
+
+
+def _follow(watcher: Watcher[Engine], screen: Screen, stop: threading.Event) -> None:
+    reports: queue.SimpleQueue[tuple[Engine, Status]] = queue.SimpleQueue()
+    watcher.on_change(lambda engine, status: reports.put((engine, status)))
+    last = watcher.status
+    screen.show("serving", watcher.current, last, utc_now())
+    while not stop.is_set():
+        with suppress(queue.Empty):
+            engine, status = reports.get(timeout=_TICK)
+            if status.number > last.number:  # otherwise, it was already shown as the first state
+                screen.show(_news(last, status), engine, status, utc_now())
+                last = status
+
+
+def _news(before: Status, now: Status) -> News:
+    if now.refused and now.refused != before.refused:
+        return "refused"
+    return "swapped" if now.serving != before.serving else "recovered"
