@@ -24,12 +24,11 @@ from cuecard import (
     Memory,
     Message,
     Step,
-    Summary,
-    ToolCall,
     ToolResult,
     Turn,
 )
 from cuecard.model import CacheRecord, DeliveryWish, FileText
+from cuecard.types import Summary, ToolCall
 
 STORED = Path(__file__).parent / "stored"
 AGENTS = STORED / "agents"

@@ -15,9 +15,10 @@ from typing import Any
 import pybars
 import pytest
 
-from cuecard import CuecardError, TemplateSyntaxError, compile_template
+from cuecard import CuecardError, compile_template
 from cuecard.model import Json
 from cuecard.template import Options
+from cuecard.types import TemplateSyntaxError
 from docs.tables import BLOCK, code, rows
 from handlebars_js.reference import HERE, Case, ask, install
 from npm import Unavailable

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import cuecard
-from cuecard import Engine, Limits
+from cuecard import Engine
+from cuecard.types import Limits
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/limits.md").read_text(encoding="utf-8")
@@ -26,7 +27,7 @@ ELSEWHERE = {
 def value(place: str) -> int:
     """What the code says."""
     home, _, name = place.rpartition(".")
-    found = getattr(Limits(), name) if home == "cuecard.Limits" else getattr(import_module(home), name)
+    found = getattr(Limits(), name) if home == "cuecard.types.Limits" else getattr(import_module(home), name)
     assert isinstance(found, int)
     return found
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import TemplateSyntaxError, compile_template
+from cuecard import compile_template
 from cuecard.model import Json
+from cuecard.types import TemplateSyntaxError
 
 PAGE = Path(__file__).parents[2] / "docs" / "templates.md"
 VALUES: dict[str, Json] = {

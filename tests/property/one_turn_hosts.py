@@ -32,11 +32,12 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
-from cuecard import Delivery, Engine, Step, Turn
+from cuecard import Engine, Step, Turn
 from cuecard.adapters import adk, langchain, openai_agents, pydantic_ai
 from cuecard.adapters.litellm import Cuecard as LiteLLM
 from cuecard.adapters.litellm_callback import CuecardCallback
 from cuecard.model import Json
+from cuecard.types import Delivery
 from property.one_turn_talks import START, engine, inputs_of, step_inputs
 from unit.adapters.graph_models import Model, wire
 from unit.adapters.model_server import model_server

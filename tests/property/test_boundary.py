@@ -23,7 +23,6 @@ from cuecard import (
     Call,
     Conversation,
     ConversationState,
-    Diagnostic,
     Engine,
     Entity,
     FileText,
@@ -32,22 +31,25 @@ from cuecard import (
     Manifest,
     Memory,
     Message,
-    ModelProfile,
-    Pace,
     Step,
-    Summary,
-    TemplateError,
-    ToolCall,
     ToolCard,
-    ToolInstructions,
     ToolResult,
     Turn,
     compile_template,
-    messages_from_json,
     trusted,
     watch,
 )
 from cuecard.adapters import anthropic, bedrock, gemini, openai
+from cuecard.types import (
+    Diagnostic,
+    ModelProfile,
+    Pace,
+    Summary,
+    TemplateError,
+    ToolCall,
+    ToolInstructions,
+    messages_from_json,
+)
 
 ROOT = Path(__file__).parents[2]
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -14,7 +14,8 @@ from typing import Any, get_args
 
 import pytest
 
-from cuecard import Delivery, Engine
+from cuecard import Engine
+from cuecard.types import Delivery
 from property.one_turn_hosts import FORGETFUL, HOSTS, Plan, Request, plan, texts
 from property.one_turn_talks import SYSTEMS, THOUGHT, WIRES, Asked, Wire, bare, talk
 

@@ -17,12 +17,13 @@ from typing import Any
 
 import pytest
 
-from cuecard import Call, Diagnostic, Engine, Entity, Memory, Step, ToolResult, Turn
+from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.adapters.bodies import reminder
 from cuecard.agent import build_agent
 from cuecard.agent.world import Memo
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.files.clock import utc_now
+from cuecard.types import Diagnostic
 from property.counting import counter
 from property.seeded_judge import Atoms, Json, atoms, deferred, everything, faults, said, shown
 from property.seeded_wires import Event, Wire, wires

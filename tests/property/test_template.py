@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import TemplateError, compile_template
+from cuecard import compile_template
 from cuecard.template.backends import python_backend
 from cuecard.template.markup.tags import tags
 from cuecard.template.syntax import parser
+from cuecard.types import TemplateError
 
 CORE = """\
 <prompt>

@@ -60,7 +60,7 @@ def test_the_walk_sees_what_it_should() -> None:
     """Otherwise it could pass by finding nothing."""
     assert {"Turn", "History", "Call"} <= set(_names_in(cuecard.Engine))
     assert {"DeliveryWish", "Message", "Gates"} <= set(_names_in(cuecard.Turn))
-    assert {"SummaryRequest"} <= set(_names_in(cuecard.Summarizer))
+    assert {"SummaryRequest"} <= set(_names_in(cuecard.types.Summarizer))
     assert {"Watcher", "Pace"} <= set(_names_in(cuecard.watch))
     assert {"InputUse"} <= set(_names_in(cuecard.Template))
 

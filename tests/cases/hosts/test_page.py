@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
-from cuecard import Engine, Host, Step, ToolResult, Turn
+from cuecard import Engine, Step, ToolResult, Turn
 from cuecard.adapters import anthropic, bedrock, gemini, openai
 from cuecard.adapters.bodies import Form
 from cuecard.adapters.function_tools import definitions
+from cuecard.types import Host
 
 ROOT = Path(__file__).parents[3]
 HOSTS = ROOT / "docs" / "hosts"

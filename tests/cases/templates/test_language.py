@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from cuecard import TemplateError, compile_template
+from cuecard import compile_template
+from cuecard.types import TemplateError
 
 OWN = json.loads((Path(__file__).parent / "language.json").read_text(encoding="utf-8"))
 CASES = [(category, template, expected) for category, cases in OWN["cases"].items() for template, expected in cases]

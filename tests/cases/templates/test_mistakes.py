@@ -8,7 +8,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from cuecard import CuecardError, TemplateError, compile_template
+from cuecard import CuecardError, compile_template
+from cuecard.types import TemplateError
 
 FOLDER = Path(__file__).parent
 DEEP = "{{#if a}}" * 101 + "{{/if}}" * 101

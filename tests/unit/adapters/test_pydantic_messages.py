@@ -17,8 +17,9 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from cuecard import Appended, ToolResult
+from cuecard import ToolResult
 from cuecard.adapters.pydantic_ai.messages import place_appended, tool_results
+from cuecard.types import Appended
 
 Outcome: TypeAlias = Literal["success", "failed", "denied", "interrupted", "retried"]
 

@@ -12,27 +12,19 @@ from typing import Any
 from cuecard import (
     Call,
     ConversationState,
-    Diagnostic,
     Engine,
     Entity,
     FileText,
     Gates,
     Memory,
     Message,
-    Pace,
     Pins,
-    ResultRecord,
-    States,
     Step,
-    Summary,
-    ToolCall,
     ToolCard,
-    ToolInstructions,
     ToolResult,
     Turn,
     Watcher,
     compile_template,
-    messages_from_json,
     trusted,
     watch,
 )
@@ -41,6 +33,16 @@ from cuecard.adapters.clients import check_client
 from cuecard.adapters.function_tools import definitions
 from cuecard.adapters.functions import Functions
 from cuecard.adapters.pydantic_ai import Cuecard
+from cuecard.types import (
+    Diagnostic,
+    Pace,
+    ResultRecord,
+    States,
+    Summary,
+    ToolCall,
+    ToolInstructions,
+    messages_from_json,
+)
 from unit.boundary import hostile
 from unit.section_lists.agents import PROTOCOLS, TOOLS, opened
 

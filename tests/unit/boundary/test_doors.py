@@ -19,15 +19,10 @@ from cuecard import (
     InputError,
     Memory,
     Message,
-    ModelProfile,
-    Pace,
     Pins,
     Problem,
     SpecError,
-    States,
     Step,
-    Summary,
-    ToolCall,
     ToolResult,
     Turn,
     Watcher,
@@ -37,6 +32,7 @@ from cuecard import (
 )
 from cuecard.adapters import anthropic, gemini, openai
 from cuecard.adapters.pydantic_ai import Cuecard
+from cuecard.types import ModelProfile, Pace, States, Summary, ToolCall
 from unit.section_lists.agents import PROTOCOLS, TOOLS, opened
 
 AGENT = f"""\

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from cuecard import Engine, Entity, FileText, Gates, Memory, Message, Summary, ToolCall, ToolCard, ToolResult, Turn
+from cuecard import Engine, Entity, FileText, Gates, Memory, Message, ToolCard, ToolResult, Turn
 from cuecard.model.json_values import MAX_DEPTH, MAX_VALUES, exact_body, exact_json, exact_object
+from cuecard.types import Summary, ToolCall
 from unit.boundary import hostile
 from unit.boundary.hostile import NOW, Fraction, Level, Number, Plain, Text, Word
 from unit.boundary.scene import AGENT

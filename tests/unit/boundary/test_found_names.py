@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from cuecard import Diagnostic, Engine, Hit, SearchResult, ToolResult, Turn
+from cuecard import Engine, ToolResult, Turn
 from cuecard.pipeline.search_results import found_names
+from cuecard.types import Diagnostic, Hit, SearchResult
 from unit.section_lists.agents import PROTOCOLS, TOOLS, opened
 
 AGENT = f"""\

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import TemplateSyntaxError, compile_template
+from cuecard import compile_template
 from cuecard.template.syntax.source import MAX_MISTAKES
+from cuecard.types import TemplateSyntaxError
 
 _CHARACTER, _TOKEN = "unexpected-character", "unexpected-token"
 WRONG = {"{{a,}}": _CHARACTER, "{{a=}}": _TOKEN, "{{> p |}}": _TOKEN, "{{* a}}": "decorator"}

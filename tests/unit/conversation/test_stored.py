@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cms_agent import cms
-from cuecard import Conversation, CuecardError, Diagnostic, Engine, InputError, ToolResult, Turn
+from cuecard import Conversation, CuecardError, Engine, InputError, ToolResult, Turn
+from cuecard.types import Diagnostic
 
 KEY = "a key of more than sixteen letters"
 

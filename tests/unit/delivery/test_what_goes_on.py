@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cuecard import Call, Cut, Engine, ToolResult, Turn
+from cuecard import Call, Engine, ToolResult, Turn
 from cuecard.model import DeliveryWish, ResultRecord
 from cuecard.model.messages import Message
 from cuecard.pipeline.discovery import Found
+from cuecard.types import Cut
 from unit.section_lists.agents import TOOLS, opened, search, step
 
 TEXT = """\

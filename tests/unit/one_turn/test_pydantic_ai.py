@@ -11,8 +11,9 @@ from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from cuecard import Delivery, Engine, Turn
+from cuecard import Engine, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
+from cuecard.types import Delivery
 
 POLYANT = Path(__file__).parents[3] / "prompts/polyant"
 SECRET = "ORDER-7-OF-JANA"  # noqa: S105 - what must not leak

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from cuecard import Engine, InputError, Message, Summary, SummaryRequest, Turn
+from cuecard import Engine, InputError, Message, Turn
+from cuecard.types import Summary, SummaryRequest
 from unit.section_lists.agents import PROTOCOLS, TOOLS, opened
 
 AGENT = f"""\

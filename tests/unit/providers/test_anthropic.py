@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from cms_agent import TOOLS
-from cuecard import Appended, InputError, Step
+from cuecard import InputError, Step
 from cuecard.adapters.anthropic import request
 from cuecard.adapters.bodies import reminder
+from cuecard.types import Appended
 from unit.providers.talk import PROFILES, Json, anthropic_messages, play, schemas, two_turns
 
 OPUS, SONNET = PROFILES.find("claude-opus-4-8"), PROFILES.find("claude-sonnet-4-6")

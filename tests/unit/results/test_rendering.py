@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import run
-from cuecard import Engine, InputError, RenderedResult, SpecError, ToolResult
+from cuecard import Engine, InputError, SpecError, ToolResult
 from cuecard.model import Json
+from cuecard.types import RenderedResult
 
 HEAD = "agent: shell\nsections: [{id: a, text: 'Hello <b>you</b>. {{{activeProtocols}}}'}]\n"
 

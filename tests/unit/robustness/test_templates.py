@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, Memory, TemplateError, ToolResult, Turn, compile_template, watch
+from cuecard import Engine, Memory, ToolResult, Turn, compile_template, watch
 from cuecard.errors import TemplateLimitError, TemplateRenderError, TemplateSyntaxError
 from cuecard.model import Json
 from cuecard.reload.settle import Pace
+from cuecard.types import TemplateError
 from unit.robustness.agents import NOW, TEMPLATE, prompt, refusal, where, write_agent
 
 pytestmark = pytest.mark.repeats

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from cuecard import CuecardError, Engine, InputError, Limits, Template, TemplateRenderError, Turn, compile_template
+from cuecard import CuecardError, Engine, InputError, Template, TemplateRenderError, Turn, compile_template
 from cuecard.errors import TemplateLimitError
 from cuecard.template.markup.xml import MAX_ATTRIBUTES
+from cuecard.types import Limits
 from cuecard.workbench.check.command import check
 from unit.robustness.agents import refusal, write_agent
 

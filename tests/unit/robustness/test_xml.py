@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import TemplateError, compile_template
+from cuecard import compile_template
 from cuecard.errors import Problem
+from cuecard.types import TemplateError
 from unit.robustness.agents import TEMPLATE, refusal, where
 
 LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
@@ -45,7 +46,8 @@ def test_row_22_entity_bombs_are_refused_before_anything_expands(bomb: str, tmp_
 WATCHED = """\
 import json, sys
 from lxml import etree
-from cuecard import TemplateError, compile_template
+from cuecard import compile_template
+from cuecard.types import TemplateError
 import cuecard.template.markup.outline
 
 compile_template("{{a}}").render({"a": "b"})  # what checks arguments looks for plugins at its first use

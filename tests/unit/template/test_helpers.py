@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import Limits, TemplateError, compile_template, trusted
+from cuecard import compile_template, trusted
 from cuecard.template.backends.registry import BACKENDS
 from cuecard.template.guards.marks import read_marks
 from cuecard.template.helpers.standard import NAMES, usage
+from cuecard.types import Limits, TemplateError
 
 PAGE = {"title": "A <b>", "tags": ["x", "y & z"], "by": {"name": "Ann"}}
 

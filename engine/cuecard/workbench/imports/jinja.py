@@ -126,7 +126,7 @@ def from_jinja(
     if not find_spec("jinja2"):
         hint = 'pip install "cuecard[jinja]"'
         raise InputError(Problem("not-installed", "Jinja templates need the package jinja2", hint, "cuecard import"))
-    from jinja2 import Environment, TemplateSyntaxError  # noqa: PLC0415 - an extra
+    from jinja2 import Environment, TemplateSyntaxError
 
     environment = Environment(keep_trailing_newline=True, autoescape=False)  # noqa: S701 - it reads, and renders nothing
     try:

@@ -1,0 +1,240 @@
+"""What is public and not at the top: types that programs name in annotations, and errors that few of them catch.
+
+Names are imported on first use. docs/python.md has each of them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cuecard.agent.agent import Agent
+    from cuecard.catalogue.explanation import End, Explanation, Match, Ranked, Reasons, WordSeen
+    from cuecard.catalogue.ranker import AsyncRanker, Calibration, Ranker
+    from cuecard.config.agent_file import InputSpec
+    from cuecard.config.figures import Figures
+    from cuecard.config.model_profile import Definitions, MidConversation, ModelProfile
+    from cuecard.config.models_file import EndpointEntry, ModelEntry, ModelProfiles, ModelsFile
+    from cuecard.config.values import InputType
+    from cuecard.config.words_spec import WordsSpec
+    from cuecard.errors import (
+        DidYouMean,
+        SettingsError,
+        Severity,
+        Span,
+        TemplateError,
+        TemplateLimitError,
+        TemplateSyntaxError,
+        TokenizerError,
+        ToolServerError,
+    )
+    from cuecard.files.host_code import AnyRanker, RankerMaker
+    from cuecard.files.tokens import TokenCounter
+    from cuecard.model import (
+        Appended,
+        Authority,
+        CacheOutcome,
+        CacheRecord,
+        CacheVerdict,
+        CallGiven,
+        CallPrompt,
+        CallRecord,
+        CallTools,
+        Clock,
+        Configuration,
+        CountTokens,
+        Cut,
+        Delivery,
+        DeliveryChoice,
+        DeliveryWish,
+        Diagnostic,
+        Discovery,
+        EndedText,
+        History,
+        Hit,
+        Host,
+        Json,
+        Lifetime,
+        Refusals,
+        ReloadPolicy,
+        RenderedResult,
+        ResultRecord,
+        SearchResult,
+        SectionRecord,
+        Segment,
+        SourceRow,
+        Tier,
+        Tokenizer,
+        TokenSource,
+        TokenTotals,
+        ToolInstructions,
+        Withheld,
+    )
+    from cuecard.model.messages import Part, Role, Summary, ToolCall, messages_from_json
+    from cuecard.model.tools import SkillText
+    from cuecard.pipeline.cache_report import Layer, ProviderReason
+    from cuecard.pipeline.changes import Break, Cause, CauseKind, Change, ChangeKind, Comparison, SectionPlace
+    from cuecard.pipeline.history.selection import AsyncSummarizer, Summarizer, SummaryRequest
+    from cuecard.reload.keeper import Refusal, Status, Watching
+    from cuecard.reload.pins import EngineSource, Served
+    from cuecard.reload.settle import Pace
+    from cuecard.reload.states import States
+    from cuecard.template import Escaping, Limits, Trusted
+    from cuecard.template.backends.backend import Backend
+    from cuecard.template.inputs import InputUse
+    from cuecard.template.rules import Helper
+
+_NAMES = {
+    "agent.agent": "Agent",
+    "catalogue.explanation": "End Explanation Match Ranked Reasons WordSeen",
+    "catalogue.ranker": "AsyncRanker Calibration Ranker",
+    "config.agent_file": "InputSpec",
+    "config.figures": "Figures",
+    "config.model_profile": "Definitions MidConversation ModelProfile",
+    "config.models_file": "EndpointEntry ModelEntry ModelProfiles ModelsFile",
+    "config.values": "InputType",
+    "config.words_spec": "WordsSpec",
+    "errors": (
+        "DidYouMean SettingsError Severity Span TemplateError TemplateLimitError TemplateSyntaxError "
+        "TokenizerError ToolServerError"
+    ),
+    "files.host_code": "AnyRanker RankerMaker",
+    "files.tokens": "TokenCounter",
+    "model": (
+        "Appended Authority CacheOutcome CacheRecord CacheVerdict CallGiven CallPrompt CallRecord CallTools "
+        "Clock Configuration CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery "
+        "EndedText History Hit Host Json Lifetime Refusals ReloadPolicy RenderedResult ResultRecord "
+        "SearchResult SectionRecord Segment SourceRow Tier TokenSource TokenTotals Tokenizer ToolInstructions "
+        "Withheld"
+    ),
+    "model.messages": "Part Role Summary ToolCall messages_from_json",
+    "model.tools": "SkillText",
+    "pipeline.cache_report": "Layer ProviderReason",
+    "pipeline.changes": "Break Cause CauseKind Change ChangeKind Comparison SectionPlace",
+    "pipeline.history.selection": "AsyncSummarizer Summarizer SummaryRequest",
+    "reload.keeper": "Refusal Status Watching",
+    "reload.pins": "EngineSource Served",
+    "reload.settle": "Pace",
+    "reload.states": "States",
+    "template": "Escaping Limits Trusted",
+    "template.backends.backend": "Backend",
+    "template.inputs": "InputUse",
+    "template.rules": "Helper",
+}
+_HOME = {name: f"cuecard.{module}" for module, names in _NAMES.items() for name in names.split()}
+
+__all__ = [
+    "Agent",
+    "AnyRanker",
+    "Appended",
+    "AsyncRanker",
+    "AsyncSummarizer",
+    "Authority",
+    "Backend",
+    "Break",
+    "CacheOutcome",
+    "CacheRecord",
+    "CacheVerdict",
+    "Calibration",
+    "CallGiven",
+    "CallPrompt",
+    "CallRecord",
+    "CallTools",
+    "Cause",
+    "CauseKind",
+    "Change",
+    "ChangeKind",
+    "Clock",
+    "Comparison",
+    "Configuration",
+    "CountTokens",
+    "Cut",
+    "Definitions",
+    "Delivery",
+    "DeliveryChoice",
+    "DeliveryWish",
+    "Diagnostic",
+    "DidYouMean",
+    "Discovery",
+    "End",
+    "EndedText",
+    "EndpointEntry",
+    "EngineSource",
+    "Escaping",
+    "Explanation",
+    "Figures",
+    "Helper",
+    "History",
+    "Hit",
+    "Host",
+    "InputSpec",
+    "InputType",
+    "InputUse",
+    "Json",
+    "Layer",
+    "Lifetime",
+    "Limits",
+    "Match",
+    "MidConversation",
+    "ModelEntry",
+    "ModelProfile",
+    "ModelProfiles",
+    "ModelsFile",
+    "Pace",
+    "Part",
+    "ProviderReason",
+    "Ranked",
+    "Ranker",
+    "RankerMaker",
+    "Reasons",
+    "Refusal",
+    "Refusals",
+    "ReloadPolicy",
+    "RenderedResult",
+    "ResultRecord",
+    "Role",
+    "SearchResult",
+    "SectionPlace",
+    "SectionRecord",
+    "Segment",
+    "Served",
+    "SettingsError",
+    "Severity",
+    "SkillText",
+    "SourceRow",
+    "Span",
+    "States",
+    "Status",
+    "Summarizer",
+    "Summary",
+    "SummaryRequest",
+    "TemplateError",
+    "TemplateLimitError",
+    "TemplateSyntaxError",
+    "Tier",
+    "TokenCounter",
+    "TokenSource",
+    "TokenTotals",
+    "Tokenizer",
+    "TokenizerError",
+    "ToolCall",
+    "ToolInstructions",
+    "ToolServerError",
+    "Trusted",
+    "Watching",
+    "Withheld",
+    "WordSeen",
+    "WordsSpec",
+    "messages_from_json",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'cuecard.types' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__
