@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cms.tools import TOOLS as MADE
 from cuecard import Engine
-from cuecard.model import DeliveryWish
+from cuecard.types import DeliveryWish
 
 CMS = Path(__file__).parents[1] / "prompts" / "cms" / "agent.yaml"
 CORE = ("tool_search", "final_answer", "acknowledge")

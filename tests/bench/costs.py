@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bench.sessions import Plan, between_turns, cms, session
-from cuecard.config.model_profile import Definitions
+from cuecard import Engine
 from cuecard.config.transcript_file import TranscriptFile
-from cuecard.engine import Engine
 from cuecard.files.content import read_models
+from cuecard.types import Definitions
 from cuecard.workbench.bill import Bill, Prices, bill
 from cuecard.workbench.replay.play import Channel, Sent, play, without_searches
 from cuecard.workbench.replay.recommend import resized

@@ -16,10 +16,11 @@ from statistics import fmean
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.sessions import cms
+from cuecard import ToolCard
 from cuecard.catalogue.search import SearchIndex, worth_returning
 from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.tools_spec import SearchSpec
-from cuecard.model import Hit, ToolCard
+from cuecard.types import Hit
 from cuecard.workbench.bench.measure import read_queries
 from unit.tools.cms_queries import QUERIES
 

@@ -12,9 +12,8 @@ import pytest
 from bench.costs import ADDING, MODEL, WAYS, bill_of, bills
 from bench.sessions import cms, knowing, purposeful, session, without_needless_searches
 from cuecard import Call, Engine, ToolResult, Turn
-from cuecard.config.model_profile import Definitions
-from cuecard.files.tokens import TokenCounter, uncached_count
-from cuecard.model import CountTokens
+from cuecard.files.tokens import uncached_count
+from cuecard.types import CountTokens, Definitions, TokenCounter
 from cuecard.workbench.bill import Bill
 from cuecard.workbench.replay.report import FROZEN_DIRECT
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from bench.reading import check_memory, check_time
+from cuecard import CuecardError
 from cuecard.adapters.mcp_client.transport import Gate
 from cuecard.adapters.mcp_lines import Lines
 from cuecard.agent import build_agent
@@ -16,8 +17,7 @@ from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.documents.sources import AgentSources, SkillSource, SourceText
 from cuecard.config.skills.skill_file import read_skill_file
 from cuecard.config.transcript_file import read_transcript
-from cuecard.errors import CuecardError
-from cuecard.model.messages import messages_from_json
+from cuecard.types import messages_from_json
 from cuecard.workbench.transcripts.formats import FORMS, read_conversation
 
 pytestmark = pytest.mark.bench

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from cuecard import ToolCard
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.search import SearchIndex
 from cuecard.files.cache import Cache
 from cuecard.files.rankers.choice import lexical_ranker
-from cuecard.model import ToolCard
 from cuecard.workbench.bench.baselines import Build, rank_bm25, sqlite_fts5
 
 pytestmark = pytest.mark.bench

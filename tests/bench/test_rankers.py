@@ -16,12 +16,12 @@ from time import perf_counter
 
 import pytest
 
+from cuecard import ToolCard
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.tools_spec import SearchSpec
 from cuecard.files.cache import Cache
 from cuecard.files.rankers.choice import lexical_ranker
-from cuecard.model import ToolCard
 from cuecard.workbench.bench.baselines import named_build
 from cuecard.workbench.bench.measure import measure, read_queries
 

@@ -9,9 +9,9 @@ from contextlib import suppress
 import pytest
 
 from bench.reading import check_memory, check_time
+from cuecard import compile_template
 from cuecard.agent.sections.layout import Layout
 from cuecard.config.sections.file_patterns import Exclusion, FilePattern
-from cuecard.template import compile_template
 from cuecard.template.guards.gate import Gate
 from cuecard.template.guards.layout import layout_guard
 from cuecard.template.guards.marks import marked

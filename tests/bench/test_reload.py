@@ -12,12 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine
+from cuecard import Engine, Watcher, watch
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.files.folder import read_agent
-from cuecard.reload.engines import watch
-from cuecard.reload.watcher import Watcher
 from unit.watch.demo import Folder, instructions
 
 pytestmark = pytest.mark.bench

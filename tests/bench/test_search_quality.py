@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from cuecard import ToolCard
 from cuecard.catalogue.search import SearchIndex
 from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.tools_spec import SearchSpec
-from cuecard.model import ToolCard
 from cuecard.workbench.bench.baselines import installed
 from cuecard.workbench.bench.measure import JudgedQuery, measure, read_queries
 

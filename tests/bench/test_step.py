@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Conversation, Engine, Entity, Memory, ToolResult, Turn
+from cuecard import Conversation, Engine, Entity, Memory, ToolResult, Turn, compile_template, trusted
 from cuecard.files.tokens import bundled_counter, uncached_count
 from cuecard.sources.memory import memory_text
 from cuecard.sources.tools import protocols_text
-from cuecard.template import compile_template, trusted
 
 pytestmark = pytest.mark.bench
 

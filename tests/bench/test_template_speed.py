@@ -22,7 +22,8 @@ from typing import Any
 
 import pytest
 
-from cuecard.template import Escaping, compile_template
+from cuecard import compile_template
+from cuecard.types import Escaping
 
 pytestmark = pytest.mark.bench
 

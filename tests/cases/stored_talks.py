@@ -20,6 +20,7 @@ from cuecard import (
     ConversationState,
     Engine,
     Entity,
+    FileText,
     Manifest,
     Memory,
     Message,
@@ -27,8 +28,7 @@ from cuecard import (
     ToolResult,
     Turn,
 )
-from cuecard.model import CacheRecord, DeliveryWish, FileText
-from cuecard.types import Summary, ToolCall
+from cuecard.types import CacheRecord, DeliveryWish, Summary, ToolCall
 
 STORED = Path(__file__).parent / "stored"
 AGENTS = STORED / "agents"

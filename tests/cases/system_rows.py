@@ -25,11 +25,10 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
-from cuecard import Conversation, CuecardError, Engine, Step, ToolResult, Turn
+from cuecard import Conversation, CuecardError, Engine, Message, Step, ToolResult, Turn
 from cuecard.adapters import openai
 from cuecard.adapters.pydantic_ai import Cuecard
-from cuecard.model import DeliveryWish
-from cuecard.model.messages import Message
+from cuecard.types import DeliveryWish
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "systems.md"

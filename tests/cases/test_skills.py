@@ -17,8 +17,8 @@ from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.config.skills.skill_file import make_skills
 from cuecard.files.skills import read_skill_texts
-from cuecard.model import Json
 from cuecard.sources.skills import SkillsSource
+from cuecard.types import Json
 
 FOLDER = Path(__file__).parent / "skills"
 

@@ -28,7 +28,7 @@ from cases.system_rows import (
 )
 from cuecard import Turn
 from cuecard.config.turn_file import to_turn
-from cuecard.model import Delivery
+from cuecard.types import Delivery
 from cuecard.workbench.step import read_turn
 
 ROWS = {row.id: row for rows in chapters().values() for row in rows if not row.is_out}

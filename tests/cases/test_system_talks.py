@@ -18,15 +18,12 @@ from lxml import etree
 
 from cases.system_rows import ROOT, Asked, Play, in_a_loop, lines, on_pydantic_ai, opened
 from cms.seed import open_site
-from cuecard import Engine, Entity, Memory, Step, ToolResult, Turn, compare_manifests
+from cuecard import Engine, Entity, FileText, Gates, Memory, Message, Step, ToolResult, Turn, compare_manifests
 from cuecard.adapters import anthropic
 from cuecard.adapters.openai import chat_request
 from cuecard.config.turn_file import to_turn
-from cuecard.model import FileText, Json
-from cuecard.model.messages import Message, Summary
-from cuecard.model.turn import Gates
-from cuecard.pipeline.history.selection import SummaryRequest
 from cuecard.template.backends import python_backend
+from cuecard.types import Json, Summary, SummaryRequest
 from cuecard.workbench.render import split_prompt
 from cuecard.workbench.step import read_turn
 from unit.cms.talked import Talk

@@ -14,9 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import CuecardError, Engine
-from cuecard.model import Step
-from cuecard.model.messages import Message
+from cuecard import CuecardError, Engine, Message, Step
 from cuecard.workbench.step import call_from
 
 pytestmark = pytest.mark.repeats

@@ -14,7 +14,7 @@ import pytest
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.adapters.bodies import reminder
 from cuecard.config.documents.yaml import read_yaml
-from cuecard.model import Json
+from cuecard.types import Json
 
 FOLDER = Path(__file__).parent / "words"
 

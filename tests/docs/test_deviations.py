@@ -16,9 +16,8 @@ import pybars
 import pytest
 
 from cuecard import CuecardError, compile_template
-from cuecard.model import Json
 from cuecard.template import Options
-from cuecard.types import TemplateSyntaxError
+from cuecard.types import Json, TemplateSyntaxError
 from docs.tables import BLOCK, code, rows
 from handlebars_js.reference import HERE, Case, ask, install
 from npm import Unavailable

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from cuecard.config.history_spec import BlockHistory, LastHistory, TokenHistory, WindowHistory
 from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpec
 from cuecard.config.tools_spec import Cue
-from cuecard.model import Authority, DeliveryWish, Host, ReloadPolicy, Tier
+from cuecard.types import Authority, DeliveryWish, Host, ReloadPolicy, Tier
 
 PAGE = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| (?!term \||-)(.+?) \| (.+) \|$", PAGE, re.MULTILINE))

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cuecard import compile_template
-from cuecard.model import Json
 from cuecard.template.helpers.standard import NAMES, usage
 from cuecard.template.rules import TOOL
+from cuecard.types import Json
 from docs.tables import BLOCK, code, rows
 
 PAGE = (Path(__file__).parents[2] / "docs" / "helpers.md").read_text(encoding="utf-8")

@@ -15,10 +15,10 @@ import pytest
 import cuecard.template
 from cuecard import Engine, Turn, compile_template
 from cuecard.template.backends.code import DATA
-from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, MAX_PARTIALS, Limits
+from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, MAX_PARTIALS
 from cuecard.template.syntax.lexer import _OPENINGS
 from cuecard.template.syntax.parser import MAX_DEPTH
-from cuecard.types import TemplateError
+from cuecard.types import Limits, TemplateError
 from docs.tables import BLOCK, cells, code, rows
 
 ROOT = Path(__file__).parents[2]

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import compile_template
-from cuecard.model import Json
-from cuecard.types import TemplateSyntaxError
+from cuecard.types import Json, TemplateSyntaxError
 
 PAGE = Path(__file__).parents[2] / "docs" / "templates.md"
 VALUES: dict[str, Json] = {

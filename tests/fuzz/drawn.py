@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuecard.errors import CuecardError
+from cuecard import CuecardError
 
 
 def check_drawn(error: CuecardError, *texts: str) -> None:

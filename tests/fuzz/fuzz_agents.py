@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from cuecard import Engine
+from cuecard import CuecardError, Engine, SpecError
 from cuecard.agent.build import build_agent, make_draft
 from cuecard.agent.lint import lint
 from cuecard.agent.world import Memo
@@ -13,12 +13,11 @@ from cuecard.config.documents.sources import AgentSources, SkillSource, SourceTe
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.file_kinds import refuse_other_kind
-from cuecard.config.models_file import ModelsFile
 from cuecard.config.scenario_file import ScenarioFile
 from cuecard.config.turn_file import ConversationFile, TurnFile, to_turn
-from cuecard.errors import CuecardError, SpecError
 from cuecard.files.clock import utc_now
 from cuecard.files.tokens import bundled_counter
+from cuecard.types import ModelsFile
 from cuecard.workbench.bench.measure import read_queries
 from fuzz.drawn import check_told
 from fuzz.fuzz_yaml import PIECES as YAML

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from cuecard.errors import InputError, TemplateError
-from cuecard.template import compile_template
+from cuecard import InputError, compile_template
 from cuecard.template.dates import writer_named, zone_named
+from cuecard.types import TemplateError
 from fuzz.drawn import check_told
 
 PIECES = (

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from functools import cache
 
-from cuecard import Engine, Entity, Memory, Turn
+from cuecard import CuecardError, Engine, Entity, Memory, Turn
 from cuecard.agent.build import build_agent
 from cuecard.config.documents.sources import AgentSources, SourceText
-from cuecard.errors import CuecardError
 from cuecard.files.clock import utc_now
 from cuecard.files.tokens import bundled_counter
 from fuzz.drawn import check_told

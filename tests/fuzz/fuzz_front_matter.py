@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cuecard import SpecError
 from cuecard.config.documents.sources import SkillSource
 from cuecard.config.skills.skill_file import read_skill_file
-from cuecard.errors import SpecError
 from fuzz.drawn import check_told
 from fuzz.fuzz_yaml import PIECES as YAML
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from cuecard.config.sections.file_patterns import Exclusion, FilePattern, filled, parts_of
 from cuecard.config.sections.files_spec import folders_between
-from cuecard.model import Json
+from cuecard.types import Json
 
 PIECES = (
     *("*", "**", "?", "[", "]", "[!", "-", "/", "//", ".", "..", "../", "~", "#", "{{a}}", "{{{b.c}}}", "{{", "}}"),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
-from cuecard.errors import TemplateError
-from cuecard.model import Json
-from cuecard.template import Template, compile_template
+from cuecard import Template, compile_template
 from cuecard.template.helpers.standard import STANDARD, takes
+from cuecard.types import Json, TemplateError
 from fuzz.drawn import check_told
 from fuzz.json_pieces import PIECES as JSON
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from cuecard.errors import CuecardError
+from cuecard import CuecardError
 from cuecard.workbench.imports.command import agent_name, files_of
 from cuecard.workbench.imports.dotprompt import read_dotprompt
 from cuecard.workbench.imports.prompt import Imported

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cuecard import SpecError
 from cuecard.config.documents.yaml import read_yaml
-from cuecard.errors import SpecError
 from cuecard.workbench.fmt.yaml_layout import KINDS, KeptError, formatted_yaml
 from fuzz.drawn import check_drawn
 from fuzz.fuzz_yaml import PHRASES, PIECES

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cuecard.errors import TemplateSyntaxError
 from cuecard.template.syntax.lexer import tokenize
 from cuecard.template.syntax.source import MAX_MISTAKES, EnoughError, Mistakes, Source
+from cuecard.types import TemplateSyntaxError
 from fuzz.drawn import check_drawn
 
 PIECES = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cuecard import SpecError
 from cuecard.config.transcript_file import read_transcript
-from cuecard.errors import SpecError
 from cuecard.workbench.transcripts.formats import FORMS, read_conversation
 from fuzz.drawn import check_drawn
 from fuzz.json_pieces import PHRASES, PIECES

@@ -8,11 +8,10 @@ from contextlib import suppress
 from mcp.types import CallToolResult, JSONRPCError, JSONRPCRequest, JSONRPCResponse, ListToolsResult
 from pydantic import ValidationError
 
+from cuecard import Problem, SpecError, ToolCard
 from cuecard.adapters.mcp_client.answers import read_result, read_tool
 from cuecard.adapters.mcp_client.transport import Gate
 from cuecard.adapters.mcp_lines import Lines
-from cuecard.errors import Problem, SpecError
-from cuecard.model import ToolCard
 from fuzz.drawn import check_told
 from fuzz.json_pieces import PIECES as JSON
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
-from cuecard.errors import CuecardError, InputError
-from cuecard.model.call import ConversationState
-from cuecard.model.messages import messages_from_json
+from cuecard import ConversationState, CuecardError, InputError
 from cuecard.model.storage import from_json
+from cuecard.types import messages_from_json
 from fuzz.drawn import check_told
 from fuzz.json_pieces import PHRASES, PIECES
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
+from cuecard import InputError, SpecError
 from cuecard.catalogue.catalogue import admit_cards
 from cuecard.config.tool_listing import cleaned, listing_text, read_listing, with_authors_words
-from cuecard.errors import InputError, SpecError
 from cuecard.workbench.tool_import.openapi import read_openapi
 from fuzz.drawn import check_told
 from fuzz.json_pieces import PIECES as JSON

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cuecard.errors import TemplateError, TemplateSyntaxError
-from cuecard.model import Json
-from cuecard.template import Part, Template, compile_template
+from cuecard import Template, compile_template
+from cuecard.template import Part
+from cuecard.types import Json, TemplateError, TemplateSyntaxError
 from fuzz.drawn import check_drawn
 from fuzz.fuzz_lexer import PHRASES as TAGS_THAT_CLOSE
 from fuzz.fuzz_lexer import PIECES as TAGS

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cuecard.errors import TemplateLimitError, TemplateSyntaxError
 from cuecard.template.syntax.nodes import Block, Content, Partial, Program
 from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import Source
 from cuecard.template.syntax.whitespace import control_whitespace
+from cuecard.types import TemplateLimitError, TemplateSyntaxError
 from fuzz.drawn import check_drawn
 from fuzz.fuzz_lexer import PHRASES, PIECES
 

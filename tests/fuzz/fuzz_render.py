@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from cuecard.errors import TemplateError
-from cuecard.model import Json
-from cuecard.template import compile_template
+from cuecard import compile_template
+from cuecard.types import Json, TemplateError
 from fuzz.drawn import check_drawn
 from fuzz.fuzz_lexer import PHRASES, PIECES
 

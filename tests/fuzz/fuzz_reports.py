@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuecard.errors import SpecError
+from cuecard import SpecError
 from cuecard.workbench.field.command import page
 from cuecard.workbench.field.findings import field_report
 from cuecard.workbench.field.records import read_records

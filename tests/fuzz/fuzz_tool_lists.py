@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from cuecard import InputError, SpecError
 from cuecard.catalogue.catalogue import admit_cards
 from cuecard.catalogue.graph import tool_graph
 from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.config.catalogue_file import read_catalogue
-from cuecard.errors import InputError, SpecError
 from fuzz.drawn import check_drawn, check_told
 from fuzz.json_pieces import PHRASES, PIECES
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from cuecard import SpecError
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.document import Path
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
-from cuecard.errors import SpecError
-from cuecard.model import Json
+from cuecard.types import Json
 from fuzz.drawn import check_drawn
 
 PIECES = (

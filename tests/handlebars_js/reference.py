@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from cuecard.model import Json
+from cuecard.types import Json
 from npm import install as install_packages
 
 HERE = Path(__file__).parent

@@ -12,8 +12,7 @@ from random import Random
 import pytest
 from hypothesis import settings
 
-from cuecard import CuecardError
-from cuecard.template import compile_template
+from cuecard import CuecardError, compile_template
 from handlebars_js.reference import Ask, Case, Outcome, handlebars, install
 from handlebars_js.templates import broken_case, random_case
 from handlebars_js.twins import HELPERS

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from cuecard.model import Json
-from cuecard.template import Helper, Options, Trusted, trusted
+from cuecard import trusted
+from cuecard.template import Options
 from cuecard.template.runtime.values import is_empty, text_of
+from cuecard.types import Helper, Json, Trusted
 
 
 def join(*values: Json, **_pairs: Json) -> str:

@@ -15,7 +15,7 @@ from cuecard.agent import build_agent
 from cuecard.agent.world import Memo
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.files.clock import utc_now
-from cuecard.model import DeliveryWish
+from cuecard.types import DeliveryWish
 from property.counting import counter
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)

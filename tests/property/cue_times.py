@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from cuecard.agent import build_agent
-from cuecard.agent.agent import Agent
 from cuecard.files.folder import read_agent
+from cuecard.types import Agent
 
 CMS = Path(__file__).parents[2] / "prompts" / "cms" / "agent.yaml"
 SAID = "tools:\n  cues: {on_discovery: [before, gotcha], on_result: [after, next]}\n  ahead: {}\n"

@@ -15,7 +15,7 @@ from cuecard.agent import build_agent
 from cuecard.agent.world import Memo
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.files.clock import utc_now
-from cuecard.model import DeliveryWish, ReloadPolicy
+from cuecard.types import DeliveryWish, ReloadPolicy
 from property.counting import counter
 
 TOOLS = ("t_1", "t_2", "t_3", "t_4")

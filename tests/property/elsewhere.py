@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from cuecard import Call, Step, ToolResult, Turn, watch
-from cuecard.reload.pins import Pins
+from cuecard import Call, Pins, Step, ToolResult, Turn, watch
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[2]

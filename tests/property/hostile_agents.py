@@ -15,7 +15,7 @@ from cuecard import Engine
 from cuecard.agent import build_agent
 from cuecard.config.documents.sources import AgentSources, SkillSource, SourceText
 from cuecard.files.clock import utc_now
-from cuecard.model import Json
+from cuecard.types import Json
 from property.counting import counter
 
 PROMPTS = Path(__file__).parents[2] / "prompts"

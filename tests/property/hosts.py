@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from cuecard import Step
+from cuecard import Message, Step
 from cuecard.adapters import anthropic, bedrock, gemini, openai
 from cuecard.adapters.openai_tools import additional_tools, client_tool_search
-from cuecard.config.model_profile import ModelProfile
 from cuecard.files.content import read_models
-from cuecard.model.messages import Message
+from cuecard.types import ModelProfile
 
 Json = dict[str, Any]
 PROFILES = read_models()

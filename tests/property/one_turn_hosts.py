@@ -36,8 +36,7 @@ from cuecard import Engine, Step, Turn
 from cuecard.adapters import adk, langchain, openai_agents, pydantic_ai
 from cuecard.adapters.litellm import Cuecard as LiteLLM
 from cuecard.adapters.litellm_callback import CuecardCallback
-from cuecard.model import Json
-from cuecard.types import Delivery
+from cuecard.types import Delivery, Json
 from property.one_turn_talks import START, engine, inputs_of, step_inputs
 from unit.adapters.graph_models import Model, wire
 from unit.adapters.model_server import model_server

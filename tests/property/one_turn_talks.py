@@ -13,8 +13,7 @@ from typing import Any
 
 from cuecard import Call, Engine, Step, ToolResult, Turn
 from cuecard.adapters import anthropic, bedrock, gemini, openai
-from cuecard.model import Json
-from cuecard.types import Delivery
+from cuecard.types import Delivery, Json
 
 ROOT = Path(__file__).parents[2] / "prompts"
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)

@@ -15,7 +15,7 @@ from cms_agent import CMS, CORE
 from cms_agent import TOOLS as FOUND_TOOLS
 from cuecard import Call, Engine, Step, ToolCard, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
-from cuecard.model import Delivery
+from cuecard.types import Delivery
 from property.cue_times import timed
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
-from cuecard.model import DeliveryWish
+from cuecard.types import DeliveryWish
 from property.cores import NOW, STILL, Core, cores, engine_of, with_list, with_template
 
 Spec = dict[str, Any]

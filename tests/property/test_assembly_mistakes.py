@@ -8,11 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import Engine, SpecError, Turn
+from cuecard import Engine, Problem, SpecError, Turn
 from cuecard.agent.build import make_draft
 from cuecard.agent.lint import lint
 from cuecard.agent.world import Memo
-from cuecard.errors import Problem
 from property.cores import NOW, Core, cores, engine_of, sources_of, with_template
 
 Spec = dict[str, Any]

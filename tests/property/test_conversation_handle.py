@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from cms_agent import CMS, TOOLS
-from cuecard import Call, Engine, Entity, Memory, ToolResult, Turn
-from cuecard.model import ConversationState, Delivery
+from cuecard import Call, ConversationState, Engine, Entity, Memory, ToolResult, Turn
+from cuecard.types import Delivery
 from property.cue_times import timed
 
 START = datetime(2026, 11, 20, 22, tzinfo=UTC)

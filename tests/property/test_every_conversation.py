@@ -16,14 +16,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from cuecard import Call, ConversationState, Engine, Entity, Memory, Step, ToolResult, Turn
+from cuecard import Call, ConversationState, Engine, Entity, Memory, Message, Step, ToolResult, Turn
 from cuecard.adapters.bodies import reminder
 from cuecard.agent import build_agent
 from cuecard.agent.world import Memo
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.files.clock import utc_now
-from cuecard.model.messages import Message, ToolCall
-from cuecard.types import Diagnostic
+from cuecard.types import Diagnostic, ToolCall
 from property.counting import counter
 from property.hosts import Json, serialized, shapes
 

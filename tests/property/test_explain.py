@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from cms_agent import CMS, CORE
 from cms_agent import TOOLS as FOUND_TOOLS
-from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
-from cuecard.model import Delivery
-from cuecard.pipeline.comparison import compare_manifests
+from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn, compare_manifests
+from cuecard.types import Delivery
 
 
 @cache

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuecard import Engine, Step, ToolResult, Turn
-from cuecard.model import Delivery
+from cuecard.types import Delivery
 from unit.section_lists.agents import opened
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -10,6 +10,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard import Message
 from cuecard.config.history_spec import (
     OVERHEAD,
     BlockHistory,
@@ -20,10 +21,10 @@ from cuecard.config.history_spec import (
     TokenHistory,
     WindowHistory,
 )
-from cuecard.model.messages import Message, Summary, ToolCall, messages_from_json
 from cuecard.pipeline.history.selection import Selected, apply_summary, select, summary_due
 from cuecard.pipeline.history.units import cost
 from cuecard.pipeline.messages import TurnMessages, metadata_message, stack
+from cuecard.types import Summary, ToolCall, messages_from_json
 
 IDS = st.sampled_from(["c1", "c2", "c3"])
 TEXTS = st.text(max_size=12)

@@ -19,10 +19,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from cuecard import Engine, Entity, Memory, ToolCard, ToolResult, Turn
+from cuecard import Call, Engine, Entity, FileText, Memory, Message, Step, ToolCard, ToolResult, Turn
 from cuecard.adapters.bodies import reminder
-from cuecard.model import Call, FileText, Json, Step
-from cuecard.model.messages import Message
+from cuecard.types import Json
 from property.hostile_agents import SYSTEMS, Take, Target, small_agents, system
 from property.hostile_structure import Reader
 from property.hostile_texts import ODD_NAMES, PALETTES, TEXTS, WORDS, core_of, harmless, says_something

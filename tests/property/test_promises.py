@@ -19,7 +19,7 @@ from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.agent import build_agent
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.files.folder import read_agent
-from cuecard.model import Delivery
+from cuecard.types import Delivery
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard import ToolCard
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.ranker import UnusableRankingError, read_ranking
 from cuecard.catalogue.word_index import WordIndex, pack, unpack
 from cuecard.files.rankers.semantic import MixedRanker
-from cuecard.model import ToolCard
 
 NAMES = frozenset({"a", "b", "c"})
 SCORES = st.floats() | st.integers() | st.booleans() | st.text(max_size=2) | st.none()

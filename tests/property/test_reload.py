@@ -9,10 +9,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import Call, ConversationState, Engine, Step, ToolResult, Turn
+from cuecard import Call, ConversationState, Engine, Pins, Step, ToolResult, Turn
 from cuecard.config.documents.sources import AgentSources
-from cuecard.reload.pins import Pins
-from cuecard.reload.states import States
+from cuecard.types import States
 from property.editions import SEARCHES, Edition, Talk, editions, talks
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

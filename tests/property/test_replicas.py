@@ -11,11 +11,9 @@ from typing import Any
 
 import pytest
 
-from cuecard import Call, Engine, ToolResult, Turn, watch
+from cuecard import Call, Engine, Pins, ToolResult, Turn, watch
 from cuecard.config.documents.sources import AgentSources
-from cuecard.model import ReloadPolicy
-from cuecard.reload.pins import Pins
-from cuecard.reload.states import States
+from cuecard.types import ReloadPolicy, States
 from property.editions import TOOLS, Edition
 from property.elsewhere import NOW, Elsewhere, elsewhere, go_on
 

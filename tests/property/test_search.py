@@ -7,6 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard import ToolCard
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.catalogue import Catalogue
 from cuecard.catalogue.graph import tool_graph
@@ -14,7 +15,7 @@ from cuecard.catalogue.search import SearchIndex
 from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.catalogue.words import STOP_WORDS, WordReader
 from cuecard.config.tools_spec import SearchSpec
-from cuecard.model import ToolCard, ToolInstructions
+from cuecard.types import ToolInstructions
 
 TEXTS = st.text(max_size=40) | st.lists(
     st.sampled_from(["get", "page", "pages", "sendMail", "GitHub", "图片搜索", "the", "_", "a b"]), max_size=6

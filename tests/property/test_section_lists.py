@@ -16,13 +16,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import Call, Engine, Entity, Memory, Step, ToolCard, ToolResult, Turn
+from cuecard import Call, Engine, Entity, FileText, Memory, Message, Step, ToolCard, ToolResult, Turn
 from cuecard.agent import build_agent
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.files.clock import utc_now
 from cuecard.files.folder import read_agent
-from cuecard.model import FileText
-from cuecard.model.messages import Message, Summary
+from cuecard.types import Summary
 from cuecard.workbench.render import split_prompt
 from property.counting import counter
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cms_agent import CMS, CORE, TOOLS
-from cuecard import Engine, Entity, Memory, ToolResult, Turn
-from cuecard.model import Call, DeliveryWish, Step
+from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
+from cuecard.types import DeliveryWish
 from cuecard.workbench.render import split_prompt
 from property.alphabets import VISIBLE
 

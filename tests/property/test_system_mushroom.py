@@ -10,9 +10,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import Engine, Turn
-from cuecard.model import Call, FileText, Json, Step
-from cuecard.model.messages import Message
+from cuecard import Call, Engine, FileText, Message, Step, Turn
+from cuecard.types import Json
 from cuecard.workbench.render import split_prompt
 from property.alphabets import VISIBLE
 

@@ -12,16 +12,15 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import Engine, Turn
+from cuecard import Engine, FileText, Message, Turn
 from cuecard.agent import build_agent
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.history_spec import TokenHistory
 from cuecard.files.folder import read_agent
-from cuecard.model import FileText, Json
-from cuecard.model.messages import Message
 from cuecard.pipeline.history.policy import summary_message
 from cuecard.pipeline.history.selection import apply_summary
 from cuecard.pipeline.history.units import cost
+from cuecard.types import Json
 from cuecard.workbench.render import SplitPrompt, split_prompt
 
 PIONEER = Path(__file__).parents[2] / "prompts" / "pioneer" / "agent.yaml"

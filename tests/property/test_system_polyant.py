@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import Call, Engine, Step, Turn
-from cuecard.model.messages import Message
-from cuecard.model.turn import Gates
+from cuecard import Call, Engine, Gates, Message, Step, Turn
 from cuecard.workbench.render import split_prompt
 
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.model import Json
-from cuecard.template import Template, compile_template
+from cuecard import Template, compile_template
+from cuecard.types import Json
 
 TEXTS = st.text(alphabet=" \n\tabB.!?'>-é😀ß", max_size=24)
 WORDS = st.text(alphabet="ab .", min_size=1, max_size=2)

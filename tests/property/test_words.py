@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from cuecard import Call, Engine, Entity, Memory, Turn
+from cuecard import Call, Engine, Entity, Memory, ToolCard, Turn
 from cuecard.adapters.bodies import reminder
 from cuecard.catalogue.search import SearchIndex
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.values import fill
 from cuecard.config.word import is_wrapped, tag_problems
-from cuecard.config.words_spec import ENGLISH, WordsSpec
-from cuecard.model import ToolCard
+from cuecard.config.words_spec import ENGLISH
+from cuecard.types import WordsSpec
 
 NAMES = ("neuer-stand", "fehlt", "hinweis", "suche")
 WORDS = {

@@ -19,7 +19,7 @@ from rich.console import Console
 from cms.seed import open_site
 from cms.snapshot import snapshot
 from cuecard import Engine, InputError
-from cuecard.errors import ToolServerError
+from cuecard.types import ToolServerError
 from cuecard.workbench.run.assistant_file import read_assistant
 from cuecard.workbench.run.chat import chat
 from cuecard.workbench.run.command import run

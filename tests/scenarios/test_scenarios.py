@@ -25,7 +25,7 @@ from cuecard.adapters.mcp_client.client import ToolServer
 from cuecard.adapters.mcp_lines import LastWords
 from cuecard.adapters.pydantic_ai.messages import tool_results
 from cuecard.config.scenario_file import Scenario
-from cuecard.model import Delivery
+from cuecard.types import Delivery
 from cuecard.workbench.run.assistant_file import read_assistant
 from cuecard.workbench.run.chat import assistant_on
 from cuecard.workbench.run.events import StepTaken

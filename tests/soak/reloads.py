@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import watch
-from cuecard.reload.settle import Pace
+from cuecard.types import Pace
 from unit.watch.demo import Folder, Reports, prompt
 from unit.watch.test_processes import FORK, run
 

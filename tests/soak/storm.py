@@ -10,8 +10,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cuecard import Engine, watch
-from cuecard.reload.watcher import Watcher
+from cuecard import Engine, Watcher, watch
 from unit.watch.demo import Folder, instructions
 
 LAST = "999999"

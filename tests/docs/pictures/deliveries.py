@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cuecard.model import DeliveryWish
+from cuecard.types import DeliveryWish
 from docs.pictures.drawing import Sheet
 from docs.pictures.session import DELIVERIES, MEANINGS, Request, blocks, bodies
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cuecard import Call, Engine, Pins, Turn, Watcher, watch
-from cuecard.reload.settle import Pace
+from cuecard.types import Pace
 from docs.pictures.drawing import Sheet
 
 EDITS = {

@@ -12,7 +12,7 @@ from typing import Any
 from cuecard import Engine, Step, ToolResult, Turn
 from cuecard.adapters.anthropic import request
 from cuecard.files.tokens import uncached_count
-from cuecard.model import DeliveryWish
+from cuecard.types import DeliveryWish
 from cuecard.workbench.bill import Block
 from cuecard.workbench.bill import Request as Billed
 

@@ -31,7 +31,7 @@ from cms_agent import cms as engine
 from cuecard import Call, Entity, InputError, Memory, Step, ToolCard, Turn
 from cuecard.adapters import adk
 from cuecard.adapters.adk import Cuecard
-from cuecard.model import Delivery
+from cuecard.types import Delivery
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 PAGES: dict[str, Any] = {"query": "create an empty page", "limit": 1}

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from cuecard import Problem, ToolCard, ToolResult
 from cuecard.adapters.mcp_client.client import open_server
-from cuecard.errors import Problem, ToolServerError
 from cuecard.files import server_process
 from cuecard.files.server_process import ServerCommand
-from cuecard.model import ToolCard, ToolResult
+from cuecard.types import ToolServerError
 from unit.adapters.hostile_server import CALLS, LISTS
 
 FOLDER = Path(__file__).parent

@@ -26,7 +26,7 @@ from typing_extensions import override
 from cms_agent import cms as engine
 from cuecard import Call, Entity, InputError, Memory, Step, Turn
 from cuecard.adapters.langchain import Cuecard
-from cuecard.model import Delivery
+from cuecard.types import Delivery
 from unit.adapters.graph_models import Model, blocks, kinds
 from unit.adapters.model_server import Calls
 

@@ -22,7 +22,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from cms_agent import cms as engine
 from cuecard import Call, Turn
 from cuecard.adapters.langchain import Cuecard
-from cuecard.model import Delivery
+from cuecard.types import Delivery
 from property.cue_times import timed
 from unit.adapters.model_server import Calls, Json, model_server
 

@@ -25,7 +25,7 @@ from cms_agent import cms as engine
 from cuecard import Call, Entity, InputError, Memory, Step, Turn
 from cuecard.adapters.litellm import Cuecard
 from cuecard.adapters.litellm_callback import CuecardCallback
-from cuecard.model import Delivery
+from cuecard.types import Delivery
 from unit.adapters.model_server import Calls, Json, ModelServer, model_server
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 import pytest
 from mcp.client.client import Client
 
+from cuecard import ToolResult
 from cuecard.adapters.mcp_client.client import ToolServer, open_server
 from cuecard.adapters.mcp_lines import LastWords
-from cuecard.errors import ToolServerError
 from cuecard.files.server_process import ServerCommand
-from cuecard.model import ToolResult
+from cuecard.types import ToolServerError
 from unit.adapters.odd_server import NAMES, odd_server
 
 FOLDER = Path(__file__).parent

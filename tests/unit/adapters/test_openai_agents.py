@@ -35,7 +35,7 @@ from cuecard import Call, Conversation, Entity, InputError, Memory, Step, ToolCa
 from cuecard.adapters import openai_agents
 from cuecard.adapters.openai_agents import Cuecard
 from cuecard.adapters.openai_agents.run import Run
-from cuecard.model import Delivery
+from cuecard.types import Delivery
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 QUIET = RunConfig(tracing_disabled=True)

@@ -18,11 +18,10 @@ from pydantic_ai.profiles import ModelProfile
 from typing_extensions import override
 
 from cms_agent import cms as engine
-from cuecard import Entity, InputError, Memory, Step, Turn
+from cuecard import Entity, InputError, Memory, Problem, Step, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.adapters.pydantic_ai.messages import tool_results
-from cuecard.errors import Problem, ToolServerError
-from cuecard.model import Delivery
+from cuecard.types import Delivery, ToolServerError
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 PAGES: dict[str, Any] = {"query": "create an empty page", "limit": 1}

@@ -11,9 +11,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
 from cms_agent import cms
-from cuecard import Call, Entity, Memory, Step, Turn
+from cuecard import Call, Conversation, Entity, Memory, Step, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
-from cuecard.conversation import Conversation
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 

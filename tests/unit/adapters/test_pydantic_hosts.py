@@ -28,7 +28,7 @@ from cms_agent import cms as engine
 from cuecard import Conversation, Entity, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.adapters.pydantic_ai.messages import tool_results
-from cuecard.model import Delivery
+from cuecard.types import Delivery
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 INLINE = ModelProfile(supports_inline_system_prompts=True)

@@ -27,10 +27,9 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from cms_agent import cms as engine
-from cuecard import Call, Turn
+from cuecard import Call, Conversation, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.adapters.pydantic_ai.models import framework_name
-from cuecard.conversation import Conversation
 from unit.adapters.model_server import Calls, Json, ToLoopback, model_server
 
 pytestmark = pytest.mark.repeats

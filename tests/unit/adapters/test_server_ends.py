@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from cuecard.adapters.mcp_client.client import ToolServer, open_server
-from cuecard.errors import ToolServerError
 from cuecard.files.server_process import ServerCommand
+from cuecard.types import ToolServerError
 from cuecard.workbench.run.play import read_snapshot
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows ends the tree with taskkill")

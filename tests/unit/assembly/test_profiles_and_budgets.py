@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import SpecError, Turn
-from cuecard.model import DeliveryWish
+from cuecard.types import DeliveryWish
 from unit.assembly.cores import CORE, HEAD, TOOLS, body, child, core, errors, is_xml, opened, step
 from unit.section_lists.agents import cut, search
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.reload.engines import watch
+from cuecard import watch
 from unit.assembly.cores import CORE, HEAD
 from unit.watch.demo import QUICK, Folder, Reports
 

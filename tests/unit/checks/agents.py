@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from cuecard import Problem
 from cuecard.agent.build import make_draft
 from cuecard.agent.lint import lint
 from cuecard.agent.world import Memo
 from cuecard.config.documents.sources import AgentSources, SourceText
-from cuecard.errors import Problem
 from cuecard.files.content import content_root
 
 SCHEMA = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
+from cuecard import Problem
 from cuecard.agent.build import make_draft
 from cuecard.agent.lint import lint
 from cuecard.agent.world import Memo
 from cuecard.config.documents.sources import AgentSources
-from cuecard.errors import Problem
 from unit.checks.agents import INPUTS, SCHEMA, place, text
 
 TEMPLATE = "<a>\n<rules>Be brief.</rules>\n<user>{{name}}</user>\n<tools>{{{activeProtocols}}}</tools>\n</a>"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, InputError
+from cuecard import Engine, InputError, Problem
 from cuecard.cli.main import main
-from cuecard.errors import Problem, Span
+from cuecard.types import Span
 from cuecard.workbench.check.codes import CODES
 from cuecard.workbench.check.command import Options, check, matcher
 from cuecard.workbench.check.formats import annotation

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import cuecard
-from cuecard import CuecardError, Engine, SpecError
+from cuecard import CuecardError, Engine, SpecError, Watcher, compare_manifests, watch
 from cuecard.adapters import bedrock
 from cuecard.adapters.anthropic import request
 from cuecard.adapters.one_turn import refuse_kept_history
@@ -26,16 +26,13 @@ from cuecard.cli.main import main
 from cuecard.files.atomic_write import rewrite
 from cuecard.files.content import read_models
 from cuecard.files.tokens import bundled_counter, read_table
-from cuecard.model.messages import messages_from_json
-from cuecard.pipeline.comparison import compare_manifests
-from cuecard.reload.engines import watch
-from cuecard.reload.watcher import Watcher
 from cuecard.server.agents import open_agents
 from cuecard.server.guard import App
 from cuecard.server.options import ServiceOptions
 from cuecard.server.process import listen
 from cuecard.server.service import Envelopes
 from cuecard.template.backends.pybars_backend import pybars3
+from cuecard.types import messages_from_json
 from cuecard.workbench.check.codes import CODES
 from cuecard.workbench.check.command import check
 from cuecard.workbench.diff.revision import read_revision

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from cuecard.errors import Problem
+from cuecard import Problem
 from unit.checks.agents import checked, codes, place
 
 

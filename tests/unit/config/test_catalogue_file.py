@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from cuecard import SpecError
 from cuecard.config.catalogue_file import read_catalogue
-from cuecard.errors import SpecError
 
 
 def read(value: object) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.layers import lay_over
-from cuecard.model import Json
+from cuecard.types import Json
 
 SOUL = "sections: [{id: soul, files: {SUPPLIED entries: [{path: SOUL.md}, {path: [USER.md, old/USER.md]}]}}]"
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuecard.errors import SpecError
+from cuecard import SpecError
 from cuecard.workbench.bench.measure import JudgedQuery, read_queries
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cuecard import Engine
-from cuecard.model import DeliveryWish
+from cuecard.types import DeliveryWish
 
 TEMPLATE = """<agent>
 <rules>Help the user.</rules>

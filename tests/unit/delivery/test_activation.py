@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from cms_agent import cms
-from cuecard import Call, ConversationState, Engine, InputError, Step, ToolResult, Turn
+from cuecard import Call, ConversationState, Engine, Gates, InputError, Step, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.config.tools_spec import AheadSpec
-from cuecard.model import DeliveryWish
-from cuecard.model.turn import Gates
+from cuecard.types import DeliveryWish
 from unit.section_lists.agents import TOOLS, opened
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -10,11 +10,10 @@ from datetime import UTC, datetime
 import pytest
 
 from cms_agent import cms
-from cuecard import Call, Engine, InputError, Step, ToolResult, Turn
+from cuecard import Call, Engine, InputError, Message, Step, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.config.tools_spec import AheadSpec
-from cuecard.model import DeliveryWish
-from cuecard.model.messages import Message
+from cuecard.types import DeliveryWish
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 DELETE, OTHER = "cms_deletePage", "cms_createPage"

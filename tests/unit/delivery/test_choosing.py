@@ -10,9 +10,8 @@ import pytest
 
 from cuecard import Call, Engine, Manifest, SpecError, Turn
 from cuecard.cli.options import DeliveryOption
-from cuecard.config.model_profile import ModelProfile
-from cuecard.model import Delivery, DeliveryWish, Host
 from cuecard.pipeline.delivery import FEW, Choice, authority_of, choose_delivery
+from cuecard.types import Delivery, DeliveryWish, Host, ModelProfile
 from cuecard.workbench.replay.report import DELIVERIES
 from unit.delivery.agents import agent_of, write_agent
 

@@ -13,11 +13,9 @@ import pytest
 from cms_agent import CMS, cms
 from cuecard import Call, Engine, SpecError, Step, ToolResult, Turn
 from cuecard.agent import build_agent
-from cuecard.agent.agent import Agent
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.files.folder import read_agent
-from cuecard.model import DeliveryWish
-from cuecard.types import Json
+from cuecard.types import Agent, DeliveryWish, Json
 from unit.section_lists.agents import TOOLS, opened
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

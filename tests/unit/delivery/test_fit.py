@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 
 from cms_agent import CORE, cms
-from cuecard import Engine, Step, ToolResult, Turn
+from cuecard import Engine, Message, Step, ToolResult, Turn
 from cuecard.agent import PROTOCOLS, Section
 from cuecard.config.agent_file import BudgetSpec
-from cuecard.model import Delivery, DeliveryWish
-from cuecard.model.messages import Message
-from cuecard.types import Json
+from cuecard.types import Delivery, DeliveryWish, Json
 from unit.section_lists.agents import opened
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

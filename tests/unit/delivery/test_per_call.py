@@ -11,7 +11,7 @@ import pytest
 
 from cms_agent import cms as engine
 from cuecard import Call, Entity, Memory, SpecError, Step, ToolResult, Turn
-from cuecard.model import Delivery, DeliveryWish
+from cuecard.types import Delivery, DeliveryWish
 from cuecard.workbench.step import step_from
 
 NOW = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cuecard import Call, Engine, ToolResult, Turn
-from cuecard.model import DeliveryWish, ResultRecord
-from cuecard.model.messages import Message
+from cuecard import Call, Engine, Message, ToolResult, Turn
 from cuecard.pipeline.discovery import Found
-from cuecard.types import Cut
+from cuecard.types import Cut, DeliveryWish, ResultRecord
 from unit.section_lists.agents import TOOLS, opened, search, step
 
 TEXT = """\

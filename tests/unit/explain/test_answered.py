@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from cms_agent import cms
-from cuecard import Manifest, Step, Turn
-from cuecard.model import CacheRecord, Delivery
-from cuecard.pipeline.comparison import with_answer
+from cuecard import Manifest, Step, Turn, with_answer
+from cuecard.types import CacheRecord, Delivery
 from unit.diff import test_command
 from unit.explain.test_provider import FOUND, claude, gpt, manifests
 

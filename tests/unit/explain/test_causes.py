@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, InputError, Turn
-from cuecard.model import FileText, Manifest, SectionRecord
-from cuecard.pipeline.changes import Comparison
-from cuecard.pipeline.comparison import compare_manifests as compare
+from cuecard import Engine, FileText, InputError, Manifest, Turn
+from cuecard import compare_manifests as compare
 from cuecard.pipeline.fingerprints import NOTHING
+from cuecard.types import Comparison, SectionRecord
 from unit.explain.tiny import AGENT, CORE, HOME, NEXT_DAY, NOON, found, manifest, step, write
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from cms_agent import cms
 from cuecard import Manifest, ToolResult, Turn
-from cuecard.model import Delivery
-from cuecard.pipeline.cache_report import ProviderReason, provider_reason
-from cuecard.pipeline.comparison import compare_manifests as compare
+from cuecard import compare_manifests as compare
+from cuecard.pipeline.cache_report import provider_reason
+from cuecard.types import Delivery, ProviderReason
 
 FOUND = [ToolResult("tool_search", {"tools": ["cms_createPage"]}, "call-1")]
 

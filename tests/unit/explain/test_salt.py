@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Call, Engine, Manifest, Step, Turn
+from cuecard import Call, Engine, Manifest, Step, Turn, watch
 from cuecard.cli.main import main
 from cuecard.pipeline.fingerprints import NOTHING, fingerprints, salt_name
 from cuecard.pipeline.fingerprints import salted as with_salt
-from cuecard.reload.engines import watch
 from unit.explain.tiny import HOME, NOON, found, step, write
 
 DIGEST = re.compile(r"[0-9a-f]{12,}")

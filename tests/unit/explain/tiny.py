@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
-from cuecard.model import Delivery, Json, Manifest
+from cuecard import Call, Engine, Entity, Manifest, Memory, Step, ToolResult, Turn
+from cuecard.types import Delivery, Json
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NEXT_DAY = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cuecard.engine import Engine
+from cuecard import Engine, Turn
 from cuecard.files.content import content_root
-from cuecard.model import Turn
 from cuecard.workbench.fmt.command import fmt
 from unit.run.talking import Ran, cuecard
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from cuecard import SpecError
 from cuecard.config.documents.yaml import read_yaml
-from cuecard.errors import SpecError
 from cuecard.files.safe_read import read_text
 from cuecard.workbench.fmt.yaml_layout import KeptError, formatted_yaml
 

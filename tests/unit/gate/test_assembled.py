@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import ToolCard, Turn
-from cuecard.model import FileText, Json
+from cuecard import FileText, ToolCard, Turn
 from cuecard.template.guards.gate import Gate
 from cuecard.template.guards.layout import guard_layout, layout_guard
 from cuecard.template.guards.marks import marked
+from cuecard.types import Json
 from unit.assembly.cores import CORE, core
 from unit.section_lists.agents import opened, step
 

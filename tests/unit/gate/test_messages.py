@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, InputError, Turn
-from cuecard.model import Json
-from cuecard.model.messages import Message, Role, Summary, ToolCall
+from cuecard import Engine, InputError, Message, Turn
+from cuecard.types import Json, Role, Summary, ToolCall
 
 ROOT = Path(__file__).parents[3]
 BAD = ["\ud800", "\0", "\x1b[2J"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cuecard.model import Cut
-from cuecard.model.messages import Message, ToolCall
+from cuecard import Message
+from cuecard.types import Cut, ToolCall
 
 
 def words(text: str) -> int:

@@ -1,8 +1,8 @@
 """Windows that move in blocks, so that the cached prefix survives (reference on caching, section 4)."""
 
 from cuecard.config.history_spec import BlockHistory
-from cuecard.model.messages import Summary
 from cuecard.pipeline.history.selection import apply_summary, select, summary_due
+from cuecard.types import Summary
 from unit.history.chat import calls, reasons, result, talk, texts, user, words
 
 SPEC = BlockHistory(policy="blocks", limit=8, block=4)

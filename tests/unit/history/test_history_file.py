@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from pydantic import Field, TypeAdapter
 
+from cuecard import SpecError
 from cuecard.config.documents.validation import FileModel, validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.history_spec import HistorySpec, StackSpec
-from cuecard.errors import SpecError
 
 
 class Agent(FileModel):

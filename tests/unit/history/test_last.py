@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from cuecard import Message
 from cuecard.config.history_spec import LastHistory
-from cuecard.model.messages import Message
 from cuecard.pipeline.history.selection import apply_summary, select, summary_due
 from unit.history.chat import assistant, calls, reasons, result, talk, texts, user, words
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cuecard.errors import InputError
-from cuecard.model.messages import Message, Summary, ToolCall, messages_from_json
+from cuecard import InputError, Message
+from cuecard.types import Summary, ToolCall, messages_from_json
 from unit.history.chat import user
 
 MESSAGES = (

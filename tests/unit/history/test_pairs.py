@@ -2,8 +2,8 @@
 
 import pytest
 
+from cuecard import Message
 from cuecard.config.history_spec import LastHistory
-from cuecard.model.messages import Message
 from cuecard.pipeline.history.selection import select
 from unit.history.chat import assistant, calls, reasons, result, user, words
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from pydantic import ValidationError
 
+from cuecard import Message
 from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
-from cuecard.model.messages import Message
 from cuecard.pipeline.history.selection import Selected
 from cuecard.pipeline.messages import TurnMessages, metadata_message, stack
 from unit.history.chat import assistant, reasons, user

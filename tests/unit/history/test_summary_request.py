@@ -2,9 +2,10 @@
 
 import pytest
 
+from cuecard import Message
 from cuecard.config.history_spec import CompressionSpec, SummarySpec
-from cuecard.model.messages import Message
-from cuecard.pipeline.history.selection import SummaryRequest, ask
+from cuecard.pipeline.history.selection import ask
+from cuecard.types import SummaryRequest
 from unit.history.chat import assistant, calls, result, user
 
 SPEC = SummarySpec()

@@ -2,9 +2,10 @@
 
 import pytest
 
+from cuecard import Message
 from cuecard.config.history_spec import TokenHistory
-from cuecard.model.messages import Message, Summary
 from cuecard.pipeline.history.selection import apply_summary, select, summary_due
+from cuecard.types import Summary
 from unit.history.chat import assistant, calls, reasons, result, talk, texts, user, words
 
 # 100 tokens; a message of `talk` costs 4 + 2.

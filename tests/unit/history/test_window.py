@@ -3,8 +3,8 @@
 import pytest
 
 from cuecard.config.history_spec import SummarySpec, WindowHistory
-from cuecard.model.messages import Summary
 from cuecard.pipeline.history.selection import apply_summary, select, summary_due
+from cuecard.types import Summary
 from unit.history.chat import calls, reasons, result, talk, texts, user, words
 
 WINDOW = WindowHistory(policy="window")

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import CuecardError
-from cuecard.config.values import InputType
-from cuecard.template.template import compile_template
+from cuecard import CuecardError, compile_template
+from cuecard.types import InputType
 from cuecard.workbench.imports.jinja import from_jinja
 from cuecard.workbench.imports.prompt import Notes
 from cuecard.workbench.imports.writer import escaped

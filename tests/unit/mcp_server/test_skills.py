@@ -19,14 +19,14 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from cuecard import Engine
+from cuecard import Engine, Problem
 from cuecard.adapters.mcp_client.client import ToolServer, offered
 from cuecard.adapters.mcp_client.skills import EXTENSION, served_skills
 from cuecard.adapters.mcp_lines import LastWords
 from cuecard.adapters.mcp_server import agent_server
 from cuecard.config.skills.packages import digest
-from cuecard.errors import Problem, ToolServerError
 from cuecard.files.server_process import ServerCommand
+from cuecard.types import ToolServerError
 from cuecard.workbench.mcp import packages_of
 from unit.mcp_server.alone import run
 from unit.run.address import at_an_address

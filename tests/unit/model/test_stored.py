@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import pytest
 
 from cuecard import Call, Engine, InputError, Manifest, Step, Turn
-from cuecard.model import Json
 from cuecard.model.storage import as_plain
+from cuecard.types import Json
 from unit.section_lists.agents import PROTOCOLS, TOOLS, opened, search
 
 AGENT = f"""\

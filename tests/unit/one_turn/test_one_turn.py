@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from cuecard import Call, Engine, InputError, SpecError, Step, ToolResult, Turn
+from cuecard import Call, Engine, InputError, Message, SpecError, Step, ToolResult, Turn
 from cuecard.adapters import anthropic
-from cuecard.model import Json
-from cuecard.model.messages import Message
+from cuecard.types import Json
 
 ROOT = Path(__file__).parents[3] / "prompts"
 WITH, WITHOUT = (True, False, True, False), (False, True, False, False)

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from cuecard import CuecardError, Engine, Turn
-from cuecard.errors import Problem, SpecError
+from cuecard import CuecardError, Engine, Problem, SpecError, Turn
 from cuecard.files import confined_files
 from cuecard.files import tree as walking
 from cuecard.files.content import read_models

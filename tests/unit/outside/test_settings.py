@@ -2,8 +2,8 @@ from dataclasses import fields
 
 import pytest
 
-from cuecard.errors import SettingsError
 from cuecard.files.settings import Settings, described_variables, read_settings
+from cuecard.types import SettingsError
 
 
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 import pytest
 
 from cuecard.files.summarizer import Reply, summarize
-from cuecard.pipeline.history.selection import SummaryRequest
+from cuecard.types import SummaryRequest
 
 REQUEST = SummaryRequest("Sum up.", "User: Hello.")
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from cuecard import Step, ToolResult, Turn
-from cuecard.model.messages import Message, ToolCall
+from cuecard import Message, Step, ToolResult, Turn
+from cuecard.types import ToolCall
 from property.test_every_conversation import CORE, TOOLS, engine_of
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

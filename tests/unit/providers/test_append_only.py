@@ -9,10 +9,9 @@ from itertools import pairwise
 
 import pytest
 
-from cuecard import Call, Entity, Memory, Step, ToolResult, Turn
+from cuecard import Call, Entity, Memory, Message, Step, ToolResult, Turn
 from cuecard.adapters.bodies import reminder
-from cuecard.model.messages import Message, ToolCall
-from cuecard.reload.pins import Served
+from cuecard.types import Served, ToolCall
 from property.hosts import Json, Shape, bare, serialized, shapes
 from property.test_every_conversation import CORE, TOOLS, engine_of
 

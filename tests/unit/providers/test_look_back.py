@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from cuecard import Step, ToolResult, Turn
+from cuecard import Message, Step, ToolResult, Turn
 from cuecard.adapters.anthropic import request
-from cuecard.model.messages import Message, ToolCall
+from cuecard.types import ToolCall
 from property.hosts import PROFILES, anthropic_messages, bare
 from property.test_every_conversation import CORE, TOOLS, engine_of
 from unit.providers.test_append_only import NOW

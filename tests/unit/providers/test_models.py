@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from cuecard import SpecError
-from cuecard.config.figures import Figures
-from cuecard.config.model_profile import ModelProfile
-from cuecard.config.models_file import ModelProfiles
 from cuecard.files.content import read_models
+from cuecard.types import Figures, ModelProfile, ModelProfiles
 from unit.providers.talk import PROFILES
 
 CITED = 'source: "measured by us", as_of: 2026-11-20'

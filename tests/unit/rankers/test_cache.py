@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from cuecard import Engine
+from cuecard import Engine, ToolCard
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.files.cache import Cache, fingerprint
 from cuecard.files.rankers.choice import WORTH_KEEPING, lexical_ranker
-from cuecard.model import ToolCard, ToolInstructions
+from cuecard.types import ToolInstructions
 from unit.rankers.agents import write_agent
 from unit.rankers.busy import is_right
 

@@ -11,10 +11,8 @@ from typing import Any
 
 import pytest
 
-from cuecard import Engine, InputError, SpecError
-from cuecard.catalogue.ranker import Calibration, Ranker
-from cuecard.errors import Problem
-from cuecard.model import ToolCard
+from cuecard import Engine, InputError, Problem, SpecError, ToolCard
+from cuecard.types import Calibration, Ranker
 from unit.rankers.agents import write_agent
 
 QUERY = "send a letter"

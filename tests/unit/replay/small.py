@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from cuecard import Engine
-from cuecard.config.model_profile import ModelProfile
 from cuecard.config.transcript_file import TranscriptFile, read_transcript
 from cuecard.files.content import read_models
+from cuecard.types import ModelProfile
 from cuecard.workbench.replay.recommend import Recommendation, recommend
 from cuecard.workbench.replay.report import Billing, Report, replay
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.errors import CuecardError
+from cuecard import CuecardError
 from cuecard.workbench.replay.play import play
 from cuecard.workbench.transcripts.formats import FORMS, read_conversation
 from unit.replay.small import engine

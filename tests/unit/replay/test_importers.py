@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from cuecard import SpecError
 from cuecard.config.transcript_file import RecordedTurn, TranscriptFile
-from cuecard.errors import SpecError
 from cuecard.workbench.transcripts.formats import LogForm, read_conversation
 
 LOGS = Path(__file__).parents[2] / "cases" / "transcripts" / "logs"

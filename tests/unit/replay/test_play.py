@@ -11,11 +11,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuecard import Engine
+from cuecard import Engine, Step, ToolResult, Turn
 from cuecard.adapters import anthropic
 from cuecard.config.transcript_file import TranscriptFile, read_transcript
 from cuecard.files.content import read_models
-from cuecard.model import Step, ToolResult, Turn
 from cuecard.workbench.bill import first_break
 from cuecard.workbench.replay.play import Channel, Sent, play, with_inputs, without_searches
 from unit.replay.small import conversation, engine, pages, search

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from cuecard.config.model_profile import ModelProfile
 from cuecard.files.content import read_models
+from cuecard.types import ModelProfile
 from cuecard.workbench.bill import Prices, bill
 from cuecard.workbench.replay.command import report_json
 from cuecard.workbench.replay.play import play, without_searches

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard import SpecError
 from cuecard.config.documents.document import json_places
 from cuecard.config.transcript_file import TranscriptFile, read_transcript
-from cuecard.errors import SpecError
 from cuecard.files.safe_read import MAX_LOG_BYTES, read_text
 from unit.replay.small import PAGES, pages
 

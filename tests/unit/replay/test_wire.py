@@ -19,9 +19,8 @@ import pytest
 from bench.sessions import Plan, between_turns, knowing, purposeful, session
 from bench.sessions import cms as tools_known
 from cms_agent import cms
-from cuecard import Engine
+from cuecard import Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.adapters import anthropic, gemini, openai
-from cuecard.config.model_profile import ModelProfile
 from cuecard.config.transcript_file import (
     RecordedCall,
     RecordedRequest,
@@ -31,7 +30,7 @@ from cuecard.config.transcript_file import (
     read_transcript,
 )
 from cuecard.files.content import read_models
-from cuecard.model import Delivery, Entity, Memory, Step, ToolResult, Turn
+from cuecard.types import Delivery, ModelProfile
 from cuecard.workbench.bill import Block, Prices, Request, bill
 from cuecard.workbench.replay.blocks import answer_blocks, compact
 from cuecard.workbench.replay.play import Channel, Sent, play

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from command_line import run
 from cuecard import Engine, InputError, SpecError, ToolResult
-from cuecard.model import Json
-from cuecard.types import RenderedResult
+from cuecard.types import Json, RenderedResult
 
 HEAD = "agent: shell\nsections: [{id: a, text: 'Hello <b>you</b>. {{{activeProtocols}}}'}]\n"
 

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cuecard import Engine, Entity, Memory, SpecError, ToolResult, Turn
-from cuecard.errors import Problem
-from cuecard.model import Json
-from cuecard.types import TemplateError
+from cuecard import Engine, Entity, Memory, Problem, SpecError, ToolResult, Turn
+from cuecard.types import Json, TemplateError
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 AGENT = """\

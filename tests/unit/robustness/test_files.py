@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, SpecError
+from cuecard import Engine, Problem, SpecError
 from cuecard.config.documents.sources import SkillSource
 from cuecard.config.skills.skill_file import read_skill_file
-from cuecard.errors import Problem
 from cuecard.files.skill_answers import read_skill
 from cuecard.model.tools import Skill
 from unit.robustness.agents import AGENT, TEMPLATE, TOOLS, prompt, refusal, where, write_agent

@@ -9,7 +9,7 @@ import pytest
 
 from cuecard import Engine, Entity, InputError, Memory, Turn
 from cuecard.config.documents.yaml import read_yaml
-from cuecard.model import Json
+from cuecard.types import Json
 from unit.robustness.agents import NOW, TEMPLATE, TOOLS, prompt, refusal, where, write_agent
 
 INVISIBLE = {

@@ -25,8 +25,8 @@ from cuecard import Conversation, Engine, InputError, ToolCard, ToolResult, Turn
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.files.atomic_write import rewrite
 from cuecard.files.cache import Cache
-from cuecard.model import Json
-from cuecard.reload.states import NoState, States
+from cuecard.reload.states import NoState
+from cuecard.types import Json, States
 from unit.robustness import postgresql
 from unit.robustness.agents import AGENT, NOW, write_agent
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import CuecardError, Engine
-from cuecard.errors import KEPT, MAX_PROBLEMS, Problem, Span, most_telling
+from cuecard import CuecardError, Engine, Problem
+from cuecard.errors import KEPT, MAX_PROBLEMS, most_telling
+from cuecard.types import Span
 from unit.robustness.agents import write_agent
 
 pytestmark = pytest.mark.repeats

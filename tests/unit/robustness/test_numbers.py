@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from cuecard import Engine, InputError, SpecError, ToolCard, ToolResult, Turn
+from cuecard import Engine, Entity, InputError, Memory, Message, SpecError, ToolCard, ToolResult, Turn
 from cuecard.config.transcript_file import read_json
-from cuecard.model import Entity, Memory
-from cuecard.model.messages import Message, ToolCall
+from cuecard.types import ToolCall
 from cuecard.workbench.transcripts.logs import arguments
 
 HUGE = 10**5_000

@@ -9,11 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, Memory, ToolResult, Turn, compile_template, watch
-from cuecard.errors import TemplateLimitError, TemplateRenderError, TemplateSyntaxError
-from cuecard.model import Json
-from cuecard.reload.settle import Pace
-from cuecard.types import TemplateError
+from cuecard import Engine, Memory, TemplateRenderError, ToolResult, Turn, compile_template, watch
+from cuecard.types import Json, Pace, TemplateError, TemplateLimitError, TemplateSyntaxError
 from unit.robustness.agents import NOW, TEMPLATE, prompt, refusal, where, write_agent
 
 pytestmark = pytest.mark.repeats

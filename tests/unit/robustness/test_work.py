@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from cuecard import CuecardError, Engine, InputError, Template, TemplateRenderError, Turn, compile_template
-from cuecard.errors import TemplateLimitError
 from cuecard.template.markup.xml import MAX_ATTRIBUTES
-from cuecard.types import Limits
+from cuecard.types import Limits, TemplateLimitError
 from cuecard.workbench.check.command import check
 from unit.robustness.agents import refusal, write_agent
 

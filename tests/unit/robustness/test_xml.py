@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import compile_template
-from cuecard.errors import Problem
+from cuecard import Problem, compile_template
 from cuecard.types import TemplateError
 from unit.robustness.agents import TEMPLATE, refusal, where
 

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, SpecError
+from cuecard import Engine, Problem, SpecError
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
-from cuecard.errors import Problem
 from unit.robustness.agents import AGENT, TEMPLATE, TOOLS, prompt, refusal, where, write_agent
 
 DEFAULT = "inputs: {user: {type: string, default: Ann}}"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from cuecard import ToolCard
 from cuecard.cli.main import main
 from cuecard.config.tools_spec import SearchSpec
-from cuecard.model import ToolCard
 from cuecard.workbench.bench.baselines import BASELINES, installed
 from cuecard.workbench.bench.measure import JudgedQuery, Measured, measure
 

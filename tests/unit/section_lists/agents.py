@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from cuecard import Call, Engine, Step, ToolResult, Turn
-from cuecard.model import Cut, DeliveryWish, Json
+from cuecard.types import Cut, DeliveryWish, Json
 
 PROTOCOLS = "{{{activeProtocols}}}"
 TOOLS = """\

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Turn
-from cuecard.model import FileText, Json
+from cuecard import FileText, Turn
+from cuecard.types import Json
 from unit.section_lists.agents import opened, prompt, step, write
 
 BLANKS = ["", " ", "\n \t\n", "\u3000", "\u00a0 "]

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, Turn
-from cuecard.model.messages import Message
-from cuecard.pipeline.comparison import compare_manifests
+from cuecard import Engine, Message, Turn, compare_manifests
 from unit.section_lists.agents import TOOLS, cut, opened, prompt, search, step
 
 HI = Message("user", "Hi")

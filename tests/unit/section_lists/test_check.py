@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from cuecard import Problem
 from cuecard.agent.build import make_draft
 from cuecard.agent.lint import lint
 from cuecard.agent.world import Memo
-from cuecard.errors import Problem
 from cuecard.files.content import content_root
 from cuecard.files.folder import read_agent
 from unit.section_lists.agents import TOOLS, agent

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from cuecard import InputError, SpecError, ToolCard, Turn
 from cuecard.agent.sections.conditions import Facts, asks_the_call, holds, inputs_read, told
 from cuecard.config.sections.section_spec import ConditionSpec
-from cuecard.model import Json
+from cuecard.types import Json
 from unit.section_lists.agents import TOOLS, cut, opened, prompt, step
 
 VALUES: dict[str, Json] = {

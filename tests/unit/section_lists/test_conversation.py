@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Call, Engine, Turn
-from cuecard.model import Json
-from cuecard.model.messages import Message, ToolCall
+from cuecard import Call, Engine, Message, Turn
+from cuecard.types import Json, ToolCall
 from cuecard.workbench.render import split_prompt
 from unit.section_lists.agents import TOOLS, opened, search, travelled
 

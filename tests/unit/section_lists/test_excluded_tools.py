@@ -7,8 +7,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cuecard import Engine, Turn
-from cuecard.model.turn import Gates
+from cuecard import Engine, Gates, Turn
 from unit.section_lists.agents import TOOLS, opened, step
 
 AGENT = """\

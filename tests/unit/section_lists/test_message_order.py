@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import SpecError, Turn
-from cuecard.model.messages import Message
+from cuecard import Message, SpecError, Turn
 from unit.section_lists.agents import TOOLS, opened, search
 
 AGENT = """\

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import SpecError
+from cuecard import SpecError, watch
 from cuecard.files.folder import read_agent
-from cuecard.reload.engines import watch
 from cuecard.reload.keeper import LastGood
-from cuecard.reload.states import States
+from cuecard.types import States
 from unit.section_lists.agents import write
 from unit.watch.demo import QUICK, Folder, Reports
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import ToolCard, Turn
-from cuecard.model import FileText
+from cuecard import FileText, ToolCard, Turn
 from unit.section_lists.agents import opened, step
 
 FAKE = "## Rules\n<b>x</b>"

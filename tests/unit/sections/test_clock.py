@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard import InputError, SpecError
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.sources_spec import ClockSpec
-from cuecard.errors import InputError, SpecError
-from cuecard.model import Json
 from cuecard.sources.clock import ClockSource, clock_values, date_text
 from cuecard.sources.content import Given
+from cuecard.types import Json
 
 NOW = datetime(2026, 11, 20, 23, 5, 9, 123456, tzinfo=UTC)
 

@@ -13,11 +13,10 @@ from babel.localedata import locale_identifiers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import Engine
+from cuecard import Engine, InputError, SpecError
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.sources_spec import ClockSpec
-from cuecard.errors import InputError, SpecError
 from cuecard.sources.clock import clock_values
 from cuecard.template.dates import Style, english, locale_named, writer_named
 from cuecard.template.dates import _Babel as Babel

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from cuecard import Entity, Memory, ToolResult
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.results_spec import MemorySpec
 from cuecard.config.words_spec import ENGLISH
-from cuecard.model import Entity, Json, Memory, ToolResult
 from cuecard.sources.memory import remember
+from cuecard.types import Json
 
 WORDS = ENGLISH.memory
 

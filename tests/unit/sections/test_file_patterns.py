@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import Engine, SpecError, Step, Turn
+from cuecard import Engine, FileText, SpecError, Step, Turn
 from cuecard.config.sections.file_patterns import FilePattern, parts_of
 from cuecard.config.sections.files_spec import folders_between
 from cuecard.files.folder import read_agent
-from cuecard.model import FileText
 from cuecard.reload.files import AgentFiles
 
 ITEM = 'item: "[{{{path}}}={{{content}}}]", separator: ""'

@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard import FileText, SpecError, trusted
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.files_spec import FilesSpec
-from cuecard.errors import SpecError, TemplateSyntaxError
-from cuecard.model import Cut, FileText, Json, SourceRow
 from cuecard.sources.content import Content, Given
 from cuecard.sources.files import compile_files
-from cuecard.template import trusted
+from cuecard.types import Cut, Json, SourceRow, TemplateSyntaxError
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 NOTE = "You may edit this file."

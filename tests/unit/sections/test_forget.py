@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cms_agent import cms
-from cuecard import Entity, Memory, ToolResult, Turn
+from cuecard import ConversationState, Entity, Memory, ToolResult, Turn
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.results_spec import MemorySpec
 from cuecard.config.words_spec import ENGLISH
-from cuecard.model import ConversationState, Json
 from cuecard.sources.memory import memory_text, remember
+from cuecard.types import Json
 
 WORDS = ENGLISH.memory
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard import TemplateRenderError
 from cuecard.config.sections.sources_spec import RowsSpec
-from cuecard.errors import TemplateRenderError, TemplateSyntaxError
-from cuecard.model import Json
 from cuecard.sources.content import Content, Given
 from cuecard.sources.rows import compile_rows
+from cuecard.types import Json, TemplateSyntaxError
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.sources_spec import FactsSpec
-from cuecard.model import Json
 from cuecard.sources.content import Given
 from cuecard.sources.facts import compile_facts
+from cuecard.types import Json
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 SPEC = validate(

@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard import Gates, ToolCard, trusted
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.sources_spec import ToolListSpec, VisibilitySpec
-from cuecard.model import Cut, Json, ToolCard
-from cuecard.model.turn import Gates
 from cuecard.sources.content import Content, Given
 from cuecard.sources.tools import compile_tool_list, visible
-from cuecard.template import trusted
+from cuecard.types import Cut, Json
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 CARDS = (

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard import Problem
 from cuecard.config.documents.sources import SkillSource
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.config.skills.front_matter import MAX_FRONT
 from cuecard.config.skills.skill_file import make_skills, read_skill_file
-from cuecard.errors import Problem
 from cuecard.model.tools import Skill
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from cuecard import InputError
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.skills_spec import SkillsSpec
-from cuecard.errors import InputError
 from cuecard.model.tools import Skill
 from cuecard.sources.skill_selection import Wish, check_skill_names, select_skills, usable_skills
 

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard import TemplateRenderError
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.skills_spec import SkillBudgetSpec, SkillsSpec
-from cuecard.errors import TemplateRenderError, TemplateSyntaxError
 from cuecard.model.tools import Skill
 from cuecard.sources.content import Content, Given
 from cuecard.sources.skill_budget import prefix_of, size_of
 from cuecard.sources.skills import SkillsSource
+from cuecard.types import TemplateSyntaxError
 
 ITEM = "<{{{slug}}}>{{{description}}}{{#if auto_load}}={{{body}}}{{/if}}\n"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, Manifest, Step, ToolResult, Turn
-from cuecard.model import Delivery
+from cuecard.types import Delivery
 from cuecard.workbench.step import call_from
 
 ROOT = Path(__file__).parents[3]

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, Turn
-from cuecard.model import FileText, Json
-from cuecard.model.messages import Message
+from cuecard import Engine, FileText, Message, Turn
+from cuecard.types import Json
 
 ROOT = Path(__file__).parents[3]
 FOUR = ("telegram", "slack", "line", "lark")

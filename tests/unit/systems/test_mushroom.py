@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, Turn
-from cuecard.model import FileText, Json
-from cuecard.model.messages import Message, ToolCall
-from cuecard.model.turn import Gates
+from cuecard import Engine, FileText, Gates, Message, Turn
+from cuecard.types import Json, ToolCall
 
 ROOT = Path(__file__).parents[3]
 LAYERS = ["skeleton", "user", "persona", "skills", "knowledge_context", "conversation_summary", "response_format"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, Turn
+from cuecard import Engine, FileText, Message, Step, Turn
 from cuecard.adapters.anthropic import request
 from cuecard.config.history_spec import TokenHistory
 from cuecard.config.sections.skills_spec import SkillsSpec
@@ -18,9 +18,8 @@ from cuecard.config.skills.skill_file import make_skills
 from cuecard.files.content import read_models
 from cuecard.files.folder import read_agent
 from cuecard.files.skill_answers import read_skill
-from cuecard.model import FileText, Json, Step
-from cuecard.model.messages import Message, Summary
-from cuecard.pipeline.history.selection import SummaryRequest, apply_summary, select, summary_due
+from cuecard.pipeline.history.selection import apply_summary, select, summary_due
+from cuecard.types import Json, Summary, SummaryRequest
 from cuecard.workbench.render import SplitPrompt, split_prompt
 from unit.history.chat import assistant, reasons, talk, texts, user, words
 

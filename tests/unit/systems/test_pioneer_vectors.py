@@ -18,7 +18,7 @@ import pytest
 
 from cuecard import Engine
 from cuecard.cli.main import main
-from cuecard.model import Json
+from cuecard.types import Json
 
 DATA = Path(os.environ.get("CUECARD_DATA", "")) / "pioneer"
 PIONEER = Path(__file__).parents[3] / "prompts" / "pioneer" / "agent.yaml"

@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Call, Engine, ToolResult, Turn
+from cuecard import Call, Engine, Gates, Message, ToolResult, Turn, compare_manifests
 from cuecard.config.history_spec import HistorySpec
 from cuecard.files.summarizer import summarize
-from cuecard.model.messages import Message, Summary
-from cuecard.model.turn import Gates
-from cuecard.pipeline.comparison import compare_manifests
-from cuecard.pipeline.history.selection import SummaryRequest, apply_summary, summary_due
+from cuecard.pipeline.history.selection import apply_summary, summary_due
+from cuecard.types import Summary, SummaryRequest
 from cuecard.workbench.step import call_from
 from unit.history.chat import assistant, talk, texts, user, words
 

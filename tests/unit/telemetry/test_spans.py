@@ -23,7 +23,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import cms_agent
 from cuecard import Call, Engine, Entity, InputError, Memory, Pins, ToolCard, ToolResult, Turn, watch
-from cuecard.pipeline.comparison import compare_manifests as compare
+from cuecard import compare_manifests as compare
 from cuecard.telemetry import Telemetry
 
 ROOT = Path(__file__).parents[3]

@@ -8,12 +8,11 @@ from types import MappingProxyType
 
 import pytest
 
-from cuecard.errors import InputError
-from cuecard.model import Json
+from cuecard import InputError, compile_template, trusted
 from cuecard.model.json_values import MAX_DEPTH
-from cuecard.template import compile_template
 from cuecard.template.guards.characters import clean, find_invisible
-from cuecard.template.guards.escaping import Escaping, Trusted, escape_text, trusted
+from cuecard.template.guards.escaping import escape_text
+from cuecard.types import Escaping, Json, Trusted
 
 NAMES = ("working-memory", "entity", "system", "task")
 

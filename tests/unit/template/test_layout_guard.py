@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.errors import SpecError
+from cuecard import SpecError
 from cuecard.template.guards.layout import guard_layout, layout_guard
 
 MARKER = "<!-- CACHE BOUNDARY -->"

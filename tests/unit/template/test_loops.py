@@ -6,11 +6,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-from cuecard.errors import TemplateLimitError, TemplateRenderError
-from cuecard.model import Json
-from cuecard.template import compile_template, trusted
-from cuecard.template.rules import Limits
+from cuecard import TemplateRenderError, compile_template, trusted
 from cuecard.template.runtime.runtime import Runtime
+from cuecard.types import Json, Limits, TemplateLimitError
 
 VALUES: dict[str, Any] = {
     "site": "bakery",

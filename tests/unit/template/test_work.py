@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from cuecard.errors import TemplateLimitError
-from cuecard.template import compile_template
-from cuecard.template.rules import WORK_LEFT, Limits
+from cuecard import compile_template
+from cuecard.template.rules import WORK_LEFT
+from cuecard.types import Limits, TemplateLimitError
 
 PARTIALS = {"row": "- {{this}}\n", "walk": "{{#each rows}}{{this}}{{/each}}"}
 VALUES: dict[str, Any] = {"a": "x", "b": {"c": 1}, "rows": ["y"] * 50, "yes": True, "no": False}

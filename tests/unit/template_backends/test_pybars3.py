@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from cuecard.errors import CuecardError, TemplateLimitError, TemplateRenderError, TemplateSyntaxError
-from cuecard.model import Json
-from cuecard.template import Options, compile_template
+from cuecard import CuecardError, TemplateRenderError, compile_template
+from cuecard.template import Options
 from cuecard.template.backends.pybars_backend import pybars3
+from cuecard.types import Json, TemplateLimitError, TemplateSyntaxError
 
 REFUSED = {
     "{{#each xs as |x|}}{{x}}{{/each}}": "block parameters",

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from cuecard.errors import CuecardError
-from cuecard.model import Json
-from cuecard.template import Escaping, Helper, Options, compile_template, trusted
+from cuecard import CuecardError, compile_template, trusted
+from cuecard.template import Options
 from cuecard.template.backends.pybars_backend import pybars3
 from cuecard.template.backends.python_backend import python
+from cuecard.types import Escaping, Helper, Json
 
 PARTIALS = {"line": "{{name}}\n  {{.}}\n{{#if more}}{{> line more}}{{/if}}", "empty": ""}
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from cuecard import CuecardError, SpecError, Template, compile_template, trusted
 from cuecard.config.documents.sources import AgentSources
-from cuecard.errors import CuecardError, SpecError
 from cuecard.files.folder import read_agent
-from cuecard.template import Part, Template, compile_template, trusted
-from cuecard.template.backends.backend import Backend
+from cuecard.template import Part
 from cuecard.template.backends.pybars_backend import pybars3
 from cuecard.template.backends.python_backend import python
+from cuecard.types import Backend
 
 pytestmark = pytest.mark.repeats
 ROOT = Path(__file__).parents[3]

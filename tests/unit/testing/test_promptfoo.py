@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cuecard.errors import InputError
+from cuecard import InputError
 from cuecard.workbench.testing.promptfoo import call_api, prompt
 
 ROOT = Path(__file__).parents[3]

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import Engine, ToolResult, Turn
-from cuecard.errors import InputError
+from cuecard import Engine, InputError, ToolResult, Turn
 from cuecard.workbench.testing.difference import difference
 from cuecard.workbench.testing.snapshot import Part, Snapshot
 

@@ -10,7 +10,7 @@ import pytest
 
 from cuecard import Engine
 from cuecard.config.documents.yaml import read_yaml
-from cuecard.model import ToolInstructions
+from cuecard.types import ToolInstructions
 from unit.run.address import at_an_address
 from unit.run.talking import Ran, cuecard, write
 from unit.tool_import.listing_server import listing_server

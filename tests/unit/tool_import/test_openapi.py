@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard import SpecError
 from cuecard.config.values import is_tool_name
-from cuecard.errors import SpecError
 from cuecard.workbench.tool_import.openapi import read_openapi
 
 PET = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}

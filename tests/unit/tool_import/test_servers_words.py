@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, Turn
-from cuecard.model import FileText
+from cuecard import Engine, FileText, Turn
 from unit.run.address import at_an_address
 from unit.run.talking import cuecard, write
 from unit.tool_import.listing_server import listing_server

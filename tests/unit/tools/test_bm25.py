@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from cuecard import ToolCard
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.catalogue import Catalogue
-from cuecard.model import ToolCard, ToolInstructions
+from cuecard.types import ToolInstructions
 
 
 def card(name: str, description: str = "", **more: object) -> ToolCard:

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard import ToolCard
 from cuecard.catalogue.bm25 import Bm25Ranker, read_query
 from cuecard.catalogue.catalogue import Catalogue
 from cuecard.catalogue.fields import FIELDS, WEIGHTS
 from cuecard.catalogue.word_index import K1, B
 from cuecard.catalogue.words import WordReader
-from cuecard.model import ToolCard, ToolInstructions
+from cuecard.types import ToolInstructions
 
 WORDS = ("send", "mail", "page", "pages", "searchImages", "the", "图片", "x")
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from cuecard import InputError, ToolCard
 from cuecard.catalogue.catalogue import Catalogue
-from cuecard.errors import InputError
-from cuecard.model import ToolCard, ToolInstructions
+from cuecard.types import ToolInstructions
 
 INSTRUCTIONS = ToolInstructions("before", "after", "next", "gotcha")
 SCHEMA = {"type": "object", "properties": {"slug": {"type": "string"}}}

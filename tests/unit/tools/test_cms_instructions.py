@@ -6,6 +6,7 @@ from statistics import mean
 
 import pytest
 
+from cuecard import ToolCard
 from cuecard.catalogue.catalogue import Catalogue
 from cuecard.catalogue.graph import tool_graph
 from cuecard.catalogue.unknown_names import KnownNames, unknown_names
@@ -13,7 +14,6 @@ from cuecard.config.tools_spec import CuesSpec
 from cuecard.config.words_spec import ENGLISH
 from cuecard.files.content import content_root
 from cuecard.files.tokens import bundled_counter
-from cuecard.model import ToolCard
 from cuecard.sources.tools import make_protocol
 
 TOOLS = {

@@ -9,7 +9,7 @@ import pytest
 
 from cms_agent import cms
 from cuecard import Entity, Memory, Step, ToolResult, Turn
-from cuecard.model import Delivery
+from cuecard.types import Delivery
 
 CORE = ["tool_search", "final_answer", "acknowledge"]
 NAMES = [("page", "About Us"), ("section", "Opening hours"), ("image", "team-photo-2026.jpg"), ("post", "The old mill")]

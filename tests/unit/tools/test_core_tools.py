@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuecard import Call, ConversationState, Engine, SpecError, Step, ToolCard, ToolResult, Turn
+from cuecard import Call, ConversationState, Engine, Problem, SpecError, Step, ToolCard, ToolResult, Turn
 from cuecard.adapters.functions import Functions
-from cuecard.errors import Problem
-from cuecard.model import DeliveryWish
+from cuecard.types import DeliveryWish
 
 TEMPLATE = """<agent>
 <rules>Help the user.</rules>

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from cuecard import ToolCard
 from cuecard.catalogue.graph import tool_graph
-from cuecard.model import ToolCard, ToolInstructions
+from cuecard.types import ToolInstructions
 
 
 def card(name: str, category: str, before: str = "", next_: str = "") -> ToolCard:

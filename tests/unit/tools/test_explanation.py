@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from cuecard.catalogue.explanation import Explained, Reasons, WordSeen
+from cuecard import ToolCard
+from cuecard.catalogue.explanation import Explained
 from cuecard.catalogue.search import SearchIndex
 from cuecard.config.tools_spec import SearchSpec
-from cuecard.model import ToolCard, ToolInstructions
+from cuecard.types import Reasons, ToolInstructions, WordSeen
 
 CARDS = {
     card.name: card

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import errors
+from cuecard import ToolCard, errors
 from cuecard.catalogue.graph import Edge, tool_graph
 from cuecard.catalogue.unknown_names import KnownNames, unknown_names
-from cuecard.model import ToolCard, ToolInstructions
+from cuecard.types import ToolInstructions
 
 
 def card(name: str, before: str = "", next_: str = "", *, after: str = "", gotcha: str = "") -> ToolCard:

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import Engine
-from cuecard.errors import DidYouMean, Problem, Span, did_you_mean
+from cuecard import Engine, Problem
+from cuecard.errors import did_you_mean
+from cuecard.types import DidYouMean, Span
 from unit.watch.demo import Folder
 
 MANY = 300

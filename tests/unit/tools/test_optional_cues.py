@@ -10,7 +10,7 @@ import pytest
 from cuecard import Engine, SpecError, Step, ToolResult
 from cuecard.catalogue.graph import tool_graph
 from cuecard.config.tools_spec import CUES
-from cuecard.model import ToolInstructions
+from cuecard.types import ToolInstructions
 
 AGENT = """\
 agent: tiny

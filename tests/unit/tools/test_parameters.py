@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard import ToolCard
 from cuecard.catalogue.fields import MOST_CHARACTERS, parameter_text
 from cuecard.catalogue.search import SearchIndex
-from cuecard.model import ToolCard
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),

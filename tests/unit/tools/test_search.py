@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from cuecard import InputError, ToolCard
 from cuecard.catalogue.search import SearchIndex
 from cuecard.config.tools_spec import SearchSpec
-from cuecard.errors import InputError
-from cuecard.model import ToolCard
 
 CARDS = (
     ToolCard("send_mail", phrases=("send a mail", "write to somebody"), category="mail"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cuecard.reload.engines import watch
+from cuecard import watch
 from unit.watch.demo import QUICK, Folder, Reports
 
 

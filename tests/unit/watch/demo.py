@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cuecard import Engine
-from cuecard.reload.keeper import Status
-from cuecard.reload.settle import Pace
-from cuecard.reload.watcher import Watcher
+from cuecard import Engine, Watcher
+from cuecard.types import Pace, Status
 
 PATIENCE = 20.0
 """Seconds that a test waits for what should happen at once: only a test that fails waits so long."""

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import SpecError
+from cuecard import SpecError, watch
 from cuecard.files.folder import read_agent
-from cuecard.reload.engines import watch
 from cuecard.reload.keeper import LastGood
-from cuecard.reload.states import NoState, States
+from cuecard.reload.states import NoState
+from cuecard.types import States
 from unit.watch.demo import QUICK, Folder, Reports, instructions, prompt
 
 Start = Callable[..., Reports]

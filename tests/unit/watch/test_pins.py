@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Call, Engine, SpecError, Turn, watch
+from cuecard import Call, Engine, Pins, Problem, SpecError, Turn, watch
 from cuecard.agent import build_agent
 from cuecard.config.documents.sources import AgentSources
-from cuecard.errors import Problem
 from cuecard.files.folder import read_agent
-from cuecard.reload.pins import Pins
-from cuecard.reload.states import States
+from cuecard.types import States
 from unit.watch.demo import QUICK, Folder
 
 ROLES = ("first", "second", "third", "fourth")

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from cuecard import Engine, Turn
-from cuecard.model import ReloadPolicy
-from cuecard.reload.pins import Pins
+from cuecard import Engine, Pins, Turn
+from cuecard.types import ReloadPolicy
 from unit.watch.demo import Folder, Reports
 
 Start = Callable[..., Reports]

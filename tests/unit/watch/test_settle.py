@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from cuecard.reload.files import AgentFiles, Look
-from cuecard.reload.settle import Pace, changed, settle, shrunk
+from cuecard.reload.settle import changed, settle, shrunk
+from cuecard.types import Pace
 from unit.watch.demo import Folder
 
 PACE = Pace(quiet=0.1, max_wait=2.0, hold=1.0)

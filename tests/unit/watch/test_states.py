@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
+from cuecard import watch
 from cuecard.config.documents.sources import AgentSources, SkillSource, SourceText
-from cuecard.reload.engines import watch
 from cuecard.reload.keeper import LastGood
-from cuecard.reload.states import NoState, States
+from cuecard.reload.states import NoState
+from cuecard.types import States
 from unit.watch.demo import PATIENCE, QUICK, Folder
 from unit.watch.test_processes import run
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from cuecard import Engine
 from cuecard.config.words_spec import ENGLISH
-from cuecard.model import Json
+from cuecard.types import Json
 
 _LATIN = "abcdefghijklmnopqrstuvwxyz"
 _FOREIGN = "абвгдежзийклмнопрстуфхцчшщ"

@@ -20,12 +20,10 @@ from cuecard import Engine, Entity, Memory, Step, ToolCard, ToolResult, Turn
 from cuecard.adapters import anthropic, gemini, openai
 from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.adapters.pydantic_ai.messages import tool_results
-from cuecard.config.model_profile import ModelProfile
-from cuecard.config.words_spec import WordsSpec
 from cuecard.files.safe_read import MAX_BYTES
 from cuecard.files.skill_answers import read_skill
-from cuecard.model import Json
 from cuecard.model.tools import Skill
+from cuecard.types import Json, ModelProfile, WordsSpec
 from cuecard.workbench.run.assistant import make_assistant
 from unit.words.foreign import AGENT, engine, english, translated, words
 

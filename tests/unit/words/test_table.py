@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 import cuecard
-from cuecard.config.words_spec import ENGLISH, WordsSpec
+from cuecard.config.words_spec import ENGLISH
 from cuecard.config.words_table import GROUPS, WORDS
+from cuecard.types import WordsSpec
 
 
 def test_the_texts_of_an_agent_file_are_one_mapping_by_the_keys_of_the_table() -> None:
