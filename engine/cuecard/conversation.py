@@ -25,10 +25,10 @@ from cuecard.model import (
     Turn,
 )
 from cuecard.model.boundary import Count, FilledText, Given, JsonObject, admit, checked
-from cuecard.pipeline.discovery import Found, last_call_id, record_of
+from cuecard.pipeline.discovery import Discoveries, last_call_id, record_of
 from cuecard.pipeline.hooks import Hooks
 from cuecard.pipeline.inputs import cleaned_history, memory_problems, problems_of, with_exact_bodies, with_exact_body
-from cuecard.pipeline.placement import Placed
+from cuecard.pipeline.placement import Placement
 from cuecard.records import dataclass
 from cuecard.sources.memory import newest, remember
 
@@ -112,8 +112,8 @@ def _entity_rules(given: Given) -> Iterator[Problem]:
 class _Progress:
     """Progress of the running call: derived from the state, so that a step need not start from the beginning."""
 
-    found: Found
-    placed: Placed | None = None
+    found: Discoveries
+    placed: Placement | None = None
 
 
 class Conversation:
@@ -312,7 +312,7 @@ class Conversation:
         kept = tuple(e for e in self._state.memory.entities if ids and not {e.id, e.key or e.id} & gone)
         self._state = replace(self._state, memory=Memory(kept))
 
-    def _found(self) -> Found:
+    def _found(self) -> Discoveries:
         """The running call's discoveries, including those of searches since it began."""
         return self._progress.found if self._progress else self._hooks.found(self._state.results, self._state.call)
 
@@ -322,11 +322,11 @@ class Conversation:
             raise InputError(Problem("no-call", told, "start with `user(turn)`", "conversation"))
         return self._state.call
 
-    def _taken(self, results: History, calls: Mapping[str, str]) -> _Taken:
+    def _taken(self, results: History, calls: Mapping[str, str]) -> _NewResults:
         """The state with these results, and which of them are new."""
         state, agent = self._state, self._hooks.agent
         if not results and not calls:
-            return _Taken(state)
+            return _NewResults(state)
         results = with_exact_bodies(results, "results", lambda result: not result.is_error)
         waiting = {**state.calls, **calls}
         news = tuple(self._known.news(self._known.named(results, waiting), agent.search_tool, agent.pending))
@@ -344,15 +344,15 @@ class Conversation:
                 agent.spec.tools.cues.pending,
             ),
         )
-        return _Taken(state, new)
+        return _NewResults(state, new)
 
-    def _keep(self, news: _Taken, progress: _Progress | None) -> None:
+    def _keep(self, news: _NewResults, progress: _Progress | None) -> None:
         self._state, self._progress = news.state, progress
         self._known.note(news.new)
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _NewResults:
     """The state with the given results, and those of them that are new."""
 
     state: ConversationState

@@ -48,7 +48,7 @@ from cuecard.model.boundary import Count, FilledText, JsonObject, Seconds, check
 from cuecard.model.signed_text import check_key, seal, unseal
 from cuecard.model.tools import SkillText
 from cuecard.pipeline.ahead import look_ahead
-from cuecard.pipeline.discovery import Found, last_call_id
+from cuecard.pipeline.discovery import Discoveries, last_call_id
 from cuecard.pipeline.history.selection import AsyncSummarizer, Summarizer
 from cuecard.pipeline.hooks import Hooks
 from cuecard.pipeline.inputs import (
@@ -455,7 +455,7 @@ class Engine:
         """The known models: the shipped profiles, overridden by those of the agent's own file."""
         return profiles_with(self.agent.models)
 
-    def _found(self, call: Call | None, history: History) -> Found | None:
+    def _found(self, call: Call | None, history: History) -> Discoveries | None:
         return None if call is None else self._hooks.found(read_results(history, {self.search_tool}), call)
 
     def _look_ahead(self, turn: Turn, index: SearchIndex | None = None) -> Turn:

@@ -11,7 +11,7 @@ from cuecard.config.transcript_file import TranscriptFile
 from cuecard.files.content import read_models
 from cuecard.types import Definitions
 from cuecard.workbench.bill import Bill, Prices, bill
-from cuecard.workbench.replay.play import Channel, Sent, play, without_searches
+from cuecard.workbench.replay.play import Channel, SentRequest, play, without_searches
 from cuecard.workbench.replay.recommend import resized
 from cuecard.workbench.replay.report import FROZEN_DIRECT
 
@@ -40,7 +40,7 @@ class Point:
     costs: dict[str, float]
 
 
-def played(engine: Engine, talk: TranscriptFile, way: str, channel: Channel) -> tuple[Sent, ...]:
+def played(engine: Engine, talk: TranscriptFile, way: str, channel: Channel) -> tuple[SentRequest, ...]:
     """Every request of a session, sent in this way."""
     search = engine.agent.spec.tools.search.tool
     match way:

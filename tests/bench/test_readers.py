@@ -12,10 +12,10 @@ from bench.reading import check_memory, check_time
 from cuecard import compile_template
 from cuecard.agent.sections.layout import Layout
 from cuecard.config.sections.file_patterns import Exclusion, FilePattern
-from cuecard.template.guards.gate import Gate
+from cuecard.template.guards.gate import PromptGate
 from cuecard.template.guards.layout import layout_guard
 from cuecard.template.guards.marks import marked
-from cuecard.workbench.diff.markdown import Body, code, fenced, row
+from cuecard.workbench.diff.markdown import CommentText, code, fenced, row
 from cuecard.workbench.diff.view import line_differences
 from cuecard.workbench.field.command import page
 from cuecard.workbench.field.findings import field_report
@@ -45,7 +45,9 @@ def layout(text: str) -> None:
         formatted_yaml(text, "a.yaml")
 
 
-GATE = Gate(frozenset({"rules"}), escaping="names", layout=layout_guard(["# "], ["---"], ["<!-- x -->"]), fences=True)
+GATE = PromptGate(
+    frozenset({"rules"}), escaping="names", layout=layout_guard(["# "], ["---"], ["<!-- x -->"]), fences=True
+)
 COMPACT = Layout(whitespace="compact", trim=True)
 
 
@@ -60,7 +62,7 @@ def report(text: str) -> None:
 
 
 def markdown(text: str) -> None:
-    body = Body(60_000)
+    body = CommentText(60_000)
     body.take_rows([row([code(line)]) for line in text.split("\n")], spare=0, what="turns")
     body.take(fenced(text.split("\n"), "diff"))
 

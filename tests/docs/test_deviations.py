@@ -16,7 +16,7 @@ import pybars
 import pytest
 
 from cuecard import CuecardError, compile_template
-from cuecard.template import Options
+from cuecard.template import HelperOptions
 from cuecard.types import Json, TemplateSyntaxError
 from docs.tables import BLOCK, code, rows
 from handlebars_js.reference import HERE, Case, ask, install
@@ -99,7 +99,7 @@ def test_every_option_of_handlebars_js_has_a_row() -> None:
 
 def test_the_names_of_the_interface_exist() -> None:
     arguments = inspect.signature(compile_template).parameters
-    fields = inspect.signature(Options).parameters
+    fields = inspect.signature(HelperOptions).parameters
 
     assert {"strict", "assume_objects", "helpers", "partials"} <= {*arguments}
     assert {*re.findall(r"`options\.(\w+)`", PAGE)} <= {*fields}

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from cuecard import CuecardError
 from cuecard.workbench.imports.command import agent_name, files_of
 from cuecard.workbench.imports.dotprompt import read_dotprompt
-from cuecard.workbench.imports.prompt import Imported
+from cuecard.workbench.imports.prompt import ImportedPrompt
 from cuecard.workbench.imports.prompty import read_prompty
 from fuzz.drawn import check_told
 from fuzz.fuzz_yaml import PIECES as YAML
@@ -44,9 +44,9 @@ def target(data: bytes) -> None:
         assert all(problem.message and problem.picture() for problem in made.problems)
 
 
-def _dotprompt(text: str) -> Imported:
+def _dotprompt(text: str) -> ImportedPrompt:
     return read_dotprompt(text, "a.prompt", "a", lambda name: (text, f"_{name}.prompt") if name == "x" else None)
 
 
-def _prompty(text: str) -> Imported:
+def _prompty(text: str) -> ImportedPrompt:
     return read_prompty(text, "a.prompty", "a", lambda name: text if name == "x.json" else None)

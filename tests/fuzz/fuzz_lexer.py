@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cuecard.template.syntax.lexer import tokenize
-from cuecard.template.syntax.source import MAX_MISTAKES, EnoughError, Mistakes, Source
+from cuecard.template.syntax.source import MAX_MISTAKES, EnoughError, Mistakes, TemplateSource
 from cuecard.types import TemplateSyntaxError
 from fuzz.drawn import check_drawn
 
@@ -39,7 +39,7 @@ def target(data: bytes) -> None:
     at = 0
     mistakes = Mistakes()
     try:
-        for token in tokenize(Source("fuzz", text), mistakes):
+        for token in tokenize(TemplateSource("fuzz", text), mistakes):
             # No token holds the blanks inside of a tag, and the backslash that makes a tag text.
             assert at <= token.start <= token.end
             assert text[at : token.start].strip() in {"", "\\"}

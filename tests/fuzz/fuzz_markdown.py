@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cuecard.workbench.diff.markdown import Body, code, fenced, row
+from cuecard.workbench.diff.markdown import CommentText, code, fenced, row
 
 PIECES = (
     *("`", "```", "````", "~~~", "|", "\n", "\r", "<", "</code>", "<details>", "&#124;", "&", "@all", "#1", "\\", "*"),
@@ -24,6 +24,6 @@ def target(data: bytes) -> None:
     opened = re.match("`+", block)
     assert opened
     assert opened.group() not in text
-    body = Body(len(text))
+    body = CommentText(len(text))
     body.take_rows([row([inline])] * 3, spare=0, what="turns")
     assert body.text.count("\n") <= len(text) + MOST

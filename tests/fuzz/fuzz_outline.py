@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cuecard import Template, compile_template
-from cuecard.template import Part
+from cuecard.template import OutlinePart
 from cuecard.types import Json, TemplateError, TemplateSyntaxError
 from fuzz.drawn import check_drawn
 from fuzz.fuzz_lexer import PHRASES as TAGS_THAT_CLOSE
@@ -50,7 +50,7 @@ def check(text: str) -> None:
         assert "".join(rendered(part, text) or "" for part in outline.parts) == whole
 
 
-def rendered(template: Template | Part, text: str) -> str | None:
+def rendered(template: Template | OutlinePart, text: str) -> str | None:
     """Its text with the values; None where it cannot be rendered with them."""
     try:
         return template.render(VALUES)

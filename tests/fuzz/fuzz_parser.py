@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cuecard.template.syntax.nodes import Block, Content, Partial, Program
+from cuecard.template.syntax.nodes import Block, Partial, Program, TextNode
 from cuecard.template.syntax.parser import parse
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 from cuecard.template.syntax.whitespace import control_whitespace
 from cuecard.types import TemplateLimitError, TemplateSyntaxError
 from fuzz.drawn import check_drawn
@@ -17,7 +17,7 @@ def target(data: bytes) -> None:
     """Read one input."""
     text = data.decode("utf-8", "surrogateescape")
     try:
-        program = parse(Source("fuzz", text))
+        program = parse(TemplateSource("fuzz", text))
     except (TemplateSyntaxError, TemplateLimitError) as error:
         check_drawn(error, text)
         return
@@ -29,7 +29,7 @@ def check(program: Program, start: int, end: int) -> None:
     """Every node lies inside of its branch, after the one before it."""
     for node in program.body:
         assert start <= node.start <= node.end <= end
-        if isinstance(node, Content):
+        if isinstance(node, TextNode):
             assert node.start <= node.first <= node.last <= node.end
         if isinstance(node, Block | Partial):
             inverse = node.inverse if isinstance(node, Block) else None

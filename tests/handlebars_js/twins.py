@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cuecard import trusted
-from cuecard.template import Options
+from cuecard.template import HelperOptions
 from cuecard.template.runtime.values import is_empty, text_of
 from cuecard.types import Helper, Json, Trusted
 
@@ -32,39 +32,39 @@ def safe(text: Json = None, *_more: Json, **_pairs: Json) -> Trusted:
     return trusted(text_of(text))
 
 
-def wrap(options: Options) -> str:
+def wrap(options: HelperOptions) -> str:
     return f"[{body(options)}]"
 
 
-def choose(value: Json, options: Options) -> str:
+def choose(value: Json, options: HelperOptions) -> str:
     return other(options) if is_empty(value) else body(options)
 
 
-def inside(value: Json, options: Options) -> str:
+def inside(value: Json, options: HelperOptions) -> str:
     return options.fn(value) if options.fn else ""
 
 
-def entries(values: Json, options: Options) -> str:
+def entries(values: Json, options: HelperOptions) -> str:
     if not isinstance(values, list):
         return other(options)
     fn = options.fn
     return "|".join(fn(item, params=(item, index, "third")) if fn else "" for index, item in enumerate(values))
 
 
-def marked(mark: Json, options: Options) -> str:
+def marked(mark: Json, options: HelperOptions) -> str:
     data = {**options.data, "_parent": options.data, "mark": mark}
     return options.fn(options.context, data) if options.fn else ""
 
 
-def verbatim(options: Options) -> str:
+def verbatim(options: HelperOptions) -> str:
     return f"<{body(options)}>"
 
 
-def body(options: Options) -> str:
+def body(options: HelperOptions) -> str:
     return options.fn(options.context) if options.fn else ""
 
 
-def other(options: Options) -> str:
+def other(options: HelperOptions) -> str:
     return options.inverse(options.context) if options.inverse else ""
 
 

@@ -21,7 +21,7 @@ from cuecard.config.history_spec import (
     TokenHistory,
     WindowHistory,
 )
-from cuecard.pipeline.history.selection import Selected, apply_summary, select, summary_due
+from cuecard.pipeline.history.selection import HistoryCut, apply_summary, select, summary_due
 from cuecard.pipeline.history.units import cost
 from cuecard.pipeline.messages import TurnMessages, metadata_message, stack
 from cuecard.types import Summary, ToolCall, messages_from_json
@@ -86,7 +86,7 @@ def count(text: str) -> int:
     return (len(text) + 3) // 4
 
 
-def places(selected: Selected) -> list[int]:
+def places(selected: HistoryCut) -> list[int]:
     """The places of the messages that the cuts name, from 0."""
     found = (re.fullmatch(r"history messages? (\d+)(?: to (\d+))?", cut.what) for cut in selected.cuts)
     return [place for m in found if m for place in range(int(m[1]) - 1, int(m[2] or m[1]))]

@@ -11,7 +11,7 @@ from cms_agent import cms
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.files.content import read_models
 from cuecard.workbench.replay.play import play
-from cuecard.workbench.replay.report import Billing, Report, replay
+from cuecard.workbench.replay.report import BillingModels, ReplayReport, replay
 from cuecard.workbench.transcripts.formats import read_conversation
 from scenarios.recording import SCENARIOS, Recording, as_text, record, transcript_of
 
@@ -30,8 +30,8 @@ def transcripts(recordings: dict[str, Recording]) -> dict[str, TranscriptFile]:
 
 
 @pytest.fixture(scope="module")
-def reports(transcripts: dict[str, TranscriptFile]) -> dict[str, Report]:
-    return {name: replay(cms(), transcript, Billing([MODEL])) for name, transcript in transcripts.items()}
+def reports(transcripts: dict[str, TranscriptFile]) -> dict[str, ReplayReport]:
+    return {name: replay(cms(), transcript, BillingModels([MODEL])) for name, transcript in transcripts.items()}
 
 
 def test_the_shipped_recording_is_what_the_scenario_plays(transcripts: dict[str, TranscriptFile]) -> None:
@@ -49,18 +49,18 @@ def test_a_recording_has_a_request_for_each_decision_of_the_script(transcripts: 
         assert [len(turn.requests) for turn in transcript.turns] == planned
 
 
-def test_under_append_no_request_of_any_scenario_changes_what_was_sent_before(reports: dict[str, Report]) -> None:
+def test_under_append_no_request_of_any_scenario_changes_what_was_sent_before(reports: dict[str, ReplayReport]) -> None:
     assert [report.bill(report.variant("append")).rewrites for report in reports.values()] == [0, 0, 0, 0]
 
 
-def test_under_append_every_scenario_costs_least(reports: dict[str, Report]) -> None:
+def test_under_append_every_scenario_costs_least(reports: dict[str, ReplayReport]) -> None:
     for report in reports.values():
         costs = {variant.name: report.bill(variant).cost for variant in report.variants}
 
         assert min(costs, key=costs.__getitem__) == "append"
 
 
-def test_every_break_under_rewrite_names_a_discovery_or_the_memory(reports: dict[str, Report]) -> None:
+def test_every_break_under_rewrite_names_a_discovery_or_the_memory(reports: dict[str, ReplayReport]) -> None:
     breaks = [broken for report in reports.values() for broken in report.variant("rewrite").breaks if broken]
 
     assert {broken.id.partition("/")[0] for broken in breaks} == {"tools", "system"}

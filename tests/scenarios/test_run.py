@@ -23,7 +23,7 @@ from cuecard.types import ToolServerError
 from cuecard.workbench.run.assistant_file import read_assistant
 from cuecard.workbench.run.chat import chat
 from cuecard.workbench.run.command import run
-from cuecard.workbench.run.events import Answered, Change, Changed, Event
+from cuecard.workbench.run.events import ContentChange, ContentChanges, Event, TurnEnd
 from cuecard.workbench.run.play import changes
 from cuecard.workbench.run.view import View
 
@@ -229,7 +229,7 @@ def test_a_chat_keeps_the_history_and_ends_when_nothing_more_is_announced(small:
     asyncio.run(chat(assistant, engine, FunctionModel(decide), tmp_path, lambda: next(says), events.append))
 
     assert asked[:2] == [["Hello"], ["Hello", "And again"]]
-    assert [(event.answer, event.stopped) for event in events if isinstance(event, Answered)] == [
+    assert [(event.answer, event.stopped) for event in events if isinstance(event, TurnEnd)] == [
         ("answer 1", ""),
         ("answer 2", ""),
         ("", "no answer within 15 steps"),
@@ -242,14 +242,16 @@ def test_what_came_went_and_changed_is_reported_at_the_first_place_where_it_show
     after = {"pages": {"p1": {"title": "A!", "tags": ["x", "y"]}, "p3": {"title": "C"}}, "posts": {}}
 
     assert list(changes(before, after)) == [
-        Change("pages.p1.title", "A", "A!"),
-        Change("pages.p1.tags", ["x"], ["x", "y"]),
-        Change("pages.p2", {"title": "B"}, None),
-        Change("pages.p3", None, {"title": "C"}),
+        ContentChange("pages.p1.title", "A", "A!"),
+        ContentChange("pages.p1.tags", ["x"], ["x", "y"]),
+        ContentChange("pages.p2", {"title": "B"}, None),
+        ContentChange("pages.p3", None, {"title": "C"}),
     ]
 
 
-@pytest.mark.parametrize("event", [Answered("s", 1, "\x1b[2Jhi"), Changed("s", 1, (Change("\x1b[2J", 1, 2),))])
+@pytest.mark.parametrize(
+    "event", [TurnEnd("s", 1, "\x1b[2Jhi"), ContentChanges("s", 1, (ContentChange("\x1b[2J", 1, 2),))]
+)
 def test_nothing_that_is_shown_can_take_over_the_terminal(event: Event) -> None:
     out = io.StringIO()
 
@@ -262,7 +264,7 @@ def test_nothing_that_is_shown_can_take_over_the_terminal(event: Event) -> None:
 def test_colours_are_for_terminals_and_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     def shown() -> str:
         out = io.StringIO()
-        View(Console(file=out, force_terminal=True))(Answered("s", 1, "hi"))
+        View(Console(file=out, force_terminal=True))(TurnEnd("s", 1, "hi"))
         return out.getvalue()
 
     monkeypatch.setenv("TERM", "xterm-256color")

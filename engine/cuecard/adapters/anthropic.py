@@ -13,7 +13,7 @@ from dataclasses import field
 from functools import partial
 from typing import Any
 
-from cuecard.adapters.block_places import Reader, homes, results_behind
+from cuecard.adapters.block_places import MessageReader, homes, results_behind
 from cuecard.adapters.bodies import (
     Body,
     Message,
@@ -136,9 +136,9 @@ def _revealing(turn: Body) -> list[str]:
     return [block["tool_use_id"] for block in results if not block.get("is_error")]
 
 
-def _reader(step: Step) -> Reader:
+def _reader(step: Step) -> MessageReader:
     reminders = {reminder(block.text, step.reminder) for block in step.appended}
-    return Reader(result_ids, partial(ANTHROPIC.says, apart_from=reminders))
+    return MessageReader(result_ids, partial(ANTHROPIC.says, apart_from=reminders))
 
 
 def _addition(tool: str) -> Body:

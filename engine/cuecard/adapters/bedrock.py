@@ -18,7 +18,7 @@ from cuecard.adapters.bodies import (
 )
 from cuecard.adapters.content_places import Blocks, Ends, place
 from cuecard.adapters.lifetimes import check_lifetimes
-from cuecard.adapters.one_turn import Ended
+from cuecard.adapters.one_turn import EndedTexts
 from cuecard.config.model_profile import ModelProfile, bare_name
 from cuecard.errors import InputError, Problem
 from cuecard.model import Step
@@ -117,7 +117,7 @@ def _parted(messages: Iterable[Body], step: Step) -> list[Body]:
 
     What follows a block was another message: a block stands at the end of its own, or of the results in it.
     """
-    blocks, ended = [_text(reminder(block.text, step.reminder)) for block in step.appended], Ended(step)
+    blocks, ended = [_text(reminder(block.text, step.reminder)) for block in step.appended], EndedTexts(step)
     parted: list[Body] = []
     for message in messages:
         content = message["content"]

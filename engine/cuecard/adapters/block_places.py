@@ -17,7 +17,7 @@ from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Step
 
 
-class Read:
+class MessageFacts:
     """What of each message matters: the call ids of its tool results, and whether it holds words of the user."""
 
     __slots__ = ("_holding", "_saying", "ids", "words")
@@ -58,7 +58,7 @@ class Read:
         return place
 
 
-def turn_places(read: Read, turns: Sequence[str | None]) -> dict[int, int]:
+def turn_places(read: MessageFacts, turns: Sequence[str | None]) -> dict[int, int]:
     """The position of the message of each turn; of those that are no longer there, none.
 
     Args:
@@ -84,13 +84,13 @@ def turn_places(read: Read, turns: Sequence[str | None]) -> dict[int, int]:
     return found
 
 
-def _first(read: Read, end: int, wanted: int) -> list[int]:
+def _first(read: MessageFacts, end: int, wanted: int) -> list[int]:
     """So many messages of the user from the first one on, where all are there."""
     alone = read.alone(0, end)
     return alone[:wanted] if len(alone) >= wanted else []
 
 
-def _messages(read: Read, start: int, end: int, wanted: int) -> list[int]:
+def _messages(read: MessageFacts, start: int, end: int, wanted: int) -> list[int]:
     """At most so many messages of the user between two results, oldest first.
 
     A message of its own goes before one that holds the results, too, and before one that follows them at once: those
@@ -117,7 +117,7 @@ def _messages(read: Read, start: int, end: int, wanted: int) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class MessageReader:
     """How a provider's messages are read.
 
     Attributes:
@@ -128,13 +128,15 @@ class Reader:
     results: Callable[[Mapping[str, Any]], tuple[str, ...]]
     says: Callable[[Mapping[str, Any]], bool]
 
-    def read(self, messages: Iterable[Mapping[str, Any]]) -> Read:
+    def read(self, messages: Iterable[Mapping[str, Any]]) -> MessageFacts:
         """What of each message matters for the place of blocks."""
         known = list(messages)
-        return Read([self.results(message) for message in known], [self.says(message) for message in known])
+        return MessageFacts([self.results(message) for message in known], [self.says(message) for message in known])
 
 
-def homes(read: Read, blocks: Sequence[Appended], turns: Sequence[str | None] = ()) -> dict[int, list[Appended]]:
+def homes(
+    read: MessageFacts, blocks: Sequence[Appended], turns: Sequence[str | None] = ()
+) -> dict[int, list[Appended]]:
     """The position of the message that each block goes with, the blocks in their order.
 
     A block with `after_call_id` goes with the last result of its batch: results that follow each other. A block with
@@ -174,7 +176,7 @@ def homes(read: Read, blocks: Sequence[Appended], turns: Sequence[str | None] = 
     return found
 
 
-def results_behind(read: Read, results: Sequence[Sequence[str]], step: Step) -> dict[str, str]:
+def results_behind(read: MessageFacts, results: Sequence[Sequence[str]], step: Step) -> dict[str, str]:
     """Of each tool that a message of the user has brought, the call id of the first result behind that message.
 
     Args:

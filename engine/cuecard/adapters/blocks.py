@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cuecard.adapters.block_places import Reader, homes
+from cuecard.adapters.block_places import MessageReader, homes
 from cuecard.adapters.bodies import Body, Message
 from cuecard.adapters.one_turn import without_ended
 from cuecard.model import Step
@@ -15,7 +15,9 @@ _TRIES = 8
 """How often it is tried again without a message that looks like a block and stands at another place."""
 
 
-def place_after(messages: Iterable[Message], step: Step, make: Callable[[str], Body], reader: Reader) -> list[Body]:
+def place_after(
+    messages: Iterable[Message], step: Step, make: Callable[[str], Body], reader: MessageReader
+) -> list[Body]:
     """The messages with each block as a message of its own, exactly once, however often this is asked for.
 
     Args:
@@ -41,7 +43,9 @@ def place_after(messages: Iterable[Message], step: Step, make: Callable[[str], B
     return [*placed, *bare[before:]]
 
 
-def without_blocks(messages: Sequence[Message], step: Step, made: Mapping[str, Body], reader: Reader) -> list[int]:
+def without_blocks(
+    messages: Sequence[Message], step: Step, made: Mapping[str, Body], reader: MessageReader
+) -> list[int]:
     """The positions of the messages that are no blocks.
 
     A user may paste the text of a block: a message of the user is a block only where one belongs, and then only once.
@@ -78,7 +82,7 @@ class _Guess:
     asked: set[int]
 
 
-def _asked(messages: Sequence[Message], alike: Collection[int], reader: Reader) -> set[int]:
+def _asked(messages: Sequence[Message], alike: Collection[int], reader: MessageReader) -> set[int]:
     """Those that a block could be: they follow the user's words, results or another block, and no answer."""
     found: set[int] = set()
     open_ = False
@@ -90,7 +94,7 @@ def _asked(messages: Sequence[Message], alike: Collection[int], reader: Reader) 
     return found
 
 
-def _elsewhere(guess: _Guess, step: Step, made: Mapping[str, Body], reader: Reader) -> Iterator[int]:
+def _elsewhere(guess: _Guess, step: Step, made: Mapping[str, Body], reader: MessageReader) -> Iterator[int]:
     """Those that were taken for blocks and stand where none belongs."""
     bare = [place for place in range(len(guess.messages)) if place not in guess.taken and place not in guess.asked]
     found = homes(reader.read(guess.messages[place] for place in bare), step.appended, step.turns)

@@ -112,7 +112,7 @@ ToolBody: TypeAlias = Annotated[Mapping[str, Any], PlainValidator(_plain_tool)]
 _PLAIN = "pass messages and tools as plain dicts; objects of an SDK have a method such as `model_dump()`"
 
 
-class Told(NamedTuple):
+class MessageProblem(NamedTuple):
     """A problem within a message: where, what is expected, and what was found."""
 
     at: str
@@ -136,7 +136,7 @@ def body_rules(form: Form, messages: str = "messages") -> Rules:
 
 
 def _mistakes(
-    values: Iterable[Any], name: str, check: Callable[[Mapping[str, Any]], Iterator[Told]]
+    values: Iterable[Any], name: str, check: Callable[[Mapping[str, Any]], Iterator[MessageProblem]]
 ) -> Iterator[Problem]:
     for place, value in enumerate(values):
         try:
@@ -207,108 +207,108 @@ def _named(model: str, base_url: str) -> ModelProfile:
     return replace(read_models().find(model, endpoint=base_url), name=wire_name(model, base_url))
 
 
-def _anthropic(message: Mapping[str, Any]) -> Iterator[Told]:
+def _anthropic(message: Mapping[str, Any]) -> Iterator[MessageProblem]:
     yield from _text_at(message, "role")
     content = message.get("content")
     if isinstance(content, str):
         return
     if not isinstance(content, (list, tuple)):
-        yield Told(".content", "a text or a list of blocks", content)
+        yield MessageProblem(".content", "a text or a list of blocks", content)
         return
     for place, block in enumerate(content):
         at = f".content[{place}]"
         if not isinstance(block, Mapping):
-            yield Told(at, "a mapping", block)
+            yield MessageProblem(at, "a mapping", block)
         elif block.get("type") == "tool_result":
             yield from _text_at(block, "tool_use_id", at)
             yield from _blocks(block.get("content"), f"{at}.content")
 
 
-def _blocks(content: Any, at: str) -> Iterator[Told]:
+def _blocks(content: Any, at: str) -> Iterator[MessageProblem]:
     if isinstance(content, (list, tuple)):
         yield from (
-            Told(f"{at}[{place}]", "a mapping", block)
+            MessageProblem(f"{at}[{place}]", "a mapping", block)
             for place, block in enumerate(content)
             if not isinstance(block, Mapping)
         )
     elif content is not None and not isinstance(content, str):
-        yield Told(at, "a text or a list of blocks", content)
+        yield MessageProblem(at, "a text or a list of blocks", content)
 
 
-def _bedrock(message: Mapping[str, Any]) -> Iterator[Told]:
+def _bedrock(message: Mapping[str, Any]) -> Iterator[MessageProblem]:
     yield from _text_at(message, "role")
     content = message.get("content")
     if not isinstance(content, (list, tuple)):
-        yield Told(".content", "a list of blocks", content)
+        yield MessageProblem(".content", "a list of blocks", content)
         return
     for place, block in enumerate(content):
         at = f".content[{place}]"
         if not isinstance(block, Mapping):
-            yield Told(at, "a mapping", block)
+            yield MessageProblem(at, "a mapping", block)
         elif block.get("toolResult") is not None:
             result = block["toolResult"]
             if isinstance(result, Mapping):
                 yield from _text_at(result, "toolUseId", f"{at}.toolResult")
             else:
-                yield Told(f"{at}.toolResult", "a mapping", result)
+                yield MessageProblem(f"{at}.toolResult", "a mapping", result)
 
 
-def _chat(message: Mapping[str, Any]) -> Iterator[Told]:
+def _chat(message: Mapping[str, Any]) -> Iterator[MessageProblem]:
     yield from _text_at(message, "role")
     if message.get("role") == "tool":
         yield from _text_at(message, "tool_call_id")
 
 
-def _called_chat(message: Mapping[str, Any]) -> Iterator[Told]:
+def _called_chat(message: Mapping[str, Any]) -> Iterator[MessageProblem]:
     yield from _chat(message)
     calls = message.get("tool_calls") or ()
     if not isinstance(calls, (list, tuple)):
-        yield Told(".tool_calls", "a list of calls", calls)
+        yield MessageProblem(".tool_calls", "a list of calls", calls)
         return
     for place, call in enumerate(calls):
         if not isinstance(call, Mapping) or not isinstance(call.get("function") or {}, Mapping):
-            yield Told(f".tool_calls[{place}]", "a call with a `function`", call)
+            yield MessageProblem(f".tool_calls[{place}]", "a call with a `function`", call)
 
 
-def _responses(item: Mapping[str, Any]) -> Iterator[Told]:
+def _responses(item: Mapping[str, Any]) -> Iterator[MessageProblem]:
     for key in ("role", "type", "call_id"):
         if item.get(key) is not None:
             yield from _text_at(item, key)
 
 
-def _gemini(content: Mapping[str, Any]) -> Iterator[Told]:
+def _gemini(content: Mapping[str, Any]) -> Iterator[MessageProblem]:
     if "role" in content:
         yield from _text_at(content, "role")
     parts = content.get("parts", ())
     if not isinstance(parts, (list, tuple)):
-        yield Told(".parts", "a list of parts", parts)
+        yield MessageProblem(".parts", "a list of parts", parts)
         return
     for place, part in enumerate(parts):
         if not isinstance(part, Mapping):
-            yield Told(f".parts[{place}]", "a mapping", part)
+            yield MessageProblem(f".parts[{place}]", "a mapping", part)
             continue
         for key in ("functionResponse", "function_response"):
             response = part.get(key)
             if response is not None and not isinstance(response, Mapping):
-                yield Told(f".parts[{place}].{key}", "a mapping", response)
+                yield MessageProblem(f".parts[{place}].{key}", "a mapping", response)
             elif response and response.get("id") is not None:
                 yield from _text_at(response, "id", f".parts[{place}].{key}")
 
 
-def _tool(tool: Mapping[str, Any]) -> Iterator[Told]:
+def _tool(tool: Mapping[str, Any]) -> Iterator[MessageProblem]:
     for key in ("function", "toolSpec", "systemTool"):
         if not isinstance(tool.get(key, {}), Mapping):
-            yield Told(f".{key}", "a mapping", tool[key])
+            yield MessageProblem(f".{key}", "a mapping", tool[key])
     for key in ("name", "type"):
         if tool.get(key) is not None:
             yield from _text_at(tool, key)
 
 
-def _text_at(value: Mapping[str, Any], key: str, at: str = "") -> tuple[Told, ...]:
-    return () if isinstance(value.get(key), str) else (Told(f"{at}.{key}", "a text", value.get(key)),)
+def _text_at(value: Mapping[str, Any], key: str, at: str = "") -> tuple[MessageProblem, ...]:
+    return () if isinstance(value.get(key), str) else (MessageProblem(f"{at}.{key}", "a text", value.get(key)),)
 
 
-_FORMS: Mapping[Form, Callable[[Mapping[str, Any]], Iterator[Told]]] = {
+_FORMS: Mapping[Form, Callable[[Mapping[str, Any]], Iterator[MessageProblem]]] = {
     "anthropic": _anthropic,
     "bedrock": _bedrock,
     "chat": _chat,

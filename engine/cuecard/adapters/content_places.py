@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from cuecard.adapters.block_places import Reader, homes, turn_places
+from cuecard.adapters.block_places import MessageReader, homes, turn_places
 from cuecard.adapters.bodies import Body, Message, reminder
-from cuecard.adapters.one_turn import Ended, ended_turns, without_thinking
+from cuecard.adapters.one_turn import EndedTexts, ended_turns, without_thinking
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Appended, Lifetime, Step
 
@@ -66,21 +66,21 @@ def place(turns: Sequence[Body], step: Step, model: ModelProfile, form: Blocks =
     Texts that have ended are taken out and, for models that check it, the thinking that followed them.
     """
     if step.ended:
-        turns = _without_ended(turns, Ended(step), form)
+        turns = _without_ended(turns, EndedTexts(step), form)
     if step.ended and model.checks_thinking:
-        turns = without_thinking(turns, Reader(form.result_ids, form.says).read(turns), step, form.thinks)
+        turns = without_thinking(turns, MessageReader(form.result_ids, form.says).read(turns), step, form.thinks)
     if model.mid_conversation == "user":
         return _as_reminders(turns, step, form)
     return _as_messages(turns, step, form)
 
 
-def _without_ended(turns: Sequence[Body], ended: Ended, form: Blocks) -> list[Body]:
+def _without_ended(turns: Sequence[Body], ended: EndedTexts, form: Blocks) -> list[Body]:
     """The messages without ended texts; a message of the user that is nothing else is the user's own."""
     kept = [{**turn, "content": list(_staying(turn, ended, form))} for turn in turns]
     return [turn for turn in kept if turn["content"] or turn["role"] != "system"]
 
 
-def _staying(turn: Body, ended: Ended, form: Blocks) -> Iterator[Body]:
+def _staying(turn: Body, ended: EndedTexts, form: Blocks) -> Iterator[Body]:
     for at, block in enumerate(turn["content"]):
         text = block.get("text")
         if turn["role"] == "system":
@@ -104,7 +104,7 @@ def _as_reminders(turns: Sequence[Body], step: Step, form: Blocks) -> list[Body]
     """
     make = partial(reminder, form=step.reminder)
     texts = {make(block.text) for block in step.appended}
-    reader = Reader(form.result_ids, partial(form.says, apart_from=texts))
+    reader = MessageReader(form.result_ids, partial(form.says, apart_from=texts))
     found = homes(reader.read(turns), step.appended, step.turns)
     placed = list(turns)
     for at, blocks in found.items():
@@ -144,7 +144,7 @@ def _as_messages(turns: Sequence[Body], step: Step, form: Blocks) -> list[Body]:
     texts = {block.text for block in step.appended}
     bare = [_without(turn, texts) if turn["role"] == "system" else turn for turn in turns]
     bare = [turn for turn in bare if turn["content"] or turn["role"] != "system"]
-    found = homes(Reader(form.result_ids, form.says).read(bare), step.appended, step.turns)
+    found = homes(MessageReader(form.result_ids, form.says).read(bare), step.appended, step.turns)
     placed: list[Body] = []
     waiting: list[Body] = []
     for place_, turn in enumerate(bare):
@@ -189,7 +189,7 @@ class Ends:
         end = _first_of(turns, step, "step") or _whole(turns, len(turns))
         answer = _answer(turns)
         before = _whole(turns, answer) if answer else None
-        places = turn_places(Reader(form.result_ids, form.says).read(turns), step.turns) if step.turns else {}
+        places = turn_places(MessageReader(form.result_ids, form.says).read(turns), step.turns) if step.turns else {}
         now = len(step.turns) - 1
         if answer > places.get(now, -1) or now not in places:
             return cls(_known(end, before))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from cuecard.adapters.block_places import Reader
+from cuecard.adapters.block_places import MessageReader
 from cuecard.adapters.blocks import place_after
 from cuecard.adapters.bodies import Body, Message, ToolBody, body_rules, order_tools, reminder
 from cuecard.model import Step
@@ -57,4 +57,4 @@ def _response(part: Message) -> Message | None:
     return part.get("functionResponse") or part.get("function_response")
 
 
-_READER = Reader(_response_ids, _says)
+_READER = MessageReader(_response_ids, _says)

@@ -76,7 +76,7 @@ def agent_server(engine: Engine, packages: Sequence[SkillPackage] = (), version:
         packages: its skills.
         version: the version that the server reports.
     """
-    serving = Serving(engine, by_uri(engine, packages))
+    serving = McpAnswers(engine, by_uri(engine, packages))
     server: Server[Any] = Server(
         engine.name,
         version=version,
@@ -97,7 +97,7 @@ def by_uri(engine: Engine, packages: Sequence[SkillPackage]) -> dict[str, SkillP
     return {package.uri(engine.name): package for package in packages}
 
 
-def add_skills(server: Server[Any], serving: Serving) -> None:
+def add_skills(server: Server[Any], serving: McpAnswers) -> None:
     """Let a server answer what MCP's extension for skills asks."""
     server.add_request_handler("skills/list", PaginatedRequestParams, serving.list_skills)
     server.add_request_handler("skills/get", _GetSkillParams, serving.get_skill)
@@ -105,7 +105,7 @@ def add_skills(server: Server[Any], serving: Serving) -> None:
 
 
 @dataclass(slots=True)
-class Serving:
+class McpAnswers:
     """What the requests of MCP's clients are answered with.
 
     Attributes:
@@ -301,7 +301,7 @@ class FollowingServer:
 
     def __init__(self, engine: Engine, packages: Sequence[SkillPackage] = (), version: str = "") -> None:
         """Serve an agent and its skills; `version` is the version that the server reports."""
-        self._serving = serving = Serving(engine, by_uri(engine, packages))
+        self._serving = serving = McpAnswers(engine, by_uri(engine, packages))
         self._bus = InMemorySubscriptionBus()
         self._session: ServerSession | None = None
         self.server: Server[Any] = Server(

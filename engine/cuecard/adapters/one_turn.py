@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from cuecard.adapters.block_places import Read, Reader, turn_places
+from cuecard.adapters.block_places import MessageFacts, MessageReader, turn_places
 from cuecard.adapters.bodies import Body, Message, reminder
 from cuecard.agent.agent import Agent
 from cuecard.errors import InputError, Problem
@@ -19,7 +19,7 @@ from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.passing import one_turn_names
 
 
-class Ended:
+class EndedTexts:
     """Recognises the texts of a conversation that are no longer sent.
 
     The turn's own texts are among them where any has ended: one may read like an earlier one, and all are placed anew.
@@ -50,9 +50,9 @@ class Ended:
         return self.is_text(text[len(self._before) : len(text) - len(self._after)])
 
 
-def without_ended(messages: Sequence[Body], step: Step, reader: Reader) -> list[Body]:
+def without_ended(messages: Sequence[Body], step: Step, reader: MessageReader) -> list[Body]:
     """The messages without those that are nothing but an ended text, where blocks are messages of their own."""
-    ended = Ended(step)
+    ended = EndedTexts(step)
     if not ended:
         return list(messages)
     kept: list[Body] = []
@@ -91,7 +91,7 @@ def ended_turns(step: Step) -> frozenset[int]:
     return frozenset(each.turn for each in step.ended if each.turn is not None and each.turn < len(step.turns) - 1)
 
 
-def in_ended_turns(read: Read, step: Step) -> Iterator[range]:
+def in_ended_turns(read: MessageFacts, step: Step) -> Iterator[range]:
     """Of each ended turn, the messages between its first text and the next message of the user."""
     turns = ended_turns(step)
     places = turn_places(read, step.turns) if turns else {}
@@ -103,7 +103,9 @@ def in_ended_turns(read: Read, step: Step) -> Iterator[range]:
         yield range(first + 1, next((place for place in starts if place > first), len(read.ids)))
 
 
-def without_thinking(turns: Sequence[Body], read: Read, step: Step, thinks: Callable[[Message], bool]) -> list[Body]:
+def without_thinking(
+    turns: Sequence[Body], read: MessageFacts, step: Step, thinks: Callable[[Message], bool]
+) -> list[Body]:
     """The messages without the thinking of ended turns, for models that check it against what stands before it."""
     places = {place for held in in_ended_turns(read, step) for place in held}
     if not places:

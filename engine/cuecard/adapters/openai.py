@@ -12,7 +12,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from cuecard.adapters.block_places import Read, Reader
+from cuecard.adapters.block_places import MessageFacts, MessageReader
 from cuecard.adapters.blocks import place_after
 from cuecard.adapters.bodies import (
     Body,
@@ -115,7 +115,7 @@ def _parts(pieces: Iterable[tuple[str, bool]], kind: str) -> list[Body]:
 
 
 def _place(
-    messages: Iterable[Message], step: Step, model: ModelProfile, reader: Reader, first: Sequence[Body]
+    messages: Iterable[Message], step: Step, model: ModelProfile, reader: MessageReader, first: Sequence[Body]
 ) -> list[Body]:
     bare = [message for message in messages if message not in first]
     return _placed(bare, step, model.mid_conversation, reader)
@@ -126,7 +126,7 @@ def place_in_chat(messages: Iterable[Message], step: Step, role: Authority) -> l
     return _placed(messages, step, role, _CHAT)
 
 
-def _placed(messages: Iterable[Message], step: Step, role: Authority, reader: Reader) -> list[Body]:
+def _placed(messages: Iterable[Message], step: Step, role: Authority, reader: MessageReader) -> list[Body]:
     def block(text: str) -> Body:
         return {"role": role, "content": reminder(text, step.reminder) if role == "user" else text}
 
@@ -141,16 +141,16 @@ def _tool_ids(message: Message) -> tuple[str, ...]:
     return (message["tool_call_id"],) if message.get("role") == "tool" else ()
 
 
-class _ChatReader(Reader):
+class _ChatReader(MessageReader):
     """Reads many messages at a time: hosts of Chat Completions have no more than these, and send them all each time."""
 
     __slots__ = ()
 
     @override
-    def read(self, messages: Iterable[Message]) -> Read:
+    def read(self, messages: Iterable[Message]) -> MessageFacts:
         known = list(messages)
         ids = [(message["tool_call_id"],) if message.get("role") == "tool" else () for message in known]
-        return Read(ids, [message.get("role") == "user" for message in known])
+        return MessageFacts(ids, [message.get("role") == "user" for message in known])
 
 
 _CHAT = _ChatReader(_tool_ids, _is_user)
@@ -161,7 +161,7 @@ def _output_ids(item: Message) -> tuple[str, ...]:
     return (item.get("call_id") or "",) if str(item.get("type", "")).endswith("_output") else ()
 
 
-_RESPONSES = Reader(_output_ids, _is_user)
+_RESPONSES = MessageReader(_output_ids, _is_user)
 
 
 def with_results(

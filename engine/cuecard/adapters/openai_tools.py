@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from cuecard.adapters.block_places import Reader, homes
+from cuecard.adapters.block_places import MessageReader, homes
 from cuecard.adapters.blocks import without_blocks
 from cuecard.adapters.bodies import Body, Message, is_offered, reminder, tool_name
 from cuecard.errors import InputError, Problem
@@ -151,7 +151,7 @@ class _Late:
             for name in names
             if name in self.tools
         ]
-        reader = Reader(_output_ids, lambda item: item.get("role") == "user")
+        reader = MessageReader(_output_ids, lambda item: item.get("role") == "user")
         made = {block.text: {"role": "user", "content": reminder(block.text, step.reminder)} for block in step.appended}
         bare = without_blocks(self.items, step, made, reader)
         known = {*bare}

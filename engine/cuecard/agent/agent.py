@@ -20,7 +20,7 @@ from cuecard.model.tools import Skill
 from cuecard.records import dataclass
 from cuecard.sources.skill_selection import usable_skills
 from cuecard.sources.tools import Protocol
-from cuecard.template.guards.gate import Gate
+from cuecard.template.guards.gate import PromptGate
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Agent:
     origins: Mapping[str, str] = field(default_factory=dict)
     models: ModelsFile | None = None
     tool_cuts: tuple[Cut, ...] = ()
-    gate: Gate = Gate()
+    gate: PromptGate = PromptGate()
     ranker: NamedRanker = NamedRanker()
     results: ResultForms = ()
 

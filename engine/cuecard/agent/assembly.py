@@ -9,7 +9,7 @@ from cuecard.agent.producers.section_text import Producer, SectionText, use_prob
 from cuecard.agent.sections.condition_checks import alternatives, check_condition, check_waiting, conditions_of
 from cuecard.agent.sections.conditions import inputs_read, parts_of
 from cuecard.agent.sections.elements import entries_guard
-from cuecard.agent.sections.section import PROTOCOLS, Around, Body, Chosen, Section, SkillsFill
+from cuecard.agent.sections.section import PROTOCOLS, Around, Section, SectionBody, SectionChoice, SkillsFill
 from cuecard.agent.sections.section_source import (
     RHYTHM,
     fill_of,
@@ -22,7 +22,7 @@ from cuecard.agent.sections.section_source import (
     source_of,
     tier_of,
 )
-from cuecard.agent.sections.selections import Edition, Written, written_editions
+from cuecard.agent.sections.selections import Edition, EditionSource, written_editions
 from cuecard.agent.world import World
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.document import inline_problem
@@ -44,7 +44,7 @@ class SectionUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledSection:
     """A section with its text, for checks."""
 
     section: Section
@@ -60,8 +60,8 @@ class Assembly:
         self._world, self._producer = world, producer
         self.layout, self.problems = producer.layout, producer.problems
         self._stable = _stable(world.spec)
-        self._made: dict[int, tuple[Written, Compiled | None]] = {}
-        self._further: list[Compiled] = []
+        self._made: dict[int, tuple[EditionSource, CompiledSection | None]] = {}
+        self._further: list[CompiledSection] = []
         self._editions = {
             edition: tuple(made for each in written if (made := self._compiled(each)))
             for edition, written in written_editions(world.spec).items()
@@ -81,22 +81,22 @@ class Assembly:
         }
 
     @property
-    def compiled(self) -> tuple[Compiled, ...]:
+    def compiled(self) -> tuple[CompiledSection, ...]:
         """The sections of a call without profile and variant, with their texts."""
         return self._editions["", ""]
 
     @property
-    def frame(self) -> tuple[Compiled, ...]:
+    def frame(self) -> tuple[CompiledSection, ...]:
         """What precedes the first section and follows the last."""
         return tuple(map(self._framed, self._producer.frame))
 
     @property
-    def further(self) -> tuple[Compiled, ...]:
+    def further(self) -> tuple[CompiledSection, ...]:
         """The same sections with each of their alternative texts."""
         return tuple(self._further)
 
     @property
-    def all_compiled(self) -> tuple[Compiled, ...]:
+    def all_compiled(self) -> tuple[CompiledSection, ...]:
         """All sections of every profile and variant, and the frame."""
         return (*self.frame, *(made for _, made in self._made.values() if made), *self._further)
 
@@ -112,13 +112,13 @@ class Assembly:
     def _sections(self) -> dict[str, Section]:
         return {made.section.id: made.section for _, made in self._made.values() if made}
 
-    def _compiled(self, written: Written) -> Compiled | None:
+    def _compiled(self, written: EditionSource) -> CompiledSection | None:
         key = id(written)  # kept in the table, so that its id cannot be reused
         if key not in self._made:
             self._made[key] = written, self._compile(written)
         return self._made[key][1]
 
-    def _compile(self, written: Written) -> Compiled | None:
+    def _compile(self, written: EditionSource) -> CompiledSection | None:
         texts = [text for each in alternatives(written) if (text := self._producer.text(each))]
         if len(texts) < len(alternatives(written)):
             return None
@@ -131,14 +131,14 @@ class Assembly:
             self.problems += check_condition(document, at, condition, inputs)
         choices = tuple((choice.condition, text.origin) for choice, text in zip(spec.choose or (), texts, strict=False))
         renders = tuple(Around(text.render) if is_around(spec, text.statements) else text.render for text in texts)
-        render = Chosen(renders, spec.id) if choices else renders[0]
+        render = SectionChoice(renders, spec.id) if choices else renders[0]
         reads = frozenset(use.name for use in (*in_text, *others))
         section = Section(
             spec=spec,
             tier=self._tier(written, reads),
             reads=reads,
             source=texts[0].origin,
-            render=Body(render, spec.id, spec.trust == "author"),
+            render=SectionBody(render, spec.id, spec.trust == "author"),
             label=self._producer.label(spec),
             heading=self._producer.heading(spec),
             leads=self._producer.leads(spec),
@@ -148,19 +148,19 @@ class Assembly:
             own=entries_guard(written.spec),
             choices=choices,
         )
-        self._further += [Compiled(section, text, ()) for text in texts[1:]]
-        return Compiled(section, texts[0], (*in_text, *others, *self._asked_tools(written)))
+        self._further += [CompiledSection(section, text, ()) for text in texts[1:]]
+        return CompiledSection(section, texts[0], (*in_text, *others, *self._asked_tools(written)))
 
-    def _framed(self, framed: tuple[str, SectionText]) -> Compiled:
+    def _framed(self, framed: tuple[str, SectionText]) -> CompiledSection:
         name, text = framed
         reads = frozenset(use.name for use in text.inputs)
         spec = SectionSpec.model_construct(id=name)
         tier = tier_of(reads, None, self._world.spec.inputs)
         section = Section(spec, tier, reads, text.origin, text.render, f"<{name}>", frame=True)
         uses = (SectionUse(use.name, partial(use_problem, self._world, text, use)) for use in text.inputs)
-        return Compiled(section, text, tuple(uses))
+        return CompiledSection(section, text, tuple(uses))
 
-    def _fill(self, written: Written) -> Fill | None:
+    def _fill(self, written: EditionSource) -> Fill | None:
         fill, problems = fill_of(written.spec, self._world)
         self.problems += [self._placed(problem, written) for problem in problems]
         if isinstance(fill, SkillsFill):
@@ -168,12 +168,12 @@ class Assembly:
             self.problems += check_skill_names(self._world.document, at, fill.spec, fill.skills)
         return fill
 
-    def _text_uses(self, written: Written, text: SectionText) -> Iterator[SectionUse]:
+    def _text_uses(self, written: EditionSource, text: SectionText) -> Iterator[SectionUse]:
         for use in text.inputs:
             if use.name not in local_names(written.spec):
                 yield SectionUse(use.name, partial(use_problem, self._world, text, use))
 
-    def _other_uses(self, written: Written, fill: Fill | None) -> Iterator[SectionUse]:
+    def _other_uses(self, written: EditionSource, fill: Fill | None) -> Iterator[SectionUse]:
         problem = self._world.document.problem
         for at, condition in conditions_of(written):
             for name in dict.fromkeys(inputs_read(condition)):
@@ -181,7 +181,7 @@ class Assembly:
         for name in inputs_of(fill):
             yield SectionUse(name, partial(problem, written.place(source_of(written.spec))))
 
-    def _asked_tools(self, written: Written) -> Iterator[SectionUse]:
+    def _asked_tools(self, written: EditionSource) -> Iterator[SectionUse]:
         """The tools in its conditions, named like those that its texts ask for."""
         for at, condition in conditions_of(written):
             for place, part in parts_of(condition):
@@ -189,7 +189,7 @@ class Assembly:
                     yield SectionUse(TOOL + part.tool, partial(self._world.document.problem, (*at, *place, "tool")))
 
     def _step_reads(
-        self, written: Written, in_text: Sequence[SectionUse], others: Sequence[SectionUse]
+        self, written: EditionSource, in_text: Sequence[SectionUse], others: Sequence[SectionUse]
     ) -> Iterator[Problem]:
         """Discoveries change from step to step, so only texts of the system prompt may read them.
 
@@ -204,7 +204,7 @@ class Assembly:
             message, hint = f"`{PROTOCOLS}` is not allowed in a message of role {role}", "remove `role`"
             yield problem(written.place("role"), "wrong-value", message, hint)
 
-    def _unread_source(self, written: Written, texts: Sequence[SectionText]) -> Iterator[Problem]:
+    def _unread_source(self, written: EditionSource, texts: Sequence[SectionText]) -> Iterator[Problem]:
         """The problem of a source without a place in its section's text."""
         source, names = source_of(written.spec), local_names(written.spec)
         replaced = any({*TEXTS} & patch.model_fields_set for patch, _ in written.patches)
@@ -213,7 +213,7 @@ class Assembly:
             hint = "write `{{{" + names[0] + "}}}` into the text, where it belongs"
             yield self._world.document.problem(written.place(source), "no-effect", message, hint, key=True)
 
-    def _placed(self, problem: Problem, written: Written) -> Problem:
+    def _placed(self, problem: Problem, written: EditionSource) -> Problem:
         """The problem of a source at the key it concerns."""
         document = self._world.document
         key, _, rest = problem.name.removeprefix(f"sections.{written.spec.id}.").partition(".")
@@ -225,7 +225,7 @@ class Assembly:
             return inline_problem(document, at, problem)
         return document.problem(at, problem.code, problem.message, problem.hint, severity=problem.severity)
 
-    def _tier(self, written: Written, reads: frozenset[str]) -> Tier:
+    def _tier(self, written: EditionSource, reads: frozenset[str]) -> Tier:
         spec, inferred = written.spec, tier_of(reads, written.spec, self._world.spec.inputs)
         if spec.tier and RHYTHM.index(spec.tier) < RHYTHM.index(inferred):
             why = ", ".join(sorted(reads)) or "a source that changes from call to call"
@@ -234,7 +234,7 @@ class Assembly:
             self.problems.append(self._world.document.problem(place, "wrong-tier", message, hint))
         return spec.tier or inferred
 
-    def _lifetime(self, written: Written, reads: frozenset[str]) -> Lifetime:
+    def _lifetime(self, written: EditionSource, reads: frozenset[str]) -> Lifetime:
         spec, inputs = written.spec, self._world.spec.inputs
         in_stable_part = self._stable is not None and spec.id in self._stable
         self.problems += lifetime_problems(self._world, written, reads, stable=in_stable_part)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from cuecard.agent.agent import Agent
 from cuecard.agent.assembly import Assembly
-from cuecard.agent.checks.budget import Counted, over_budget
+from cuecard.agent.checks.budget import CountedAgent, over_budget
 from cuecard.agent.checks.inputs import check_inputs, check_words, refuse_escaped, refuse_invisible
 from cuecard.agent.checks.partials import check_partials
 from cuecard.agent.checks.tools import check_asked, check_file_order, check_tools
@@ -42,14 +42,14 @@ from cuecard.model import CountTokens, FileText, ToolCard
 from cuecard.records import dataclass
 from cuecard.sources.tools import Protocol, make_protocol
 from cuecard.template import clean, without_controls
-from cuecard.template.guards.gate import Gate
-from cuecard.template.syntax.source import Source
+from cuecard.template.guards.gate import PromptGate
+from cuecard.template.syntax.source import TemplateSource
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Draft:
+class AgentDraft:
     """An agent as far as it could be built; missing parts are None, and `problems` says why."""
 
     sources: AgentSources
@@ -82,14 +82,14 @@ class Draft:
         return self.assembly is None or any(problem.severity == "error" for problem in self.problems)
 
 
-def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_helpers) -> Draft:
+def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_helpers) -> AgentDraft:
     """Read, compile and check as much as possible."""
     problems = [*sources.problems, *_invisible(sources, memo)]
     specification = _attempt(lambda: read_specification(sources, memo), problems)
     told = read_instructions(sources.instructions, memo, are_all=not lost_instructions(sources, specification))
     cards, found = told.cards, told.problems
     models, wrong = read_own_models(sources.models, memo)
-    draft = Draft(sources, specification, None, cards, (), {}, models=models)
+    draft = AgentDraft(sources, specification, None, cards, (), {}, models=models)
     problems += specification.problems if specification else ()
     if specification is None or specification.spec is None:
         problems += _template_problems(sources, memo)
@@ -143,7 +143,7 @@ def _check_sections(
     compiled = assembly.all_compiled
     uses = [use for each in compiled for use in each.uses]
     texts = [(each.text.source, each.text.program) for each in compiled]
-    texts += [(Source(each.template.name, each.template.text), each.template.program) for each in results.texts]
+    texts += [(TemplateSource(each.template.name, each.template.text), each.template.program) for each in results.texts]
     # It is unknown what a section reads if it does not compile, so nothing is reported as unused.
     yield from dict.fromkeys(check_inputs(document, spec, uses, are_all=assembly.is_whole))
     instructed = assembly.is_whole and any(card.instructions for card in cards.values())
@@ -207,7 +207,7 @@ def build_agent(
         raise SpecError(draft.problems)
     protocols = draft.protocols
     if counter and draft.specification:
-        agent = Counted(draft.specification.document, draft.spec, draft.assembly, protocols, _bytes)
+        agent = CountedAgent(draft.specification.document, draft.spec, draft.assembly, protocols, _bytes)
         # No token is shorter than a byte, so tokens are only counted where bytes exceed a budget.
         if any(over_budget(agent)):
             _refuse(over_budget(replace(agent, count=counter(draft.spec.tokens.encoding))))
@@ -225,7 +225,7 @@ def build_agent(
         files=_files(sources),
         origins=_origins(draft),
         models=draft.models,
-        gate=Gate(names, draft.spec.words.elements, layout.escaping, layout.guard, layout.markdown),
+        gate=PromptGate(names, draft.spec.words.elements, layout.escaping, layout.guard, layout.markdown),
         ranker=named_ranker(draft.specification.document, draft.spec) if draft.specification else NamedRanker(),
         results=draft.results,
     )
@@ -247,7 +247,7 @@ def _files(sources: AgentSources) -> dict[str, FileText]:
     return {**found, **{path: FileText(path, None, error) for path, error in sources.unread}}
 
 
-def _origins(draft: Draft) -> dict[str, str]:
+def _origins(draft: AgentDraft) -> dict[str, str]:
     """The file and line that each value comes from, if files are layered."""
     if draft.specification is None or not draft.specification.layered:
         return {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cuecard.agent.assembly import Assembly
-from cuecard.agent.build import Draft
-from cuecard.agent.checks.budget import Counted, check_budget
+from cuecard.agent.build import AgentDraft
+from cuecard.agent.checks.budget import CountedAgent, check_budget
 from cuecard.agent.checks.caching import check_mappings, check_order, check_volatile
 from cuecard.agent.checks.lifetimes import check_lifetimes
 from cuecard.agent.checks.templates import check_compared, check_habits, check_result_habits
@@ -16,10 +16,10 @@ from cuecard.errors import Problem
 from cuecard.model import CountTokens
 from cuecard.template.markup.xml import schema_problems
 from cuecard.template.syntax.parser import parse
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 
 
-def lint(draft: Draft, *, count: CountTokens, schema: str) -> list[Problem]:
+def lint(draft: AgentDraft, *, count: CountTokens, schema: str) -> list[Problem]:
     """Every problem in addition to those of the draft.
 
     Args:
@@ -43,20 +43,20 @@ def lint(draft: Draft, *, count: CountTokens, schema: str) -> list[Problem]:
     ]
 
 
-def _schema(draft: Draft, schema: str) -> list[Problem]:
+def _schema(draft: AgentDraft, schema: str) -> list[Problem]:
     """The problems of the template's structure, if it compiles."""
     template = draft.sources.template
     if template is None:
         return []
-    source = Source(template.name, template.text)
+    source = TemplateSource(template.name, template.text)
     return schema_problems(source, parse(source), schema)
 
 
-def _counted(draft: Draft, assembly: Assembly, spec: AgentFile, count: CountTokens) -> Iterator[Problem]:
+def _counted(draft: AgentDraft, assembly: Assembly, spec: AgentFile, count: CountTokens) -> Iterator[Problem]:
     specification = draft.specification
     if specification is None:
         return
-    agent = Counted(specification.document, spec, assembly, draft.protocols, count)
+    agent = CountedAgent(specification.document, spec, assembly, draft.protocols, count)
     apart = () if spec.delivery == "rewrite" else [each for each in agent.system if not each.section.stays]
     yield from check_order([*assembly.frame[:1], *(each for each in agent.system if each not in apart)], agent.cost)
     yield from check_lifetimes([*assembly.frame, *assembly.compiled, *assembly.further], spec, agent.cost)

@@ -13,7 +13,7 @@ from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.file_kinds import refuse_other_kind
-from cuecard.config.layers import Layered, lay_over
+from cuecard.config.layers import MergedDocument, lay_over
 from cuecard.config.models_file import SHIPPED_PROVIDERS, ModelsFile, unknown_providers
 from cuecard.config.section_layers import says_something, section_id
 from cuecard.config.sections.section_spec import SOURCES
@@ -82,7 +82,7 @@ def _newer(document: Document) -> Iterator[Problem]:
         yield document.problem(("version",), "newer-version", message, hint)
 
 
-def _specification(layered: Layered, wrong: list[Problem], *, is_layered: bool) -> Specification:
+def _specification(layered: MergedDocument, wrong: list[Problem], *, is_layered: bool) -> Specification:
     spec, problems = _validated(layered.document)
     found = sorted((*problems, *wrong), key=lambda p: (p.span.line, p.span.column) if p.span else (0, 0))
     spec = None if wrong else spec

@@ -8,9 +8,9 @@ from typing import TypeAlias
 from cuecard.config.documents.sources import SourceText
 from cuecard.template.syntax.nodes import Block, Literal, Partial, Path, Program, Statement, walk
 from cuecard.template.syntax.parser import parse
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 
-Text: TypeAlias = tuple[Source, Program]
+Text: TypeAlias = tuple[TemplateSource, Program]
 """A parsed text."""
 
 Trees: TypeAlias = Mapping[str, Text]
@@ -19,7 +19,7 @@ Trees: TypeAlias = Mapping[str, Text]
 
 def read_trees(partials: Sequence[SourceText]) -> Trees:
     """The trees of valid partials, with their files."""
-    found = {partial.stem: Source(partial.name, partial.text) for partial in partials}
+    found = {partial.stem: TemplateSource(partial.name, partial.text) for partial in partials}
     return {name: (source, parse(source)) for name, source in found.items()}
 
 

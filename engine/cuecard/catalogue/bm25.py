@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from cuecard.catalogue.explanation import Explained, Match, Reasons, WordSeen
+from cuecard.catalogue.explanation import Match, RankerReasons, Reasons, WordSeen
 from cuecard.catalogue.fields import FIELDS, WEIGHTS, Weights, short_texts
 from cuecard.catalogue.word_index import WordIndex
 from cuecard.catalogue.words import Word, WordReader, near_words
@@ -17,7 +17,7 @@ GUESSED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchTerm:
     """A word of a query as written, the forms to search for, and the value of a match.
 
     The value is 1, `GUESSED` if the forms are those of the nearest words in the catalogue, or 0 if no tool has anything
@@ -33,7 +33,7 @@ class Asked:
 class Query:
     """Each word of a query once, and the smallest forms of all words."""
 
-    words: tuple[Asked, ...]
+    words: tuple[SearchTerm, ...]
     parts: frozenset[str]
 
 
@@ -53,14 +53,14 @@ def nearness(asked: frozenset[str], phrase: frozenset[str]) -> float:
     return 2 * common / (len(asked) + len(phrase)) if common else 0.0
 
 
-def _asked(text: str, word: Word, known: Collection[str]) -> Asked:
+def _asked(text: str, word: Word, known: Collection[str]) -> SearchTerm:
     if forms := tuple(form for form in word if form in known):
-        return Asked(text, forms, 1.0)
+        return SearchTerm(text, forms, 1.0)
     guesses = tuple(near_words(word[0], known))
-    return Asked(text, guesses, GUESSED if guesses else 0.0)
+    return SearchTerm(text, guesses, GUESSED if guesses else 0.0)
 
 
-def explain(index: WordIndex, weights: Weights, asked: Query, cards: Sequence[ToolCard]) -> Explained:
+def explain(index: WordIndex, weights: Weights, asked: Query, cards: Sequence[ToolCard]) -> RankerReasons:
     """How the query's words were matched, and the reasons for each of these tools; a tool that is not in the index
     has none.
     """
@@ -69,10 +69,10 @@ def explain(index: WordIndex, weights: Weights, asked: Query, cards: Sequence[To
         _reasons(index, number[card.name], asked, card, weights, reader) if card.name in number else Reasons()
         for card in cards
     ]
-    return Explained(tuple(_seen(index, word) for word in asked.words), tuple(reasons))
+    return RankerReasons(tuple(_seen(index, word) for word in asked.words), tuple(reasons))
 
 
-def _seen(index: WordIndex, word: Asked) -> WordSeen:
+def _seen(index: WordIndex, word: SearchTerm) -> WordSeen:
     tools = len({n for form in word.forms for n in index.postings[form]})
     return WordSeen(word.text, tools, word.forms if 0 < word.worth < 1 else ())
 
@@ -89,7 +89,7 @@ def _reasons(
     return Reasons(tuple(sorted(matches, key=lambda match: -match.part)), nearest if best else "", best)
 
 
-def _holding(fields: Mapping[str, frozenset[str]], word: Asked) -> tuple[str, ...]:
+def _holding(fields: Mapping[str, frozenset[str]], word: SearchTerm) -> tuple[str, ...]:
     return tuple(field for field, forms in fields.items() if not forms.isdisjoint(word.forms))
 
 
@@ -132,7 +132,7 @@ class Bm25Ranker:
         confidence = self._confidence(asked, best)
         return [(self.index.names[n], confidence * (scores[n] / scores[best])) for n in ranked]
 
-    def explain(self, query: str, cards: Sequence[ToolCard]) -> Explained:
+    def explain(self, query: str, cards: Sequence[ToolCard]) -> RankerReasons:
         """How it read the query, and why it ranks these tools as it does."""
         return explain(self.index, self.weights, read_query(query, self.index.postings), cards)
 
@@ -140,7 +140,7 @@ class Bm25Ranker:
         """The factor for a query that as a whole is near a phrase: 1 to 2."""
         return 1 + max((nearness(asked.parts, phrase) for phrase in self.index.phrases[tool]), default=0.0) ** 3
 
-    def _scores(self, words: Sequence[Asked]) -> list[float]:
+    def _scores(self, words: Sequence[SearchTerm]) -> list[float]:
         """The BM25 scores by tool number."""
         norms = self.index.norms
         scores = [0.0] * len(norms)

@@ -42,7 +42,7 @@ class Reasons:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class RankerReasons:
     """A ranker's explanation of a query: its words, and the reasons of each tool, in the requested order."""
 
     words: tuple[WordSeen, ...]
@@ -53,7 +53,7 @@ class Explained:
 class Explainer(Protocol):
     """A ranker that can explain itself."""
 
-    def explain(self, query: str, cards: Sequence[ToolCard]) -> Explained:
+    def explain(self, query: str, cards: Sequence[ToolCard]) -> RankerReasons:
         """How it read the query, and why it ranks these tools as it does."""
 
 

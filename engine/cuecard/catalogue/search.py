@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NoReturn, TypeVar, cast
 
 from cuecard.catalogue.bm25 import Bm25Ranker
-from cuecard.catalogue.explanation import End, Explained, Explainer, Explanation, Ranked, Reasons
+from cuecard.catalogue.explanation import End, Explainer, Explanation, Ranked, RankerReasons, Reasons
 from cuecard.catalogue.fields import WEIGHTS, Weights
 from cuecard.catalogue.ranker import (
     AsyncRanker,
@@ -50,7 +50,7 @@ def _is_gap(best: float, hit: Hit, after: Hit) -> bool:
 
 
 def explained(
-    query: str, hits: Sequence[Hit], result: SearchResult, *, limit: int, spec: SearchSpec, told: Explained
+    query: str, hits: Sequence[Hit], result: SearchResult, *, limit: int, spec: SearchSpec, told: RankerReasons
 ) -> Explanation:
     """The result of a search among all examined hits, with the ranker's reasons."""
     best = result.confidence
@@ -196,10 +196,10 @@ class SearchIndex:
         result = self.search(query, limit, spec=spec, place=place, words=words)
         limit = spec.limit if limit is None else limit
         if not query.strip() or len(query) > MAX_QUERY:
-            return explained(query, (), result, limit=limit, spec=spec, told=Explained((), ()))
+            return explained(query, (), result, limit=limit, spec=spec, told=RankerReasons((), ()))
         ranking, ranker = self._ranked(query, min(limit + _NEXT, MAX_LIMIT))
         hits, asked = ranking.hits[: len(result.hits) + _NEXT], cast("object", ranker)
-        told = Explained((), ())
+        told = RankerReasons((), ())
         if isinstance(asked, Explainer):
             told = asked.explain(query, [cards[hit.tool] for hit in hits])
         return explained(query, hits, result, limit=limit, spec=calibrated(spec, ranker), told=told)

@@ -40,10 +40,10 @@ def run_tests(
     allow_code: AllowCode = False,
 ) -> int:
     """Render an agent's turn files, and hold each prompt against what the file expects."""
-    from cuecard.workbench.testing.command import Options
+    from cuecard.workbench.testing.command import TestOptions
     from cuecard.workbench.testing.command import test as command
 
-    options = Options(update, prune, "json" if json else format, junit, delivery, allow_code)
+    options = TestOptions(update, prune, "json" if json else format, junit, delivery, allow_code)
     return command(agent, turns or (), options)
 
 
@@ -57,10 +57,10 @@ def format_files(
     allow_code: AllowCode = False,
 ) -> int:
     """Format files: comments stay, and every prompt stays the same."""
-    from cuecard.workbench.fmt.command import Options
+    from cuecard.workbench.fmt.command import FormatOptions
     from cuecard.workbench.fmt.command import fmt as command
 
-    return command(paths, Options(check, diff, json, allow_code))
+    return command(paths, FormatOptions(check, diff, json, allow_code))
 
 
 def import_files(
@@ -99,12 +99,12 @@ def diff(
     allow_code: AllowCode = False,
 ) -> int:
     """Compare two prompts: what changed, why, and what the provider's cache loses by it."""
-    from cuecard.workbench.diff.command import Options
+    from cuecard.workbench.diff.command import DiffOptions
     from cuecard.workbench.diff.command import diff as command
-    from cuecard.workbench.diff.sides import Reading
+    from cuecard.workbench.diff.sides import SideOptions
 
-    options = Options(turn or (), model, price, exit_code, "json" if json else format)
-    reading = Reading(agent, None, allow_code=allow_code, discovered=discovered)
+    options = DiffOptions(turn or (), model, price, exit_code, "json" if json else format)
+    reading = SideOptions(agent, None, allow_code=allow_code, discovered=discovered)
     return command(before, after, reading, options)
 
 

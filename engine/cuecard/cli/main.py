@@ -90,12 +90,14 @@ def serve(
     allow_code: AllowCode = False,
 ) -> int:
     """Serve agents over HTTP, for hosts in any language."""
-    from cuecard.server.serve import Limits, Place
+    from cuecard.server.serve import ServeAddress, ServeLimits
     from cuecard.server.serve import serve as command
 
     sys.setswitchinterval(SWITCH_INTERVAL)
-    limits = Limits(max_body, max_requests, max_connections, max_per_address, timeout, max_age, grace)
-    return command(agents, Place(host, port, no_token), limits, delivery=delivery, states=states, allow_code=allow_code)
+    limits = ServeLimits(max_body, max_requests, max_connections, max_per_address, timeout, max_age, grace)
+    return command(
+        agents, ServeAddress(host, port, no_token), limits, delivery=delivery, states=states, allow_code=allow_code
+    )
 
 
 def render(
@@ -135,11 +137,11 @@ def check(
     allow_code: AllowCode = False,
 ) -> int:
     """Check every file of an agent and report all problems at once."""
-    from cuecard.workbench.check.command import Options
+    from cuecard.workbench.check.command import CheckOptions
     from cuecard.workbench.check.command import check as command
 
     form = "json" if json else format
-    return command(*agents, options=Options(form, select, ignore, strict, allow_code))
+    return command(*agents, options=CheckOptions(form, select, ignore, strict, allow_code))
 
 
 def tokens(
@@ -193,10 +195,10 @@ def replay(
     allow_code: AllowCode = False,
 ) -> None:
     """Play a recorded conversation, and show what it costs under each delivery."""
-    from cuecard.workbench.replay.command import Options
+    from cuecard.workbench.replay.command import ReplayOptions
     from cuecard.workbench.replay.command import replay as command
 
-    options = Options(
+    options = ReplayOptions(
         from_, delivery or (), definitions, model or (), models, set_ or (), recommend, html, json, long_cache
     )
     command(agent, transcript, options, allow_code=allow_code)

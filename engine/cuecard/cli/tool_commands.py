@@ -77,10 +77,10 @@ def tools_import(
     json: Json = False,
 ) -> int:
     """Write real tools into the agent's files of tool instructions; tell what is new, changed and gone."""
-    from cuecard.workbench.tool_import.command import Options, Source, import_tools
+    from cuecard.workbench.tool_import.command import ImportOptions, ToolSource, import_tools
 
-    source = Source(mcp, mcp_url, openapi, file, timeout)
-    return import_tools(agent, source, Options(into, check, trust, json))
+    source = ToolSource(mcp, mcp_url, openapi, file, timeout)
+    return import_tools(agent, source, ImportOptions(into, check, trust, json))
 
 
 def tools_graph(
@@ -137,10 +137,10 @@ def bench_search(
     allow_code: AllowCode = False,
 ) -> None:
     """Measure how well each ranker finds the right tools, beside the baselines that are installed."""
-    from cuecard.workbench.bench.command import Options
+    from cuecard.workbench.bench.command import BenchOptions
     from cuecard.workbench.bench.command import bench_search as command
 
-    command(catalogue, queries, Options(ranker or (), limit, confidence, cut, json, allow_code))
+    command(catalogue, queries, BenchOptions(ranker or (), limit, confidence, cut, json, allow_code))
 
 
 TOOLS: Final = Group(

@@ -48,7 +48,7 @@ class Role(Figure):
     value: MidConversation = Field(description="the role; `user` if no other works there")
 
 
-class Place(Figure):
+class DefinitionsPlace(Figure):
     """Where the definitions of tools can stand."""
 
     value: Definitions = Field(description="`deferred` if a tool can be defined where it is found, otherwise `all`")
@@ -88,7 +88,7 @@ class Figures(FileModel):
         description="how many blocks back, including its own, a breakpoint looks for a cache entry; null for no limit",
     )
     output: Ratio | None = Field(None, description="price of an output token, relative to uncached input")
-    definitions: Place | None = Field(None, description="where the definitions of discovered tools can go")
+    definitions: DefinitionsPlace | None = Field(None, description="where the definitions of discovered tools can go")
     ends: Day | None = Field(None, description="the first day on which the model is no longer served")
     mid_conversation: Role | None = Field(None, description="the role of instructions mid-conversation")
     tokenizer: Word | None = Field(None, description="the encoding, if a public one is exact")

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from cuecard.config.documents.document import Document, Path
-from cuecard.config.section_layers import PLACING, Piece, SectionLayers, unplaced
+from cuecard.config.section_layers import PLACING, LayeredSection, SectionLayers, unplaced
 from cuecard.config.sections.section_spec import SOURCES, TEXTS
 from cuecard.config.template_layers import CoreOutline, begun_anew
 from cuecard.errors import Problem
@@ -43,7 +43,7 @@ _SECTION_FILES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Layered:
+class MergedDocument:
     """Several documents merged into one, and the problems of merging them.
 
     `removed` maps each removed section to the place that removed it, as `file:line:column`.
@@ -54,7 +54,7 @@ class Layered:
     removed: Mapping[str, str] = field(default_factory=dict)
 
 
-def lay_over(documents: Sequence[tuple[Document, str]], outline: CoreOutline | None = None) -> Layered:
+def lay_over(documents: Sequence[tuple[Document, str]], outline: CoreOutline | None = None) -> MergedDocument:
     """Merge several documents; the last one wins.
 
     Problems are sections that change, remove or position themselves next to sections that do not exist, sections named
@@ -70,7 +70,7 @@ def lay_over(documents: Sequence[tuple[Document, str]], outline: CoreOutline | N
     merged, folder = layers[0]
     known = outline is not None or not any(document.value.get("template") for document, _ in documents)
     if len(layers) == 1 and not folder and (known or "sections" not in merged.value):
-        return Layered(merged)
+        return MergedDocument(merged)
     within = outline.within if outline else {}
     merger = _Merger(folder, problems=[*begun.problems], removed={**begun.removed}, known=known, within=within)
     merger.problems += unplaced(merged)
@@ -81,7 +81,7 @@ def lay_over(documents: Sequence[tuple[Document, str]], outline: CoreOutline | N
         below, merged = merged, merger.over(merged, document)
         if below is outlined:  # a missing key is reported in the agent file, not in its template
             merged.origins[()], merged.values[()] = document, document.span(())
-    return Layered(merged, tuple(merger.problems), merger.removed)
+    return MergedDocument(merged, tuple(merger.problems), merger.removed)
 
 
 def origins(document: Document) -> Iterator[tuple[str, Document, int]]:
@@ -163,7 +163,7 @@ class _Merger:
                 merged[key] = self.copy(top, (*in_top, key), place, top=True)
         return merged
 
-    def piece(self, base: Document, top: Document, piece: Piece, out: Path) -> Json:
+    def piece(self, base: Document, top: Document, piece: LayeredSection, out: Path) -> Json:
         if piece.base and piece.top:
             return self.merge(base, piece.base, top, piece.top, out)
         if piece.base:

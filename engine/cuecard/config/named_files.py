@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from cuecard.config.documents.document import Path
 from cuecard.config.sections.file_entry import written_entry
 from cuecard.config.sections.file_patterns import has_inputs
-from cuecard.config.sections.files_spec import Search, known_paths, searches
+from cuecard.config.sections.files_spec import FileSearch, known_paths, searches
 from cuecard.model import Json
 from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FileWishes:
     """Files of sections.
 
     Attributes:
@@ -28,10 +28,10 @@ class Wanted:
     files: tuple[str, ...]
     roots: tuple[str, ...]
     strict: frozenset[str] = frozenset()
-    searches: tuple[Search, ...] = ()
+    searches: tuple[FileSearch, ...] = ()
 
     @classmethod
-    def of(cls, agent: Json) -> Wanted:
+    def of(cls, agent: Json) -> FileWishes:
         """What the sections of this agent file, of its profiles and of its variants name."""
         sections = list(_sections(agent))
         written = [*sections, *(choice for at, s in sections for choice in _choices(at, s))]
@@ -55,7 +55,7 @@ class AgentPlaces:
     partials: tuple[tuple[Path, Json], ...]
     instructions: tuple[str, ...]
     models: Json
-    sections: Wanted
+    sections: FileWishes
     results: tuple[tuple[Path, str], ...] = ()
 
     @classmethod
@@ -67,7 +67,7 @@ class AgentPlaces:
         own = (("template", "partials"), core.get("partials"))
         shared = (("layout", "partials"), layout.get("partials") if isinstance(layout, dict) else None)
         instructions = texts(tools.get("instructions") if isinstance(tools, dict) else None)
-        wanted = Wanted.of(agent)
+        wanted = FileWishes.of(agent)
         return cls(key, core.get("file"), (own, shared), instructions, agent.get("models"), wanted, _results(agent))
 
     def all(self) -> list[str]:
@@ -122,7 +122,7 @@ def _choices(at: Path, section: Mapping[str, Json]) -> Iterator[tuple[Path, dict
             yield (*at, "choose", index), choice
 
 
-def _entries(files: Json) -> Iterator[tuple[list[str], list[Search]]]:
+def _entries(files: Json) -> Iterator[tuple[list[str], list[FileSearch]]]:
     """The paths that each entry of a `files` source names, and the searches that it needs."""
     listed = files.get("entries") if isinstance(files, dict) else None
     supplied = isinstance(files, dict) and files.get("supplied") is True

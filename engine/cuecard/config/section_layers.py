@@ -83,7 +83,7 @@ _LOOKED_AT = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LayeredSection:
     """A section of the merged list: its place in the base and in the overlay; either may be missing."""
 
     base: Path | None
@@ -106,9 +106,9 @@ class SectionLayers:
     within: Mapping[str, str] = field(default_factory=dict)
     _names: frozenset[str] = frozenset()
 
-    def pieces(self, below: Sequence[Json], above: Sequence[Json]) -> list[Piece]:
+    def pieces(self, below: Sequence[Json], above: Sequence[Json]) -> list[LayeredSection]:
         """The sections of both, in the order of the result."""
-        found = {section_id(item, f"#{i}"): Piece(("sections", i), None) for i, item in enumerate(below)}
+        found = {section_id(item, f"#{i}"): LayeredSection(("sections", i), None) for i, item in enumerate(below)}
         self.problems += [*twice(self.base, below), *twice(self.top, above), *misplaced(self.top, above)]
         self._names = frozenset(found) | {section_id(item, "") for item in above if _is_placed(item)}
         if self._is_another_list(above, found):
@@ -117,7 +117,7 @@ class SectionLayers:
             found = self._laid(item, ("sections", index), section_id(item, f"+{index}"), found)
         return list(found.values())
 
-    def _laid(self, item: Json, path: Path, name: str, found: dict[str, Piece]) -> dict[str, Piece]:
+    def _laid(self, item: Json, path: Path, name: str, found: dict[str, LayeredSection]) -> dict[str, LayeredSection]:
         entry = item if isinstance(item, dict) else {}
         if entry.get("remove") is True:
             if name not in found:
@@ -129,7 +129,7 @@ class SectionLayers:
         if below is None and self.known and not self._may_be_new(entry, name, found):
             self._unknown((*path, "id"), name, "to add a section, use `before` or `after` to place it")
             return found
-        found = {**found, name: Piece(below.base if below else None, path)}
+        found = {**found, name: LayeredSection(below.base if below else None, path)}
         self.removed.pop(name, None)
         for key, behind in (("before", 0), ("after", 1)):
             if key in entry:
@@ -150,7 +150,9 @@ class SectionLayers:
         """
         return not says_something(entry) or bool(get_close_matches(name, found, n=1, cutoff=0.8))
 
-    def _placed(self, path: Path, anchor: str, behind: int, name: str, found: dict[str, Piece]) -> dict[str, Piece]:
+    def _placed(
+        self, path: Path, anchor: str, behind: int, name: str, found: dict[str, LayeredSection]
+    ) -> dict[str, LayeredSection]:
         others = [other for other in found if other != name]
         if anchor == name and found[name].base:
             message, hint = f"`{name}` cannot be placed next to itself", "name another section"
@@ -185,7 +187,7 @@ class SectionLayers:
         """The document that names the template, if there is one."""
         return next((document for document in (self.top, self.base) if document.value.get("template")), None)
 
-    def _is_another_list(self, above: Sequence[Json], found: dict[str, Piece]) -> bool:
+    def _is_another_list(self, above: Sequence[Json], found: dict[str, LayeredSection]) -> bool:
         """Whether this is a separate list next to a template: none of its sections refers to an element."""
         own = [item for item in above if self._is_of_its_own(item, section_id(item, ""), found)]
         meant = (self._is_meant_for_another(item, section_id(item, ""), found) for item in own[:_LOOKED_AT])

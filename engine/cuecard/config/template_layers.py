@@ -19,14 +19,14 @@ from cuecard.records import dataclass
 from cuecard.template.markup.outline import elements_within, find_seams
 from cuecard.template.markup.xml import document_problems
 from cuecard.template.syntax.parser import parse
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 
 Layer: TypeAlias = tuple[Document, str]
 """An agent file and its folder, relative to that of the last file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class TemplateChoice:
     """The files without the sections of other templates, where those were dropped, and the problems found."""
 
     layers: Sequence[Layer]
@@ -34,19 +34,19 @@ class Begun:
     problems: tuple[Problem, ...] = ()
 
 
-def begun_anew(layers: Sequence[Layer]) -> Begun:
+def begun_anew(layers: Sequence[Layer]) -> TemplateChoice:
     """The agent files, from base to top, with only the sections of the last template."""
     templates = [*_templates(layers)]
     first = max((i for i in range(1, len(layers)) if templates[i] != templates[i - 1]), default=0)
     below = [document for document, _ in layers[:first]]
     if not any("sections" in document.value for document in below):
-        return Begun(layers)
+        return TemplateChoice(layers)
     place = where(layers[first][0], ("template",))
     ids = (section_id(item, "") for document in below for item in listed(document))
     gone = {"sections"} if templates[first - 1] or not templates[first] else {"sections", "layout"}
     kept = [(_without(document, gone), folder) for document, folder in layers[:first]]
     early = () if any(templates[:first]) else _early(below, place)
-    return Begun([*kept, *layers[first:]], dict.fromkeys(ids, place), tuple(early))
+    return TemplateChoice([*kept, *layers[first:]], dict.fromkeys(ids, place), tuple(early))
 
 
 def _templates(layers: Sequence[Layer]) -> Iterator[str]:
@@ -90,7 +90,7 @@ class CoreOutline:
 
 def outline_core(template: SourceText) -> CoreOutline | None:
     """The sections of a template; None for one that has no outline."""
-    source = Source(template.name, template.text)
+    source = TemplateSource(template.name, template.text)
     try:
         program = parse(source)
     except (TemplateError, RecursionError):

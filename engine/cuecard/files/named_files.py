@@ -13,9 +13,9 @@ from cuecard.config.documents.document import Document
 from cuecard.config.documents.document import Path as Key
 from cuecard.config.documents.sources import SourceText
 from cuecard.config.sections.file_patterns import parts_of
-from cuecard.config.sections.files_spec import Search
+from cuecard.config.sections.files_spec import FileSearch
 from cuecard.errors import Problem, SpecError
-from cuecard.files.roots import Place, Roots, is_folder, is_there, shown
+from cuecard.files.roots import RealPlace, Roots, is_folder, is_there, shown
 from cuecard.files.safe_read import read_text
 from cuecard.files.tree import Walk
 
@@ -44,7 +44,7 @@ class NamedTexts:
         self._asked: set[str] = set()
         self._room = MAX_TOTAL
 
-    def found(self, search: Search) -> Iterator[SourceText]:
+    def found(self, search: FileSearch) -> Iterator[SourceText]:
         """The files that a pattern matches, sorted by path; an unreadable one is reported."""
         base = search.pattern.folder
         above = parts_of(base)
@@ -128,14 +128,14 @@ class NamedTexts:
             if self._room < 0:
                 return
 
-    def _within(self, folder: Path, spot: Place, patterns: tuple[str, ...]) -> list[tuple[Path, Place]]:
+    def _within(self, folder: Path, spot: RealPlace, patterns: tuple[str, ...]) -> list[tuple[Path, RealPlace]]:
         """The matching files of a folder, sorted by path."""
         matches = None if "*" in patterns else partial(_matches, patterns)
         walk = Walk(folder, spot, self.roots, matches).walk()
         self.problems += walk.problems
         return [(folder.joinpath(*found.shown), found.place) for found in sorted(walk.found)]
 
-    def _read(self, file: Path, place: Place) -> SourceText:
+    def _read(self, file: Path, place: RealPlace) -> SourceText:
         if self._room < 0:
             raise SpecError(())
         source = read_text(file, self.folder, place=place)

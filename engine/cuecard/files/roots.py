@@ -42,7 +42,7 @@ LINK_RULE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RealPlace:
     """A place with all links resolved: a real folder, and the names below it.
 
     Attributes:
@@ -60,9 +60,9 @@ class Place:
         """The place as one path."""
         return Path(self.root, *self.parts)
 
-    def below(self, name: str) -> Place:
+    def below(self, name: str) -> RealPlace:
         """The place with this name below it."""
-        return Place(self.root, (*self.parts, name), self.is_linked)
+        return RealPlace(self.root, (*self.parts, name), self.is_linked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Roots:
         """All folders, for files that were read by the rule before and are only compared."""
         return cls(_real(home), (Path(_real(home)).anchor,))
 
-    def find(self, place: str) -> Place:
+    def find(self, place: str) -> RealPlace:
         """Where a path finally leads.
 
         Raises:
@@ -101,13 +101,13 @@ class Roots:
         path = _lexical(self.home, place)
         real = _real(path)
         if real == path:
-            return self.inside(real) or Place(os.fspath(Path(real).parent), (Path(real).name,))
+            return self.inside(real) or RealPlace(os.fspath(Path(real).parent), (Path(real).name,))
         found = self.inside(real)
         if found is None:
             raise SpecError(link_outside(_first_link(path), real))
-        return Place(found.root, found.parts, is_linked=True)
+        return RealPlace(found.root, found.parts, is_linked=True)
 
-    def inside(self, real: str) -> Place | None:
+    def inside(self, real: str) -> RealPlace | None:
         """A resolved path as a place below one of the roots; None if it is below none."""
         return next((place for root in self.folders if (place := _below(root, real))), None)
 
@@ -123,9 +123,9 @@ def parts_below(root: str, path: str) -> tuple[str, ...] | None:
     return Path(path).relative_to(root).parts if Path(path).is_relative_to(root) else None
 
 
-def _below(root: str, real: str) -> Place | None:
+def _below(root: str, real: str) -> RealPlace | None:
     parts = parts_below(root, real)
-    return None if parts is None else Place(root, parts)
+    return None if parts is None else RealPlace(root, parts)
 
 
 def _lexical(home: str, place: str) -> str:

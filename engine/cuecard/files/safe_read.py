@@ -9,7 +9,7 @@ from pathlib import Path
 from cuecard.config.documents.sources import SourceText
 from cuecard.errors import Problem, Span, SpecError, visible
 from cuecard.files.confined_files import RefusedError, TooLargeError, read_below
-from cuecard.files.roots import Place, Roots, shown
+from cuecard.files.roots import RealPlace, Roots, shown
 
 __all__ = ["MAX_BYTES", "MAX_LOG_BYTES", "children", "decoded", "read_bytes", "read_place", "read_text", "shown"]
 
@@ -23,7 +23,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_text(
-    path: Path, folder: Path | None = None, *, limit: int = MAX_BYTES, place: Place | None = None
+    path: Path, folder: Path | None = None, *, limit: int = MAX_BYTES, place: RealPlace | None = None
 ) -> SourceText:
     """One UTF-8 text file of at most `limit` bytes; line breaks become newlines, a byte order mark is dropped.
 
@@ -41,7 +41,7 @@ def read_text(
     return SourceText(name, Path(os.path.relpath(path, folder or path.parent)).as_posix(), text)
 
 
-def read_bytes(path: Path, *, limit: int, place: Place | None = None) -> bytes:
+def read_bytes(path: Path, *, limit: int, place: RealPlace | None = None) -> bytes:
     """The bytes of a file, as `read_text` reads them.
 
     Raises:
@@ -51,7 +51,7 @@ def read_bytes(path: Path, *, limit: int, place: Place | None = None) -> bytes:
     return read_place(found, shown(path), limit)[0]
 
 
-def read_place(place: Place, name: str, limit: int) -> tuple[bytes, tuple[int, int]]:
+def read_place(place: RealPlace, name: str, limit: int) -> tuple[bytes, tuple[int, int]]:
     """The bytes of a file, and its identity.
 
     Raises:
@@ -96,7 +96,7 @@ def decoded(data: bytes, name: str) -> str:
         raise SpecError(_not_utf_8(data, error.object, error.start, name)) from None
 
 
-def _unreadable(error: OSError | ValueError, place: Place, name: str, by_link: str) -> Problem:
+def _unreadable(error: OSError | ValueError, place: RealPlace, name: str, by_link: str) -> Problem:
     if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
         return Problem("missing-file", "this is not a valid file name", "check the path", name)
     hint = "check the file's permissions"

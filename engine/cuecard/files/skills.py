@@ -10,9 +10,9 @@ from pathlib import Path, PurePosixPath
 from cuecard.config.documents.sources import SkillSource
 from cuecard.config.skills.skill_file import left_out
 from cuecard.errors import Problem, SpecError
-from cuecard.files.roots import Place, Roots, is_folder, shown
+from cuecard.files.roots import RealPlace, Roots, is_folder, shown
 from cuecard.files.safe_read import MAX_BYTES, decoded, read_place
-from cuecard.files.tree import Found, Walk
+from cuecard.files.tree import FoundFile, Walk
 
 FILE = "SKILL.md"
 
@@ -78,7 +78,7 @@ class _Root:
             except SpecError as error:
                 self.bad += error.problems
 
-    def file(self, found: Found, start: Place) -> None:
+    def file(self, found: FoundFile, start: RealPlace) -> None:
         path = self.folder.joinpath(*found.shown)
         data, identity = read_place(found.place, shown(path), MAX_BYTES)
         if identity in self._seen:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from cuecard.errors import Problem
 from cuecard.files.confined_files import MAX_ENTRIES, Entry, TooLargeError, entries
-from cuecard.files.roots import Place, Roots, is_folder, link_outside
+from cuecard.files.roots import RealPlace, Roots, is_folder, link_outside
 from cuecard.files.roots import shown as shown_path
 from cuecard.records import dataclass
 
@@ -33,11 +33,11 @@ Among: TypeAlias = Callable[[_Parts, bool], bool]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Found:
+class FoundFile:
     """A file: its path below the folder as written, and its real place."""
 
     shown: _Parts
-    place: Place = field(compare=False)
+    place: RealPlace = field(compare=False)
 
 
 class Walk:
@@ -53,7 +53,7 @@ class Walk:
     def __init__(
         self,
         folder: Path,
-        start: Place,
+        start: RealPlace,
         roots: Roots,
         wanted: Callable[[str], bool] | None,
         among: Among | None = None,
@@ -71,7 +71,7 @@ class Walk:
         self.among = among
         self.folders: list[Path] = []
         self.folder, self.start, self.roots, self.wanted = folder, start, roots, wanted
-        self.found: list[Found] = []
+        self.found: list[FoundFile] = []
         self.problems: list[Problem] = []
         self._links: list[tuple[_Parts, str]] = []
         self._seen: set[tuple[int, int]] = set()
@@ -86,7 +86,7 @@ class Walk:
                 self._follow(shown, target)
         return self
 
-    def _into(self, place: Place, shown: _Parts) -> None:
+    def _into(self, place: RealPlace, shown: _Parts) -> None:
         if len(shown) > MAX_DEPTH:
             self._problem(shown, "large-folder", LARGE, LARGE_HINT)
             return
@@ -102,17 +102,17 @@ class Walk:
         for entry in listed:
             self._meet(entry, place.below(entry.name), (*shown, entry.name))
 
-    def _meet(self, entry: Entry, place: Place, shown: _Parts) -> None:
+    def _meet(self, entry: Entry, place: RealPlace, shown: _Parts) -> None:
         if self._is_full or self._is_of_no_interest(shown, is_folder=entry.is_folder, is_link=entry.is_link):
             return
         if entry.is_link:
             self._link(place, shown)
         elif self._is_wanted(entry.name, is_folder=entry.is_folder):
-            self._add(Found(shown, place))
+            self._add(FoundFile(shown, place))
         elif entry.is_folder:
             self._enter(place, shown, entry.identity)
 
-    def _link(self, place: Place, shown: _Parts) -> None:
+    def _link(self, place: RealPlace, shown: _Parts) -> None:
         try:
             self._links.append((shown, os.path.realpath(place.path)))
         except OSError as error:  # such as the links of other people's processes in /proc
@@ -130,17 +130,17 @@ class Walk:
         if place is None:
             self.problems.append(link_outside(os.fspath(self.folder.joinpath(*shown)), target))
         elif is_wanted:
-            self._add(Found(shown, Place(place.root, place.parts, is_linked=True)))
+            self._add(FoundFile(shown, RealPlace(place.root, place.parts, is_linked=True)))
         elif target != os.fspath(self.start.path) and (identity := _identity(target)):
             self._enter(place, shown, identity)
 
-    def _add(self, found: Found) -> None:
+    def _add(self, found: FoundFile) -> None:
         if len(self.found) >= MAX_FILES:
             self._end()
             return
         self.found.append(found)
 
-    def _enter(self, place: Place, shown: _Parts, identity: tuple[int, int]) -> None:
+    def _enter(self, place: RealPlace, shown: _Parts, identity: tuple[int, int]) -> None:
         """Search a folder, unless that was done before."""
         if identity in self._seen:
             return
@@ -177,7 +177,7 @@ def search(folder: Path, wanted: Callable[[str], bool]) -> Walk:
         return not _is_left_over(parts[-1]) and parts[-1] != "node_modules"
 
     real = Path(os.path.realpath(folder))
-    walk = Walk(folder, Place(os.fspath(real)), Roots.of(real), wanted, among).walk()
+    walk = Walk(folder, RealPlace(os.fspath(real)), Roots.of(real), wanted, among).walk()
     walk.problems = [problem for problem in walk.problems if problem.code != "link-outside"]
     return walk
 

@@ -155,7 +155,7 @@ class _Prompt:
 
 
 @dataclass(frozen=True)
-class _Stored(_Prompt):
+class _StepRecord(_Prompt):
     """A step as it is written down, its manifest with it."""
 
     manifest: Manifest
@@ -215,7 +215,7 @@ class Step(_Prompt):
 
     def to_json(self) -> dict[str, Json]:
         """The step and its manifest as plain JSON; `Step.from_json` gives an equal step back."""
-        return to_json(_Stored(**_shared(self), manifest=self.manifest))
+        return to_json(_StepRecord(**_shared(self), manifest=self.manifest))
 
     @classmethod
     def from_json(cls, data: Json, name: str = "Step.from_json") -> Step:
@@ -224,7 +224,7 @@ class Step(_Prompt):
         Raises:
             InputError: for a newer format, or naming every field that is missing, unknown or of the wrong type.
         """
-        stored = from_json(_Stored, data, name, code="bad-step")
+        stored = from_json(_StepRecord, data, name, code="bad-step")
         return cls(**_shared(stored), record=lambda: stored.manifest)
 
 

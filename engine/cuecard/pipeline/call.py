@@ -9,11 +9,11 @@ from cuecard.agent import PROTOCOLS
 from cuecard.model import Call, CallPrompt, CallRecord, DeliveryChoice
 from cuecard.model.messages import Summary
 from cuecard.pipeline.fingerprints import fingerprints
-from cuecard.pipeline.history.selection import Selected, select
+from cuecard.pipeline.history.selection import HistoryCut, select
 from cuecard.pipeline.inputs import Values
 from cuecard.pipeline.messages import TurnMessages, plain_messages, section_messages, stack
 from cuecard.pipeline.request import CallRequest, configuration_of
-from cuecard.pipeline.sections import Composed, given_of
+from cuecard.pipeline.sections import CallSections, given_of
 from cuecard.pipeline.tools import ToolPlan
 from cuecard.records import dataclass
 from cuecard.template import clean
@@ -23,19 +23,19 @@ from cuecard.template import clean
 class CallParts:
     """The results of the pipeline's stages for a call."""
 
-    history: Selected
+    history: HistoryCut
     values: Values
     delivery: DeliveryChoice
     plan: ToolPlan
-    sections: Composed
+    sections: CallSections
 
 
-def select_history(request: CallRequest) -> Selected:
+def select_history(request: CallRequest) -> HistoryCut:
     """The part of the conversation that goes into the request by the agent's policy; all of it without one."""
     turn, policy = request.turn, request.agent.spec.history
     if policy is not None:
         return select(turn.messages, _quoted(request, turn.summary), policy, request.count)
-    return Selected(turn.messages, turn.summary if isinstance(turn.summary, str) else turn.summary.text)
+    return HistoryCut(turn.messages, turn.summary if isinstance(turn.summary, str) else turn.summary.text)
 
 
 def _quoted(request: CallRequest, summary: str | Summary) -> str | Summary:

@@ -16,14 +16,14 @@ from cuecard.config.values import fill
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, DeliveryChoice, Withheld
 from cuecard.pipeline.cues import waiting
-from cuecard.pipeline.fit import NOT_SHOWN, Decided, Room, call_room, excess
+from cuecard.pipeline.fit import NOT_SHOWN, Decisions, Room, call_room, excess
 from cuecard.pipeline.messages import as_before
 from cuecard.pipeline.news import NOTHING_UNSAID, Told, Unsaid, make_news
 from cuecard.pipeline.passing import ended_before, ended_cut, of_turn
 from cuecard.pipeline.placement import (
     WITHHELD,
     BlockCosts,
-    Placed,
+    Placement,
     active_tools,
     lacks_room,
     make_block,
@@ -33,7 +33,7 @@ from cuecard.pipeline.placement import (
     withheld_notice,
 )
 from cuecard.pipeline.request import CallRequest, StepRequest, is_mixed
-from cuecard.pipeline.segments import PROBE, Asked
+from cuecard.pipeline.segments import PROBE, InstructionPlace
 from cuecard.pipeline.tools import discover_more, restored_tools
 from cuecard.records import dataclass
 
@@ -43,7 +43,7 @@ class LastStep:
     """The previous call, what its last step sent, and the tools whose cues were then still to come."""
 
     call: Call
-    placed: Placed
+    placed: Placement
     waiting: tuple[str, ...] = ()
 
 
@@ -120,18 +120,18 @@ def _turns(request: CallRequest) -> tuple[str | None, ...]:
     return ("", *turns[1:]) if request.kept is not None and turns[0] is None else turns
 
 
-def decided_before(last: LastStep) -> Decided:
+def decided_before(last: LastStep) -> Decisions:
     """What the conversation decided up to the last step of the previous call."""
     tools = last.call.tools
     told = frozenset((*tools.base, *tools.sent, *(each.tool for each in last.placed.shown)))
-    return Decided(told, told | {*tools.earlier}, _lasting(last))
+    return Decisions(told, told | {*tools.earlier}, _lasting(last))
 
 
 def _with_cut(call: Call, cut: Cut) -> Call:
     return replace(call, record=replace(call.record, cuts=(*call.record.cuts, cut)))
 
 
-def message_room(request: CallRequest, call: Call, last: LastStep, asked: Sequence[str], decided: Decided) -> Room:
+def message_room(request: CallRequest, call: Call, last: LastStep, asked: Sequence[str], decided: Decisions) -> Room:
     """The room for tools that come with a user message: of the whole prompt, and of instructions.
 
     Args:
@@ -144,10 +144,10 @@ def message_room(request: CallRequest, call: Call, last: LastStep, asked: Sequen
     agent, count = request.agent, request.count
     late = tuple(name for name in restored_tools(request) if name in asked)
 
-    def ask(more: str = "") -> tuple[Asked, Call]:
+    def ask(more: str = "") -> tuple[InstructionPlace, Call]:
         made = _appended(request, call, last, Unsaid(late, PROBE + more))
         told = "".join(block.text for block in made.prompt.sent[-1:])
-        return Asked.of(told, tokens_of(made.prompt.segments, made.prompt.blocks), count), made
+        return InstructionPlace.of(told, tokens_of(made.prompt.segments, made.prompt.blocks), count), made
 
     there, made = ask()
     tokens = there.counter(agent, count, lambda more: ask(more)[0])

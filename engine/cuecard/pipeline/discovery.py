@@ -47,7 +47,7 @@ def _parsed(text: str) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FirstResult:
     """The first result of a discovered tool that reports success.
 
     `behind` is the number of tools discovered by then.
@@ -60,7 +60,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Discoveries:
     """The tools that searches have named so far.
 
     Attributes:
@@ -79,16 +79,16 @@ class Found:
     diagnostics: tuple[Diagnostic, ...] = ()
     called: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[FirstResult, ...] = ()
     early: tuple[Discovery, ...] = ()
 
     @classmethod
-    def before(cls, call: Call) -> Found:
+    def before(cls, call: Call) -> Discoveries:
         """The discoveries at the beginning of a call."""
         tools = call.tools
         return cls(tools.discovered, called=tools.called, named=tools.named, early=tools.early)
 
-    def more(self, results: Iterable[ResultRecord], known: Collection[str], *, cues: bool) -> Found:
+    def more(self, results: Iterable[ResultRecord], known: Collection[str], *, cues: bool) -> Discoveries:
         """The discoveries including those in later results.
 
         Earlier ones stay in front and are never reordered, so a conversation can be read in portions of any size.
@@ -129,7 +129,7 @@ class Found:
                 else:
                     unknown[name] = Cut(name, "unknown tool: named by a search result, but not in the catalogue")
         rest = (called, named, answers.first, answers.too_soon)
-        return Found(tuple(tools.values()), tuple(unknown.values()), tuple(told), *rest)
+        return Discoveries(tuple(tools.values()), tuple(unknown.values()), tuple(told), *rest)
 
 
 def _latest(before: tuple[str, ...], now: Sequence[str]) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ def _latest(before: tuple[str, ...], now: Sequence[str]) -> tuple[str, ...]:
 class _Answers:
     """Collects the first results of discovered tools, and those that came too early."""
 
-    def __init__(self, found: Found, known: Collection[str]) -> None:
+    def __init__(self, found: Discoveries, known: Collection[str]) -> None:
         self._known = known
         self._first = {each.tool: each for each in found.answers}
         self._early = dict.fromkeys(found.early)
@@ -156,10 +156,10 @@ class _Answers:
             if result.tool not in tools:
                 self._early[what] = None
             elif what not in self._early:
-                self._first[result.tool] = Answer(result.tool, result.call_id, result.batch, len(tools))
+                self._first[result.tool] = FirstResult(result.tool, result.call_id, result.batch, len(tools))
 
     @property
-    def first(self) -> tuple[Answer, ...]:
+    def first(self) -> tuple[FirstResult, ...]:
         return tuple(self._first.values())
 
     @property

@@ -100,7 +100,7 @@ def first_fit(offers: Iterable[Offer], room: Room, *, anew: bool = False) -> Fit
         anew: whether they are for a new system prompt, which keeps the tools that were used last: after one for which
             it has no room, there are no others. Each then takes its part of the budget of instructions, active or not.
     """
-    left, full = _Left(room, anew=anew), ""
+    left, full = _Allotment(room, anew=anew), ""
     active, withheld = list[str](), list[Withheld]()
     for offer in offers:
         reason = left.give(offer, full)
@@ -112,7 +112,7 @@ def first_fit(offers: Iterable[Offer], room: Room, *, anew: bool = False) -> Fit
     return Fit(tuple(active), tuple(withheld), left.room())
 
 
-class _Left:
+class _Allotment:
     """A room while it is given away."""
 
     def __init__(self, room: Room, *, anew: bool) -> None:
@@ -187,7 +187,7 @@ def _reason(budget: Budget | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class Decisions:
     """A conversation's binding decisions since its last baseline, including its last step.
 
     Attributes:
@@ -201,10 +201,10 @@ class Decided:
     withheld: tuple[Withheld, ...] = ()
 
 
-NOTHING_DECIDED = Decided()
+NOTHING_DECIDED = Decisions()
 
 
-def call_offers(request: CallRequest, known: Sequence[str], there: Iterable[str], decided: Decided) -> list[Offer]:
+def call_offers(request: CallRequest, known: Sequence[str], there: Iterable[str], decided: Decisions) -> list[Offer]:
     """The tools that are decided with a call, in the order in which they get room: core tools, then the most recently
     used. The core tools that the agent file names itself have their room already.
 
@@ -231,7 +231,7 @@ Limited: TypeAlias = Sequence[tuple[Section, int]]
 """Sections of instructions with budgets of their own, each with the tokens that it needs for others than those."""
 
 
-def call_room(request: CallRequest, room: Room, used: int, limited: Limited, decided: Decided | None) -> Room:
+def call_room(request: CallRequest, room: Room, used: int, limited: Limited, decided: Decisions | None) -> Room:
     """The room for the tools of a call within its budgets.
 
     Args:

@@ -46,15 +46,15 @@ from cuecard.pipeline.continuation import (
     tell_withheld,
 )
 from cuecard.pipeline.delivery import check_lifetimes, delivery_of, told_of_model
-from cuecard.pipeline.discovery import Found
-from cuecard.pipeline.fit import NOTHING_DECIDED, Decided, Offer, Room, as_told, call_offers, call_room, first_fit
-from cuecard.pipeline.history.selection import Selected
+from cuecard.pipeline.discovery import Discoveries
+from cuecard.pipeline.fit import NOTHING_DECIDED, Decisions, Offer, Room, as_told, call_offers, call_room, first_fit
+from cuecard.pipeline.history.selection import HistoryCut
 from cuecard.pipeline.inputs import Values, clean_inputs, time_of
 from cuecard.pipeline.passing import check_running, ended_call
-from cuecard.pipeline.placement import Placed, active_tools, place, room_within, tell_late_cues
+from cuecard.pipeline.placement import Placement, active_tools, place, room_within, tell_late_cues
 from cuecard.pipeline.request import CallRequest, StepRequest, check_call, check_previous
 from cuecard.pipeline.results import render_result
-from cuecard.pipeline.sections import Draft, draft_sections, unlisted_tools
+from cuecard.pipeline.sections import SectionsDraft, draft_sections, unlisted_tools
 from cuecard.pipeline.step import make_step
 from cuecard.pipeline.step_inputs import with_inputs
 from cuecard.pipeline.tools import (
@@ -94,18 +94,18 @@ class Hooks:
     salt: str = field(default="", repr=False)
     ahead: Callable[[Turn], Turn] = field(default=lambda turn: turn, repr=False, compare=False)
 
-    def found(self, results: Iterable[ResultRecord], before: Call | None = None) -> Found:
+    def found(self, results: Iterable[ResultRecord], before: Call | None = None) -> Discoveries:
         """The discoveries in these results, on top of those with which the call began."""
-        return self.more(Found.before(before) if before else Found(), results)
+        return self.more(Discoveries.before(before) if before else Discoveries(), results)
 
-    def more(self, found: Found, results: Iterable[ResultRecord]) -> Found:
+    def more(self, found: Discoveries, results: Iterable[ResultRecord]) -> Discoveries:
         """The discoveries so far, with those of later results."""
         return found.more(results, self.agent.catalogue, cues=bool(self.agent.pending))
 
     def call(
         self,
         turn: Turn,
-        found: Found,
+        found: Discoveries,
         previous: Call | None = None,
         kept: int | None = None,
         since: str | None = None,
@@ -129,22 +129,22 @@ class Hooks:
         delivery = delivery_of(request, self.delivery, model)
         request = replace(request, apart=delivery.places_blocks)
         check_lifetimes(request, model)
-        call, withheld = _begun(request, _Given(chosen, values, delivery)).made()
+        call, withheld = _begun(request, _CallParts(chosen, values, delivery)).made()
         call = tell_withheld(request, call, withheld)
         return discover_ahead(request, tell_late_cues(request, call))
 
     def room(self, call: Call) -> Room:
         """The room for the tools that are decided within a call."""
-        return room_within(StepRequest(self.agent, call, Found(), self.count))
+        return room_within(StepRequest(self.agent, call, Discoveries(), self.count))
 
     def step(
         self,
         call: Call,
-        found: Found,
-        last: Placed | None = None,
+        found: Discoveries,
+        last: Placement | None = None,
         changed: Changed | None = None,
         room: Callable[[], Room] | None = None,
-    ) -> tuple[Step, Placed]:
+    ) -> tuple[Step, Placement]:
         """A step of a call, and its prompt as it was placed: the call's next step goes on from there.
 
         Args:
@@ -169,7 +169,7 @@ class Hooks:
         placed = place(request, active, last)
         return make_step(request, dropped, placed), placed
 
-    def search(self, query: str, limit: int | None, call: Call | None, found: Found | None) -> SearchResult:
+    def search(self, query: str, limit: int | None, call: Call | None, found: Discoveries | None) -> SearchResult:
         """The tools that fit a query; with a call, those that its next step will have active.
 
         Args:
@@ -184,7 +184,7 @@ class Hooks:
         return self._search(self.index(), query, limit, call, found)
 
     async def asearch(
-        self, query: str, limit: int | None, call: Call | None, found: Found | None, ranker: AsyncRanker
+        self, query: str, limit: int | None, call: Call | None, found: Discoveries | None, ranker: AsyncRanker
     ) -> SearchResult:
         """The same, with a ranker that is awaited.
 
@@ -195,7 +195,7 @@ class Hooks:
         return await search_remotely(self.index(), ranker, search)
 
     def _search(
-        self, index: SearchIndex, query: str, limit: int | None, call: Call | None, found: Found | None
+        self, index: SearchIndex, query: str, limit: int | None, call: Call | None, found: Discoveries | None
     ) -> SearchResult:
         search, words, place = self.agent.spec.tools.search, self.agent.spec.words, self.agent.protocol_place
         if call is not None:
@@ -204,7 +204,7 @@ class Hooks:
         result = index.search(query, limit, spec=search, place=place, words=words)
         if call is None:
             return result
-        request = StepRequest(self.agent, call, found or Found.before(call), self.count)
+        request = StepRequest(self.agent, call, found or Discoveries.before(call), self.count)
         if result.hits:
             unfit = _unfit(request, result.tools)
             result = _announced(result, unfit, index.nothing(query, words), place, words)
@@ -223,24 +223,24 @@ class Hooks:
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _CallParts:
     """The parts of a call that do not depend on its tools: history, values, delivery."""
 
-    history: Selected
+    history: HistoryCut
     values: Values
     delivery: DeliveryChoice
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _CallDraft:
     """A call before its tools are decided: its sections, and the tools that exist.
 
     It goes on from the last step of the previous call; without one, it begins with a system prompt of its own.
     """
 
     request: CallRequest
-    given: _Given
-    draft: Draft
+    given: _CallParts
+    draft: SectionsDraft
     existing: ToolPlan
     known: tuple[str, ...]
     last: LastStep | None
@@ -285,7 +285,7 @@ class _Begun:
         """Whether every tool is active from the start."""
         return self.given.delivery.shows_all
 
-    def _offers(self, decided: Decided) -> list[Offer]:
+    def _offers(self, decided: Decisions) -> list[Offer]:
         """The tools that are decided with the call."""
         there = self.existing.tools.available
         asked = there if self._every else (*self.existing.matching, *self.known)
@@ -301,7 +301,7 @@ class _Begun:
         return make_call(self.request, parts)
 
 
-def _begun(request: CallRequest, given: _Given) -> _Begun:
+def _begun(request: CallRequest, given: _CallParts) -> _CallDraft:
     """The beginning of a call, which goes on from the previous one unless something stands against it."""
     previous, delivery = request.previous, given.delivery
     reason = baseline_reason(request, delivery)
@@ -314,7 +314,7 @@ def _begun(request: CallRequest, given: _Given) -> _Begun:
     existing = with_search(request, existing, known, before=before, anew=anew, every=delivery.shows_all)
     draft = draft_sections(request, given.values.values, existing.tools.available)
     last = last_step(request, previous) if previous and not anew else None
-    return _Begun(request, given, draft, existing, known, last, reason)
+    return _CallDraft(request, given, draft, existing, known, last, reason)
 
 
 def _unfit(request: StepRequest, names: Sequence[str]) -> tuple[Withheld, ...]:

@@ -13,7 +13,7 @@ from datetime import datetime
 from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
 from cuecard.model import Call, Cut, Json, Segment
 from cuecard.model.messages import Message, Role
-from cuecard.pipeline.history.selection import Selected
+from cuecard.pipeline.history.selection import HistoryCut
 from cuecard.records import dataclass
 
 
@@ -97,7 +97,7 @@ class TurnMessages:
 
 def stack(
     system: str,
-    selected: Selected,
+    selected: HistoryCut,
     turn: TurnMessages,
     spec: StackSpec,
     quoted: Callable[[str], str] = str,

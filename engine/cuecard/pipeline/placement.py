@@ -17,7 +17,15 @@ from cuecard.pipeline.fingerprints import salted, sha256
 from cuecard.pipeline.fit import Activation, Room, activate, step_room
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.request import CallRequest, StepRequest, check_texts
-from cuecard.pipeline.segments import PROBE, Asked, count_pieces, laid_out, make_segments, render_sections, said
+from cuecard.pipeline.segments import (
+    PROBE,
+    InstructionPlace,
+    count_pieces,
+    laid_out,
+    make_segments,
+    render_sections,
+    said,
+)
 from cuecard.records import dataclass
 
 
@@ -57,7 +65,7 @@ News: TypeAlias = Discovery | Withheld | Due
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class Placement:
     """The two parts of a prompt: segments of the system prompt, and blocks in the conversation.
 
     `active` says which discovered tools it contains, `cuts` what was left out of sections, and `due` the cues triggered
@@ -98,7 +106,7 @@ class Placed:
         """The system prompt."""
         return "".join(segment.text for segment in self.segments)
 
-    def salted(self, salt: str) -> Placed:
+    def salted(self, salt: str) -> Placement:
         """The same prompt with salted fingerprints, and block ids derived from them."""
         if not salt:
             return self
@@ -120,7 +128,7 @@ def active_tools(
     return activate(request, discovered, room or partial(room_within, request), last)
 
 
-def place(request: StepRequest, active: Activation, last: Placed | None = None) -> Placed:
+def place(request: StepRequest, active: Activation, last: Placement | None = None) -> Placement:
     """The prompt with the instructions of active tools, under the call's delivery; what its `last` step placed stays.
 
     Withheld tools are named where their instructions would be.
@@ -135,7 +143,7 @@ def place(request: StepRequest, active: Activation, last: Placed | None = None) 
     if last and _goes_on(last.news, news):
         new, blocks = news[len(last.news) :], last.appended
     appended = _append(request, new, blocks)
-    return Placed(request.call.prompt.segments, appended, active, due=cues, news=news, passing=passing)
+    return Placement(request.call.prompt.segments, appended, active, due=cues, news=news, passing=passing)
 
 
 def lacks_room(request: StepRequest) -> bool:
@@ -185,7 +193,7 @@ def _room_in_prompt(request: StepRequest) -> Room:
     return step_room(request, room, asked.tokens + (tokens(notice) if notice else 0), asked.sections)
 
 
-def _ask_prompt(request: StepRequest, more: str = "") -> Asked:
+def _ask_prompt(request: StepRequest, more: str = "") -> InstructionPlace:
     """The place of instructions in the system prompt beside those of the call, and its tokens until then."""
     agent, call, count = request.agent, request.call, request.count
     sections, stepwise = _stepwise(request)
@@ -196,7 +204,7 @@ def _ask_prompt(request: StepRequest, more: str = "") -> Asked:
         bodies[section.id] = within_budget(section, text, agent.names, count)[0]
     bodies |= {section.id: text for section, text in probed}
     pieces = [text for text in laid_out(agent, sections, list(bodies.values())) if text]
-    return Asked.of("".join(pieces), sum(count_pieces(pieces, count)), count).within(agent, probed, count)
+    return InstructionPlace.of("".join(pieces), sum(count_pieces(pieces, count)), count).within(agent, probed, count)
 
 
 def _room_in_messages(request: StepRequest) -> Room:
@@ -214,7 +222,7 @@ class BlockCosts:
     """
 
     request: StepRequest
-    asked: Asked
+    asked: InstructionPlace
     tokens: CountTokens
     cues: bool
 
@@ -239,10 +247,10 @@ class BlockCosts:
         return sum(self.asked.tokens + self.tokens(each.later) for each in known if each and each.later)
 
 
-def _ask_message(request: StepRequest, more: str = "") -> Asked:
+def _ask_message(request: StepRequest, more: str = "") -> InstructionPlace:
     agent, call, there = request.agent, request.call, slots(request.agent, request.call)
     text = said(there, render_sections(agent, there, call.values, (), notice=PROBE + more))
-    return Asked.of(text, request.count(text), request.count)
+    return InstructionPlace.of(text, request.count(text), request.count)
 
 
 def _named(request: StepRequest, takes: Callable[[str], int]) -> Callable[[str, bool], int]:
@@ -281,19 +289,19 @@ def _salted(block: Appended, salt: str) -> Appended:
     return replace(block, sha256=digest, id=block.id if name == block.id else f"{name}{digest[:12]}")
 
 
-def _rewrite(request: StepRequest, active: Activation) -> Placed:
+def _rewrite(request: StepRequest, active: Activation) -> Placement:
     """Render every step-tier section again, within its budget; the others stay as the call rendered them."""
     agent, call, shown, withheld = request.agent, request.call, active.shown, active.withheld
     sections, stepwise = _stepwise(request)
     if not (shown or withheld) or not stepwise:
-        return Placed(call.prompt.segments, (), active)
+        return Placement(call.prompt.segments, (), active)
     tools, notice = (*call.tools.initial, *(d.tool for d in shown)), withheld_notice(agent, withheld)
     rendered = render_sections(agent, stepwise, call.values, tools, notice=notice)
     texts = zip(stepwise, rendered, strict=True)
     fitted = {section.id: within_budget(section, text, agent.names, request.count) for section, text in texts}
     bodies = [fitted[s.id][0] if s.id in fitted else call.prompt.shown.get(s.id, "") for s in sections]
     segments = make_segments(agent, sections, bodies, request.count, call.prompt.segments)
-    return Placed(segments, (), active, tuple(cut for _, cuts in fitted.values() for cut in cuts))
+    return Placement(segments, (), active, tuple(cut for _, cuts in fitted.values() for cut in cuts))
 
 
 def _stepwise(request: StepRequest) -> tuple[list[Section], list[Section]]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from cuecard.agent import Agent
 from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Call, Configuration, FileText, Segment, Tokenizer, Turn
-from cuecard.pipeline.discovery import Found
+from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.records import dataclass
 
@@ -33,7 +33,7 @@ class CallRequest:
 
     agent: Agent
     turn: Turn
-    found: Found
+    found: Discoveries
     previous: Call | None
     kept: int | None
     now: datetime
@@ -61,7 +61,7 @@ class StepRequest:
 
     agent: Agent
     call: Call
-    found: Found
+    found: Discoveries
     count: Tokenizer
     salt: str = ""
 

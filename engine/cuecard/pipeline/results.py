@@ -15,7 +15,7 @@ from cuecard.errors import CuecardError
 from cuecard.model import CountTokens, Diagnostic, Json, RenderedResult, ToolResult
 from cuecard.sources.result_values import fields_of, unwrapped, value_at
 from cuecard.template import Trusted, clean
-from cuecard.template.guards.gate import Gate
+from cuecard.template.guards.gate import PromptGate
 from cuecard.template.guards.marks import marked
 
 _PER_TOKEN = 4
@@ -173,6 +173,6 @@ def _with(value: Json, path: Sequence[str], text: str) -> Json:
     return {**held, path[0]: _with(held[path[0]], path[1:], text)}
 
 
-def _gate(agent: Agent, form: ResultForm) -> Gate:
+def _gate(agent: Agent, form: ResultForm) -> PromptGate:
     """Gate a separate message: data cannot form elements of the prompt or of its template; code stays readable."""
-    return Gate(agent.gate.names | form.names, agent.gate.words, "names", None, form.fences)
+    return PromptGate(agent.gate.names | form.names, agent.gate.words, "names", None, form.fences)

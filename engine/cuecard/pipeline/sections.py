@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from datetime import datetime
 
 from cuecard.agent import CHOICE, CONTENT, PROTOCOLS, Agent, Section
-from cuecard.agent.sections.conditions import Facts, holds, sections_asked, told
+from cuecard.agent.sections.conditions import ConditionFacts, holds, sections_asked, told
 from cuecard.model import Appended, CallGiven, Cut, Diagnostic, Json, Segment, SourceRow, Turn, Withheld
 from cuecard.model.messages import Role
 from cuecard.pipeline.fit import excess
@@ -17,7 +17,7 @@ from cuecard.pipeline.passing import ephemeral_block, section_block
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.segments import (
     PROBE,
-    Asked,
+    InstructionPlace,
     authored,
     count_pieces,
     gated_sections,
@@ -26,14 +26,14 @@ from cuecard.pipeline.segments import (
     render_sections,
 )
 from cuecard.records import dataclass
-from cuecard.sources.content import Content, Given
+from cuecard.sources.content import Content, SourceInput
 from cuecard.template import trusted
 from cuecard.template.guards.gate import report
 from cuecard.template.rules import TOOL
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
+class CallSections:
     """The sections of a call.
 
     Attributes:
@@ -70,7 +70,7 @@ class _Notes:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class SectionsDraft:
     """The sections of a call as far as the instructions of its tools do not change them.
 
     Attributes:
@@ -102,7 +102,7 @@ class Draft:
         """The sections whose text goes into a block of its own, which does not stay."""
         return [section for section in self.present if self.request.apart and not section.stays]
 
-    def ask(self, tools: Sequence[str], more: str = "") -> Asked:
+    def ask(self, tools: Sequence[str], more: str = "") -> InstructionPlace:
         """The place of instructions beside those of these tools and `more`, and the tokens of the prompt until then."""
         slots = self._slots
         texts = render_sections(self.request.agent, slots, self.values, tools, notice=PROBE + more)
@@ -113,10 +113,10 @@ class Draft:
         pieces = [text for text in laid_out(self.request.agent, kept, bodies) if text]
         count, apart = self.request.count, [each for each in self._apart if each.spec.priority is None]
         used = sum(count_pieces(pieces, count)) + sum(b.tokens for b in _passing(self.request, apart, self.made))
-        asked = Asked.of("".join(pieces), used, count)
+        asked = InstructionPlace.of("".join(pieces), used, count)
         return asked.within(self.request.agent, probed, count)
 
-    def takes(self, asked: Asked, tools: Sequence[str]) -> Callable[[str], int]:
+    def takes(self, asked: InstructionPlace, tools: Sequence[str]) -> Callable[[str], int]:
         """The tokens of a tool's instructions beside those of `tools`, for which the sections were asked."""
         agent = self.request.agent
         tokens = asked.counter(agent, self.request.count, lambda more: self.ask(tools, more))
@@ -131,7 +131,7 @@ class Draft:
         last = max((ranks[slot.id] for slot in slots), default=None) if all(s.id in ranks for s in slots) else None
         return [s for s in system if s.id not in ranks or (last is not None and ranks[s.id] >= last)]
 
-    def completed(self, tools: Sequence[str], unlisted: Collection[str] = ()) -> Composed:
+    def completed(self, tools: Sequence[str], unlisted: Collection[str] = ()) -> CallSections:
         """The sections of the call with the instructions of these tools, in which no list has those of `unlisted`.
 
         Raises:
@@ -154,9 +154,9 @@ class Draft:
             if section.spec.role != "system" and bodies.get(section.id)
         )
         found = tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources)
-        return Composed(segments, bodies, spoken, self.values, *found, report(agent.gate, trust.values()), passing)
+        return CallSections(segments, bodies, spoken, self.values, *found, report(agent.gate, trust.values()), passing)
 
-    def _listing(self, unlisted: Collection[str]) -> Draft:
+    def _listing(self, unlisted: Collection[str]) -> SectionsDraft:
         """The draft with lists of fewer tools: what was counted for them is at least what they take then."""
         agent, count = self.request.agent, self.request.count
         lists = [section for section in self.present if section.spec.tools]
@@ -182,7 +182,7 @@ def unlisted_tools(agent: Agent, withheld: Iterable[Withheld], *, every: bool) -
     return frozenset(each.tool for each in withheld if every or each.tool in agent.core)
 
 
-def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequence[str]) -> Draft:
+def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequence[str]) -> SectionsDraft:
     """The sections of a call before it is decided which tools are active.
 
     Args:
@@ -196,7 +196,7 @@ def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequ
     """
     notes, agent, turn = _Notes(), request.agent, request.turn
     sections = agent.edition(turn.profile, turn.variant)
-    facts = Facts(values, there, turn.model)
+    facts = ConditionFacts(values, there, turn.model)
     present, chosen = _there(sections, facts, notes)
     notes.cuts += _not_chosen(agent, turn, sections)
     filled = {**values, **chosen, **_filled(present, notes, lambda: _given(request, authored(agent, values), there))}
@@ -209,7 +209,7 @@ def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequ
     for section in present:
         text, trust[section.id] = gated.get(section.id, ("", {}))  # in the order of the prompt, also those to come
         made[section.id], cut[section.id] = within_budget(section, text, agent.names, request.count)
-    return Draft(request, there, tuple(present), filled, made, trust, cut, notes)
+    return SectionsDraft(request, there, tuple(present), filled, made, trust, cut, notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ def compose_again(request: StepRequest, sections: Sequence[Section], values: Map
     own = {name for section in sections for name in (CONTENT + section.id, CHOICE + section.id)}
     values = {name: value for name, value in values.items() if name not in own}
     saying = {name for name, body in call.prompt.shown.items() if body.strip()}
-    facts = Facts(values, call.tools.available, call.delivery.model, saying)
+    facts = ConditionFacts(values, call.tools.available, call.delivery.model, saying)
     there, chosen = _there(sections, facts, notes)
     present = _not_in_vain(there, facts, notes)
     filled = {**chosen, **_filled(present, notes, lambda: _given_again(request, authored(agent, values)))}
@@ -254,7 +254,9 @@ def compose_again(request: StepRequest, sections: Sequence[Section], values: Map
     return Again(bodies, filled, tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources))
 
 
-def _there(sections: Sequence[Section], facts: Facts, notes: _Notes) -> tuple[Sequence[Section], dict[str, Json]]:
+def _there(
+    sections: Sequence[Section], facts: ConditionFacts, notes: _Notes
+) -> tuple[Sequence[Section], dict[str, Json]]:
     """The sections that have a text, as far as is known before others are rendered, and what their texts ask for."""
     there = [section for section in sections if _waits(section) or _is_there(section, facts, notes)]
     there = [section for section in there if _has_a_text(section, facts, notes)]
@@ -263,12 +265,12 @@ def _there(sections: Sequence[Section], facts: Facts, notes: _Notes) -> tuple[Se
     return there, known | {CHOICE + each.id: _choice(each, facts) for each in there if each.choices}
 
 
-def _not_in_vain(sections: Sequence[Section], facts: Facts, notes: _Notes) -> list[Section]:
+def _not_in_vain(sections: Sequence[Section], facts: ConditionFacts, notes: _Notes) -> list[Section]:
     """The sections without those that waited for others, which say something."""
     return [section for section in sections if not _waits(section) or _is_there(section, facts, notes)]
 
 
-def _filled(present: Sequence[Section], notes: _Notes, give: Callable[[], Given]) -> dict[str, Json]:
+def _filled(present: Sequence[Section], notes: _Notes, give: Callable[[], SourceInput]) -> dict[str, Json]:
     """The content from the sources of sections, as values of the call."""
     contents = _contents(present, give)
     for content in contents.values():
@@ -278,7 +280,7 @@ def _filled(present: Sequence[Section], notes: _Notes, give: Callable[[], Given]
     return {CONTENT + name: _local(content) for name, content in contents.items()}
 
 
-def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str, Content]:
+def _contents(present: Sequence[Section], give: Callable[[], SourceInput]) -> dict[str, Content]:
     """The content of the sources, in order: of a shared total, each section gets what the previous ones left."""
     filling = [(section, section.fill) for section in present if section.fill]
     contents: dict[str, Content] = {}
@@ -295,7 +297,7 @@ def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str
     return contents
 
 
-def _is_there(section: Section, facts: Facts, notes: _Notes) -> bool:
+def _is_there(section: Section, facts: ConditionFacts, notes: _Notes) -> bool:
     condition = section.spec.when
     if condition is None or holds(condition, facts):
         return True
@@ -308,14 +310,14 @@ def _waits(section: Section) -> bool:
     return section.spec.when is not None and any(sections_asked(section.spec.when))
 
 
-def _has_a_text(section: Section, facts: Facts, notes: _Notes) -> bool:
+def _has_a_text(section: Section, facts: ConditionFacts, notes: _Notes) -> bool:
     if not section.choices or _choice(section, facts) is not None:
         return True
     notes.cuts.append(Cut(section.id, "choose: no condition holds"))
     return False
 
 
-def _choice(section: Section, facts: Facts) -> int | None:
+def _choice(section: Section, facts: ConditionFacts) -> int | None:
     """The text selected for the section; None for none."""
     conditions = (condition for condition, _ in section.choices)
     return next((at for at, each in enumerate(conditions) if each is None or holds(each, facts)), None)
@@ -327,15 +329,15 @@ def _not_chosen(agent: Agent, turn: Turn, sections: Sequence[Section]) -> list[C
     return [Cut(section.id, f"left out by {by}") for section in agent.sections if section.id not in chosen]
 
 
-def _given(request: CallRequest, values: Mapping[str, Json], there: Sequence[str]) -> Given:
+def _given(request: CallRequest, values: Mapping[str, Json], there: Sequence[str]) -> SourceInput:
     agent, turn = request.agent, request.turn
     known = turn.tools is not None or len(agent.catalogue) > 0
     cards = tuple(agent.catalogue[name] for name in there) if known else None
     files, gates, environment = agent.files, turn.gates, turn.environment
-    return Given(values, request.now, cards, files, turn.files, gates, environment, said_in(turn))
+    return SourceInput(values, request.now, cards, files, turn.files, gates, environment, said_in(turn))
 
 
-def _given_again(request: StepRequest, values: Mapping[str, Json]) -> Given:
+def _given_again(request: StepRequest, values: Mapping[str, Json]) -> SourceInput:
     agent, call, given = request.agent, request.call, request.call.given
     if given is None:
         raise RuntimeError("a call keeps what the sources of its sections read")
@@ -344,7 +346,7 @@ def _given_again(request: StepRequest, values: Mapping[str, Json]) -> Given:
     there = [name for name in tools.available if name not in unlisted]
     cards = tuple(agent.catalogue[name] for name in there) if given.knows_tools else None
     now, files, gates = datetime.fromisoformat(given.now), agent.files, given.gates
-    return Given(values, now, cards, files, given.files, gates, given.environment, given.said)
+    return SourceInput(values, now, cards, files, given.files, gates, given.environment, given.said)
 
 
 def given_of(request: CallRequest) -> CallGiven | None:

@@ -76,7 +76,7 @@ def places_in(text: str) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class InstructionPlace:
     """What sections answered that were asked for the place of instructions still to come.
 
     Attributes:
@@ -93,12 +93,12 @@ class Asked:
     sections: tuple[tuple[Section, int], ...] = ()
 
     @classmethod
-    def of(cls, text: str, tokens: int, count: CountTokens) -> Asked:
+    def of(cls, text: str, tokens: int, count: CountTokens) -> InstructionPlace:
         """The answer in a text with the probe, of these tokens, including whatever belongs to the same budget."""
         times = places_in(text)
         return cls("\ufdd3" in text, times, tokens - count(PROBE) * (times or 0))
 
-    def within(self, agent: Agent, sections: Sequence[tuple[Section, str]], count: CountTokens) -> Asked:
+    def within(self, agent: Agent, sections: Sequence[tuple[Section, str]], count: CountTokens) -> InstructionPlace:
         """The answer with that of each section of instructions: its place, and its own budget."""
         shown = self.shown or any("\ufdd3" in text for _, text in sections)
         limited = sections if all(section.spec.budget is not None for section, _ in sections) else ()
@@ -111,7 +111,7 @@ class Asked:
         """
         return self.shown or not any(PROTOCOLS in section.reads for section in edition)
 
-    def counter(self, agent: Agent, count: CountTokens, again: Callable[[str], Asked]) -> CountTokens:
+    def counter(self, agent: Agent, count: CountTokens, again: Callable[[str], InstructionPlace]) -> CountTokens:
         """What a text takes in that place, in tokens.
 
         Args:

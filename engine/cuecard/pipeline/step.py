@@ -32,7 +32,7 @@ from cuecard.pipeline.fit import cut_short, step_cuts
 from cuecard.pipeline.limits import tokens_around
 from cuecard.pipeline.messages import spoken_sections, with_system
 from cuecard.pipeline.passing import ended_texts, section_of
-from cuecard.pipeline.placement import AHEAD, CUES, WITHHELD, Placed, slots
+from cuecard.pipeline.placement import AHEAD, CUES, WITHHELD, Placement, slots
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.segments import PROBE, render_sections
 from cuecard.records import dataclass
@@ -59,7 +59,7 @@ _FIELDS = {
 class StepParts:
     """The results of the pipeline's stages for a step: the prompt, and the discoveries that were left out."""
 
-    placed: Placed
+    placed: Placement
     dropped: tuple[Cut, ...]
 
 
@@ -130,13 +130,13 @@ def _sections(request: StepRequest) -> dict[str, Section]:
     return {section.id: section for section in (*request.agent.edition(), *edition)}
 
 
-def _homeless(placed: Placed) -> Iterator[Diagnostic]:
+def _homeless(placed: Placement) -> Iterator[Diagnostic]:
     if any(block.after_call_id is None and block.turn is None for block in placed.appended):
         told = "a search result has no call id, so its block moves to the end of each request; give each call an id"
         yield Diagnostic("missing_call_id", told)
 
 
-def _in_system(request: StepRequest, placed: Placed) -> Iterator[SectionRecord]:
+def _in_system(request: StepRequest, placed: Placement) -> Iterator[SectionRecord]:
     known = _sections(request)
     for s in placed.segments:
         section = known.get(s.id)
@@ -157,7 +157,7 @@ def _spoken(request: StepRequest) -> Iterator[SectionRecord]:
         yield SectionRecord(message.id, tier, "message", source, _REASONS[tier], tokens, digest, reads)
 
 
-def _appended(placed: Placed) -> Iterator[SectionRecord]:
+def _appended(placed: Placement) -> Iterator[SectionRecord]:
     found: dict[str | None, list[str]] = {}
     for discovery in placed.shown:
         found.setdefault(discovery.after_call_id, []).append(discovery.tool)
@@ -179,7 +179,7 @@ def _appended(placed: Placed) -> Iterator[SectionRecord]:
         yield SectionRecord(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
 
 
-def _passing(request: StepRequest, placed: Placed) -> Iterator[SectionRecord]:
+def _passing(request: StepRequest, placed: Placement) -> Iterator[SectionRecord]:
     """The texts of this turn or this request alone; a section that has changed within the turn has several."""
     known, call, named = _sections(request), request.call, set[str]()
     for block in placed.passing:
@@ -195,7 +195,7 @@ def _passing(request: StepRequest, placed: Placed) -> Iterator[SectionRecord]:
         )
 
 
-def _protocols(request: StepRequest, placed: Placed, cut: Collection[str]) -> Iterator[SectionRecord]:
+def _protocols(request: StepRequest, placed: Placement, cut: Collection[str]) -> Iterator[SectionRecord]:
     agent, call, shown = request.agent, request.call, placed.shown
     said = {tool for each in placed.due for tool in each.tools}
     partly = waiting(request, placed.shown).keys() - said if call.delivery.name == "append" else set[str]()
@@ -221,7 +221,7 @@ def _protocols(request: StepRequest, placed: Placed, cut: Collection[str]) -> It
             yield SectionRecord(name, "step", "system", source, reason, tokens, digest)
 
 
-def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placed) -> Step:
+def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placement) -> Step:
     """The step.
 
     Args:
@@ -256,7 +256,7 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placed) ->
     )
 
 
-def _refusals(request: StepRequest, placed: Placed) -> Refusals:
+def _refusals(request: StepRequest, placed: Placement) -> Refusals:
     agent, there = request.agent, request.call.tools.available
     words = agent.spec.words.tools
     said = {w.tool: words.withheld.replace("{tool}", w.tool) for w in placed.withheld if w.tool in there}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from cuecard.agent import Agent
 from cuecard.model import Call, CallTools, Cut, Discovery, ToolCard, Turn, Withheld
 from cuecard.model.turn import Gates
-from cuecard.pipeline.discovery import Found
+from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fit import NOT_SHOWN
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.records import dataclass
@@ -149,14 +149,14 @@ def discover_more(request: StepRequest) -> tuple[tuple[Discovery, ...], tuple[Cu
     return _to_show(request.found, request.call.tools)
 
 
-def nothing_left(agent: Agent, call: Call, found: Found) -> bool:
+def nothing_left(agent: Agent, call: Call, found: Discoveries) -> bool:
     """Whether a search can find no tool that this conversation has not seen."""
     tools = call.tools
     seen = {agent.search_tool, *tools.initial, *tools.sent, *(each.tool for each in found.tools)}
     return seen.union(each.tool for each in tools.withheld).issuperset(tools.available)
 
 
-def _to_show(found: Found, tools: CallTools) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
+def _to_show(found: Discoveries, tools: CallTools) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
     there, initial = frozenset(tools.available), frozenset(tools.initial)
     gone = [Cut(d.tool, "discovered, but does not exist for this call") for d in found.tools if d.tool not in there]
     shown = [d for d in found.tools if d.tool in there and d.tool not in initial]

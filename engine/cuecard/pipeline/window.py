@@ -8,14 +8,14 @@ from itertools import takewhile
 from cuecard.config.history_spec import HistorySpec
 from cuecard.model import Call
 from cuecard.model.messages import Message, Part
-from cuecard.pipeline.history.selection import Selected
+from cuecard.pipeline.history.selection import HistoryCut
 from cuecard.pipeline.history.units import prefixed
 from cuecard.pipeline.request import CallRequest
 
 _MOVED = "the history window moved: earlier messages are gone, so the system prompt is rebuilt"
 
 
-def with_window(request: CallRequest, chosen: Selected) -> CallRequest:
+def with_window(request: CallRequest, chosen: HistoryCut) -> CallRequest:
     """The request, as after a compaction if its messages no longer begin with those of the previous call.
 
     Under `rewrite`, and for a host that can only set the system prompt, there are no blocks among the messages.
@@ -31,7 +31,7 @@ def with_window(request: CallRequest, chosen: Selected) -> CallRequest:
     return replace(request, kept=len(before), lost=_MOVED)
 
 
-def _moved(previous: Call, chosen: Selected, policy: HistorySpec | None) -> bool:
+def _moved(previous: Call, chosen: HistoryCut, policy: HistorySpec | None) -> bool:
     summaries, sent = _sent(previous)
     if not sent or not chosen.messages:
         return bool(sent)

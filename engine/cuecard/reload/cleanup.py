@@ -91,7 +91,7 @@ _GIVEN_UP = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class StateLimits:
     """How many states a folder may hold, and their total size in bytes."""
 
     most: int
@@ -112,7 +112,7 @@ class _File:
         return found[1] if found else ""
 
 
-def clean_up(folder: Path, limits: Limits, kept: Collection[str]) -> None:
+def clean_up(folder: Path, limits: StateLimits, kept: Collection[str]) -> None:
     """Remove the least recently used states until the limits hold.
 
     Args:

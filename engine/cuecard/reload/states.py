@@ -26,7 +26,7 @@ from cuecard.config.documents.sources import AgentSources
 from cuecard.files.private import NotOursError
 from cuecard.files.roots import shown
 from cuecard.model.boundary import Count, FilledText, checked
-from cuecard.reload.cleanup import Limits, clean_up, read_file, replace_file
+from cuecard.reload.cleanup import StateLimits, clean_up, read_file, replace_file
 
 FORMAT = 1
 """Raised whenever older versions could not read what is written; a file of another format is left alone."""
@@ -74,7 +74,7 @@ class States:
             InputError: with every argument that is wrong.
         """
         self.folder = Path(folder).absolute()  # a watcher saves later, when the process may be in another folder
-        self._limits = Limits(max(1, most), size)
+        self._limits = StateLimits(max(1, most), size)
         self._users: WeakSet[User] = WeakSet()
         self._used: dict[str, float] = {}
 

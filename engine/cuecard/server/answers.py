@@ -168,7 +168,7 @@ class HitShape(Shape):
     score: float
 
 
-class Found(Shape):
+class SearchAnswer(Shape):
     """The answer of the search tool. The model gets `tools`, `message` and, unless it is empty, `withheld`."""
 
     tools: list[str]
@@ -188,7 +188,7 @@ class EntityShape(Shape):
     key: str
 
 
-class Remembered(Shape):
+class MemoryAnswer(Shape):
     """The working memory, newest first."""
 
     conversation: str = Field(description="signed; send it with the next request")
@@ -256,7 +256,7 @@ class ReadyAgent(Shape):
     codes: list[str]
 
 
-class Ready(Shape):
+class Readiness(Shape):
     """Whether the service is ready, and serves the newest files."""
 
     state: Literal["ready", "stale", "draining"] = Field(description="draining: it will stop, and has status 503")

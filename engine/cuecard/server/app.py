@@ -20,19 +20,19 @@ from cuecard.model import Json
 from cuecard.server.agents import agents_json, ready_json
 from cuecard.server.answers import (
     AgentsAnswer,
-    Found,
     Health,
+    MemoryAnswer,
     PreparedCall,
     PreparedStep,
     ProblemDetails,
-    Ready,
-    Remembered,
+    Readiness,
+    SearchAnswer,
 )
-from cuecard.server.guard import App, Facts, Guard
+from cuecard.server.guard import App, Guard, RequestFacts
 from cuecard.server.monitoring import Metrics
 from cuecard.server.options import ServiceOptions
 from cuecard.server.problems import ALL_STATUSES, ProblemResponse, fault_response, problem_response
-from cuecard.server.requests import Asked, PrepareCall, PrepareStep, Remember, SearchTools
+from cuecard.server.requests import AgentRequest, PrepareCall, PrepareStep, Remember, SearchTools
 from cuecard.server.service import Service
 from cuecard.server.strict_json import StrictRoute, json_bytes
 
@@ -63,7 +63,7 @@ def openapi_of(app: FastAPI) -> dict[str, Json]:
     return told
 
 
-Body = TypeVar("Body", bound=Asked)
+Body = TypeVar("Body", bound=AgentRequest)
 
 _WORKERS = 4
 """The number of threads for requests, so that a long one delays neither the others nor `/healthz`."""
@@ -91,13 +91,13 @@ async def prepare_step(body: PrepareStep, request: Request) -> Response:
     return await _answered(request, _service(request).prepare_step, body)
 
 
-@_v1.post("/search-tools", response_model=Found)
+@_v1.post("/search-tools", response_model=SearchAnswer)
 async def search_tools(body: SearchTools, request: Request) -> Response:
     """The answer of the search tool to the model."""
     return await _answered(request, _service(request).search_tools, body)
 
 
-@_v1.post("/remember", response_model=Remembered)
+@_v1.post("/remember", response_model=MemoryAnswer)
 async def remember(body: Remember, request: Request) -> Response:
     """Add entities to the working memory of the conversation, or remove them; or report that the turn has ended."""
     return await _answered(request, _service(request).remember, body)
@@ -110,7 +110,7 @@ async def healthz() -> Response:
 
 
 @_watching.get(
-    "/readyz", response_model=Ready, responses={503: {"model": Ready, "description": "The service will stop"}}
+    "/readyz", response_model=Readiness, responses={503: {"model": Readiness, "description": "The service will stop"}}
 )
 async def readyz(request: Request) -> Response:
     """Whether the newest files are served; `stale` has status 200, because the last good ones are served."""
@@ -163,7 +163,7 @@ def create_routes(service: Service | None, options: ServiceOptions | None, told:
 async def _answered(request: Request, answer: Callable[[Body], Json], body: Body) -> Response:
     """The answer of a worker, unless it takes too long."""
     app = request.app
-    facts: Facts = request.scope["cuecard"]
+    facts: RequestFacts = request.scope["cuecard"]
     facts.agent = _service(request).agents.find(body.agent).name
     seconds = app.state.options.timeout
     try:

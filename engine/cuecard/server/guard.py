@@ -100,7 +100,7 @@ GONE = 499
 
 
 @dataclass(slots=True)
-class Facts:
+class RequestFacts:
     """The facts about a request for its log line."""
 
     status: int = 0
@@ -125,7 +125,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started, facts = time.perf_counter(), Facts()
+        started, facts = time.perf_counter(), RequestFacts()
         headers = dict(scope["headers"])
         asked = headers.get(b"x-request-id", b"").decode("latin-1")
         name = asked if _ID.fullmatch(asked) else self._next_name()
@@ -139,7 +139,7 @@ class Guard:
         finally:
             self._log(scope, facts, name, time.perf_counter() - started)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, facts: Facts) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, facts: RequestFacts) -> None:
         options = self._options
         if scope["path"] in OPEN:
             await self._app(scope, receive, _closing(send))
@@ -171,7 +171,7 @@ class Guard:
             return Problem("too-busy", told, "try again in a moment, or start more replicas", "service")
         return None
 
-    async def _refuse(self, problem: Problem, receive: Receive, send: Send, facts: Facts) -> None:
+    async def _refuse(self, problem: Problem, receive: Receive, send: Send, facts: RequestFacts) -> None:
         """Answer at once; then let the client end what it is sending, since it may not listen before."""
         response = problem_response(problem, close=True)
         facts.codes, facts.refused = response.codes, True
@@ -196,7 +196,7 @@ class Guard:
         self._running += more
         self._metrics.running.set(self._running)
 
-    def _log(self, scope: Scope, facts: Facts, name: str, seconds: float) -> None:
+    def _log(self, scope: Scope, facts: RequestFacts, name: str, seconds: float) -> None:
         path = _path(scope)
         self._metrics.answered(path, facts.status, seconds, facts.codes)
         log_event(
@@ -220,7 +220,7 @@ def _path(scope: Scope) -> str:
     return path if path in PATHS else "other"
 
 
-def _watched(send: Send, facts: Facts, name: str) -> Send:
+def _watched(send: Send, facts: RequestFacts, name: str) -> Send:
     async def watched(message: Message) -> None:
         if message["type"] == "http.response.start":
             facts.status = message["status"]

@@ -45,7 +45,7 @@ class TurnBody(TurnFields):
     )
 
 
-class Asked(FileModel):
+class AgentRequest(FileModel):
     """The fields of every request."""
 
     model_config = ConfigDict(defer_build=False)  # FastAPI warns about its own schema if it is built later
@@ -54,7 +54,7 @@ class Asked(FileModel):
     agent: str = Field("", description="the agent's name; optional if only one is served")
 
 
-class PrepareCall(Asked):
+class PrepareCall(AgentRequest):
     """A user message, which begins a call."""
 
     conversation: Conversation | None = Field(None, description="omitted for a new conversation")
@@ -69,7 +69,7 @@ class PrepareCall(Asked):
     manifest: bool = Field(default=False, description="whether to include the manifest in the answer")
 
 
-class PrepareStep(Asked):
+class PrepareStep(AgentRequest):
     """The next request to the model."""
 
     conversation: Conversation
@@ -82,7 +82,7 @@ class PrepareStep(Asked):
     manifest: bool = Field(default=False, description="whether to include the manifest in the answer")
 
 
-class SearchTools(Asked):
+class SearchTools(AgentRequest):
     """The model's call of the search tool."""
 
     query: str = Field(description="what the tools should do, in a few words")
@@ -94,7 +94,7 @@ class SearchTools(Asked):
     calls: Calls = Field(default_factory=dict)
 
 
-class Remember(Asked):
+class Remember(AgentRequest):
     """What the conversation has touched by means other than tool results, and the end of a turn."""
 
     conversation: Conversation | None = Field(None, description="omitted for a new conversation")

@@ -25,7 +25,7 @@ _NEEDS = {"fastapi": "fastapi", "uvicorn": "uvicorn", "prometheus_client": "prom
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServeAddress:
     """The address to listen on; `to_all` says that no token is needed there."""
 
     host: str = "127.0.0.1"
@@ -34,7 +34,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServeLimits:
     """The limits from the command line."""
 
     max_body: int
@@ -48,8 +48,8 @@ class Limits:
 
 def serve(
     agents: Sequence[Path],
-    place: Place,
-    limits: Limits,
+    place: ServeAddress,
+    limits: ServeLimits,
     *,
     delivery: DeliveryWish | None = None,
     states: Path | None = None,
@@ -90,7 +90,7 @@ def _open(
     return open_agents([find_content(path) for path in agents], partial(opened, cache=settings.cache_folder))
 
 
-def _options(settings: Settings, limits: Limits, place: Place) -> ServiceOptions:
+def _options(settings: Settings, limits: ServeLimits, place: ServeAddress) -> ServiceOptions:
     from cuecard.server.guard import is_loopback
     from cuecard.server.options import ServiceOptions
 

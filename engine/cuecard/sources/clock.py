@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from cuecard.config.sections.sources_spec import ClockSpec
 from cuecard.model import Json
 from cuecard.records import dataclass
-from cuecard.sources.content import Content, Given
+from cuecard.sources.content import Content, SourceInput
 from cuecard.template.dates import writer_named, zone_named
 
 
@@ -52,7 +52,7 @@ class ClockSource:
         """The values of a call that it reads."""
         return frozenset(name for name in (self.spec.zone_input, self.spec.locale_input) if name)
 
-    def __call__(self, given: Given) -> Content:
+    def __call__(self, given: SourceInput) -> Content:
         """The time of the call.
 
         Raises:

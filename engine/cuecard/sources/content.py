@@ -15,7 +15,7 @@ from cuecard.template.guards.marks import unmarked
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SourceInput:
     """What a source may use for one call.
 
     Attributes:
@@ -72,7 +72,7 @@ class Fill(Protocol):
     def inputs(self) -> Collection[str]:
         """The inputs and built-in values that it reads."""
 
-    def __call__(self, given: Given) -> Content:
+    def __call__(self, given: SourceInput) -> Content:
         """The content for one call."""
 
 

@@ -10,7 +10,7 @@ from cuecard.config.sections.sources_spec import FactsSpec
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.sources.clock import ClockSource
-from cuecard.sources.content import Content, Given, is_blank, one_line
+from cuecard.sources.content import Content, SourceInput, is_blank, one_line
 from cuecard.template import Escaping, Template, compile_template, trusted
 from cuecard.template.runtime.values import text_of
 
@@ -37,7 +37,7 @@ class FactsSource:
         told = named - set(CLOCK) | ClockSource(clock).inputs if clock else named
         return frozenset(told | {use.name for use in self.line.inputs if use.name not in OWN})
 
-    def __call__(self, given: Given) -> Content:
+    def __call__(self, given: SourceInput) -> Content:
         """The facts as text.
 
         Raises:
@@ -59,7 +59,7 @@ class FactsSource:
             if text := fact_text(value):
                 yield one_line(name), text
 
-    def _line(self, label: str, text: str, given: Given) -> str:
+    def _line(self, label: str, text: str, given: SourceInput) -> str:
         return self.line.render({**given.values, "label": label, "value": self.printed(text)})
 
 

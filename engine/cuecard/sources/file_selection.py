@@ -16,7 +16,7 @@ from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class FileSelection:
     """The files that a list can select from.
 
     Attributes:
@@ -30,7 +30,7 @@ class Held:
     values: Mapping[str, Json]
 
 
-def found_entries(spec: FilesSpec, held: Held) -> tuple[tuple[FileEntry, ...], list[Cut]]:
+def found_entries(spec: FilesSpec, held: FileSelection) -> tuple[tuple[FileEntry, ...], list[Cut]]:
     """The list with a separate entry for each file, and the files left out because an earlier entry shows them."""
     shown: set[str] = set()
     entries: list[FileEntry] = []
@@ -46,7 +46,7 @@ def found_entries(spec: FilesSpec, held: Held) -> tuple[tuple[FileEntry, ...], l
     return tuple(entries), cuts
 
 
-def _plain(entry: FileEntry, held: Held) -> Iterator[FileEntry]:
+def _plain(entry: FileEntry, held: FileSelection) -> Iterator[FileEntry]:
     """The entry as entries with plain paths; one that finds nothing becomes one for a missing file."""
     if entry.upward:
         found = list(_upward(entry, entry.upward, held))
@@ -82,7 +82,7 @@ def _written(entry: FileEntry) -> tuple[str, ...]:
     return entry.path or entry.glob
 
 
-def _paths(entry: FileEntry, held: Held) -> Iterator[str]:
+def _paths(entry: FileEntry, held: FileSelection) -> Iterator[str]:
     for path in entry.path:
         if not has_inputs(path):
             yield path
@@ -94,7 +94,7 @@ def _paths(entry: FileEntry, held: Held) -> Iterator[str]:
             yield only
 
 
-def _matching(entry: FileEntry, held: Held) -> list[str]:
+def _matching(entry: FileEntry, held: FileSelection) -> list[str]:
     exclude = Exclusion(entry.exclude)
     bound = [made for written in entry.glob if (made := FilePattern.of_glob(written).bound(held.values))]
     matchers = [made.anything() for made in bound if not made.inputs]
@@ -113,7 +113,7 @@ def _sorted(paths: Iterable[str], sort: str) -> list[str]:
     return by_path[::-1] if sort.startswith("-") else by_path
 
 
-def _upward(entry: FileEntry, upward: Upward, held: Held) -> Iterator[tuple[str, ...]]:
+def _upward(entry: FileEntry, upward: Upward, held: FileSelection) -> Iterator[tuple[str, ...]]:
     """For each folder that has the file, its path; the outermost folder first."""
     inner, outer = filled(upward.from_, held.values), filled(upward.to, held.values)
     if inner is None or outer is None:

@@ -8,9 +8,9 @@ from cuecard.config.sections.file_entry import FileEntry
 from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.errors import Problem, SpecError, TemplateError, TemplateSyntaxError
 from cuecard.records import dataclass
-from cuecard.sources.content import Content, Given, is_blank, joined
+from cuecard.sources.content import Content, SourceInput, is_blank, joined
 from cuecard.sources.file_budget import TakenFile, take_files
-from cuecard.sources.file_selection import Held, found_entries
+from cuecard.sources.file_selection import FileSelection, found_entries
 from cuecard.template import Escaping, Template, compile_template, trusted
 
 SERVERS = ".server.md"
@@ -38,14 +38,14 @@ class FilesSource:
         in_paths = {name.partition(".")[0] for entry in self.spec.entries for name in entry.inputs}
         return frozenset(around | in_paths | {use.name for use in self.item.inputs if use.name not in OWN})
 
-    def __call__(self, given: Given) -> Content:
+    def __call__(self, given: SourceInput) -> Content:
         """The files as text, with a row for each entry, and every cut.
 
         Raises:
             TemplateRenderError: when a template reads a value that the call does not have.
         """
         own = {**given.files, **given.supplied} if self.spec.supplied else given.files
-        held = Held(own, given.supplied if self.spec.supplied else given.files, given.values)
+        held = FileSelection(own, given.supplied if self.spec.supplied else given.files, given.values)
         entries, cuts = found_entries(self.spec, held)
         before = given.taken.get(self.spec.account, 0)
         taken = take_files(self.spec, entries, own, before)
@@ -54,13 +54,13 @@ class FilesSource:
             text, (*cuts, *taken.cuts), tuple(taken.diagnostics), tuple(taken.rows), taken=taken.size - before
         )
 
-    def _around(self, items: list[str], given: Given) -> str:
+    def _around(self, items: list[str], given: SourceInput) -> str:
         if all(map(is_blank, items)):
             return self.spec.otherwise
         around = (self.before.render(given.values), *items, self.after.render(given.values))
         return self.spec.separator.join(text for text in around if text)
 
-    def _printed(self, file: TakenFile, given: Given) -> str:
+    def _printed(self, file: TakenFile, given: SourceInput) -> str:
         entry = file.entry
         content = self._content(file)
         gap = "\n\n" if content else "\n"

@@ -8,7 +8,7 @@ from cuecard.config.sections.sources_spec import RowsSpec
 from cuecard.errors import Problem, TemplateError, TemplateSyntaxError
 from cuecard.model import Cut, Json
 from cuecard.records import dataclass
-from cuecard.sources.content import Content, Given, is_blank, one_line
+from cuecard.sources.content import Content, SourceInput, is_blank, one_line
 from cuecard.template import Escaping, Template, compile_template
 from cuecard.template.runtime.values import text_of
 
@@ -32,7 +32,7 @@ class RowsSource:
         read = {use.name for template in self.templates.values() for use in template.inputs}
         return frozenset({self.spec.input} | read - set(OWN))
 
-    def __call__(self, given: Given) -> Content:
+    def __call__(self, given: SourceInput) -> Content:
         """The entries as text, with a cut for each beyond the limit.
 
         Raises:
@@ -69,7 +69,7 @@ class RowsSource:
             return {key: self._shown(inner) for key, inner in value.items()}
         return [self._shown(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
-    def _text(self, name: str, given: Given, own: Mapping[str, Json] | None = None) -> str:
+    def _text(self, name: str, given: SourceInput, own: Mapping[str, Json] | None = None) -> str:
         return self.templates[name].render({**given.values, **(own or {})})
 
 

@@ -41,7 +41,7 @@ def _prefix_of(text: str, room: int, unit: Unit) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class SkillBlock:
     """A text about one skill; `what` is its name in a cut. An empty `slug` means a text of the agent file."""
 
     what: str
@@ -60,8 +60,8 @@ class Page:
     budget: SkillBudgetSpec | None
     start: str = ""
     end: str = ""
-    blocks: list[Block] = field(default_factory=list)
-    extras: list[Block] = field(default_factory=list)
+    blocks: list[SkillBlock] = field(default_factory=list)
+    extras: list[SkillBlock] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
     omitted: set[str] = field(default_factory=set)
     shortened: set[str] = field(default_factory=set)
@@ -79,28 +79,28 @@ class Page:
         """The text in the budget's unit."""
         return size_of(text, self.budget.unit) if self.budget else len(unmarked(text))
 
-    def add(self, block: Block, shorter: Block | None = None) -> None:
+    def add(self, block: SkillBlock, shorter: SkillBlock | None = None) -> None:
         """Add a block if it fits, or a shorter form that does; `shorter.what` names what is lost."""
         if self._take(block, self.blocks):
             return
         if shorter is not None:
             self.leave_out(shorter, self._reason)
-            if self._take(Block(block.what, shorter.text, block.slug), self.blocks):
+            if self._take(SkillBlock(block.what, shorter.text, block.slug), self.blocks):
                 return
         self.leave_out(block, self._reason)
 
-    def add_extra(self, block: Block) -> None:
+    def add_extra(self, block: SkillBlock) -> None:
         """Add a text after the end, if it fits."""
         if block.text and not self._take(block, self.extras):
             self.leave_out(block, self._reason)
 
-    def leave_out(self, block: Block, reason: str) -> None:
+    def leave_out(self, block: SkillBlock, reason: str) -> None:
         """Record that a block was left out."""
         self.cuts.append(Cut(block.what, reason))
         if block.slug:
             self.omitted.add(block.slug)
 
-    def squeeze_in(self, block: Block) -> None:
+    def squeeze_in(self, block: SkillBlock) -> None:
         """Add a text at the very end, cutting what precedes it if necessary, but never start or end."""
         if not block.text or self._take(block, self.extras):
             return
@@ -129,7 +129,7 @@ class Page:
     def _prefix(self, text: str, room: int) -> str:
         return prefix_of(text, room, self.budget.unit if self.budget else "characters")
 
-    def _take(self, block: Block, into: list[Block]) -> bool:
+    def _take(self, block: SkillBlock, into: list[SkillBlock]) -> bool:
         size = self.size(block.text)
         if self.budget is not None and self.used + size > self.budget.limit:
             return False
@@ -137,7 +137,7 @@ class Page:
         self.used += size
         return True
 
-    def _cut(self, blocks: list[Block], room: int, reason: str) -> None:
+    def _cut(self, blocks: list[SkillBlock], room: int, reason: str) -> None:
         """Keep start and as much of these blocks as fits."""
         self.start = self._prefix(self.start, room)
         room -= self.size(self.start)
@@ -149,8 +149,8 @@ class Page:
                 self.leave_out(block, reason)
                 self.shortened.add(block.slug)
                 room = 0
-            self.blocks.append(Block(block.what, kept, block.slug))
+            self.blocks.append(SkillBlock(block.what, kept, block.slug))
 
 
-def _joined(blocks: Iterable[Block]) -> str:
+def _joined(blocks: Iterable[SkillBlock]) -> str:
     return "".join(block.text for block in blocks)

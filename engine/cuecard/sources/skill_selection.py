@@ -89,7 +89,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class SkillChoice:
     """A skill to list, and why."""
 
     skill: Skill
@@ -99,7 +99,9 @@ class Chosen:
     path_matched: bool = False
 
 
-def select_skills(skills: Iterable[Skill], spec: SkillsSpec, wish: Wish) -> tuple[tuple[Chosen, ...], tuple[Cut, ...]]:
+def select_skills(
+    skills: Iterable[Skill], spec: SkillsSpec, wish: Wish
+) -> tuple[tuple[SkillChoice, ...], tuple[Cut, ...]]:
     """The skills to list, in order, and the reason why each other skill is not listed.
 
     Raises:
@@ -113,7 +115,7 @@ def select_skills(skills: Iterable[Skill], spec: SkillsSpec, wish: Wish) -> tupl
     cuts += tuple(Cut(f"skill {name}", "requested, but there is no skill of that name") for name in unknown)
     mentioned = set(_mentioned(usable, wish.task)) if spec.mentions else set()
     all_chosen = [
-        Chosen(
+        SkillChoice(
             skill,
             auto_load=skill.auto_load or names_skill(spec.eager, skill),
             requested=skill.slug in requested,
@@ -225,7 +227,7 @@ def _mentioned(usable: Sequence[Skill], task: str) -> Iterator[str]:
             yield skill.slug
 
 
-def _is_listed(one: Chosen, spec: SkillsSpec) -> bool:
+def _is_listed(one: SkillChoice, spec: SkillsSpec) -> bool:
     return spec.show == "all" or one.auto_load or one.requested or one.mentioned or one.path_matched
 
 

@@ -10,9 +10,9 @@ from cuecard.errors import TemplateError, TemplateSyntaxError
 from cuecard.model import Diagnostic, Json, SourceRow
 from cuecard.model.tools import Skill
 from cuecard.records import dataclass
-from cuecard.sources.content import Content, Given, is_blank
-from cuecard.sources.skill_budget import Block, Page
-from cuecard.sources.skill_selection import Chosen, Wish, select_skills
+from cuecard.sources.content import Content, SourceInput, is_blank
+from cuecard.sources.skill_budget import Page, SkillBlock
+from cuecard.sources.skill_selection import SkillChoice, Wish, select_skills
 from cuecard.template import Escaping, Template, compile_template, trusted
 from cuecard.template.guards.marks import unmarked
 
@@ -73,7 +73,7 @@ class SkillTexts:
         """One of the texts with these values."""
         return self._templates[field].render(values)
 
-    def of_skill(self, one: Chosen, *, in_full: bool) -> dict[str, Json]:
+    def of_skill(self, one: SkillChoice, *, in_full: bool) -> dict[str, Json]:
         """The values of `item` and `body`; including the instructions only if `in_full`."""
         skill = one.skill
         texts = {
@@ -137,11 +137,11 @@ class SkillsSource:
         self.reads = self._texts.reads | ({spec.task_input, spec.paths_input, spec.request_input} - {""})
         """The agent's inputs that the source reads."""
 
-    def fill(self, skills: Iterable[Skill]) -> Callable[[Given], Content]:
+    def fill(self, skills: Iterable[Skill]) -> Callable[[SourceInput], Content]:
         """The source with these skills; a call's request is in the inputs that the spec names."""
         return partial(self._filled, tuple(skills))
 
-    def _filled(self, skills: Sequence[Skill], given: Given) -> Content:
+    def _filled(self, skills: Sequence[Skill], given: SourceInput) -> Content:
         spec, values = self.spec, given.values
         return self.content(
             skills,
@@ -191,56 +191,56 @@ class SkillsSource:
 
     def _none(self, call: _Call) -> Page:
         page = Page(self.spec.budget)
-        page.add_extra(Block("skills.empty", self._render("empty", call)))
+        page.add_extra(SkillBlock("skills.empty", self._render("empty", call)))
         return page
 
-    def _listed(self, chosen: Sequence[Chosen], call: _Call) -> Page:
+    def _listed(self, chosen: Sequence[SkillChoice], call: _Call) -> Page:
         page = Page(self.spec.budget, self._render("before", call), self._render("after", call))
         if not page.has_room:
             page = Page(self.spec.budget)
             for one in chosen:
-                page.leave_out(Block(f"skill {one.skill.slug}", "", one.skill.slug), _NO_FRAME)
+                page.leave_out(SkillBlock(f"skill {one.skill.slug}", "", one.skill.slug), _NO_FRAME)
             return page
         for one in chosen:
             self._add_item(one, call, page)
         self._add_bodies(chosen, call, page)
         if not page.omitted and is_blank("".join(block.text for block in page.blocks)):
             return self._none(call)
-        page.add_extra(Block("skills.footer", self._render("footer", call)))
+        page.add_extra(SkillBlock("skills.footer", self._render("footer", call)))
         if page.omitted:
             omitted = self._texts.of_cut(page.omitted)
-            page.add_extra(Block("skills.note", self._render("note", call, omitted)))
-            page.squeeze_in(Block("skills.hint", self._render("hint", call, omitted)))
+            page.add_extra(SkillBlock("skills.note", self._render("note", call, omitted)))
+            page.squeeze_in(SkillBlock("skills.hint", self._render("hint", call, omitted)))
         return page
 
-    def _add_item(self, one: Chosen, call: _Call, page: Page) -> None:
+    def _add_item(self, one: SkillChoice, call: _Call, page: Page) -> None:
         """Add a skill to the list, with its instructions if it is eager and they fit."""
         slug = one.skill.slug
         plain = self._render("item", call, self._texts.of_skill(one, in_full=False))
         if self._texts.inline and one.auto_load and one.skill.body:
             full = self._render("item", call, self._texts.of_skill(one, in_full=True))
-            page.add(Block(f"skill {slug}", full, slug), Block(f"body of skill {slug}", plain, slug))
+            page.add(SkillBlock(f"skill {slug}", full, slug), SkillBlock(f"body of skill {slug}", plain, slug))
         else:
-            page.add(Block(f"skill {slug}", plain, slug))
+            page.add(SkillBlock(f"skill {slug}", plain, slug))
 
-    def _add_bodies(self, chosen: Sequence[Chosen], call: _Call, page: Page) -> None:
+    def _add_bodies(self, chosen: Sequence[SkillChoice], call: _Call, page: Page) -> None:
         threshold = self.spec.compact_mode_threshold
         is_compact = threshold is not None and len(chosen) > threshold
         for one in sorted(chosen, key=lambda one: one.skill.slug):
             if not self._is_due(one):
                 continue
-            block = Block(f"body of skill {one.skill.slug}", "", one.skill.slug)
+            block = SkillBlock(f"body of skill {one.skill.slug}", "", one.skill.slug)
             if not self.spec.body:
                 page.leave_out(block, "neither skills.item nor skills.body prints it")
             elif is_compact:
                 page.leave_out(block, f"more than {threshold} skills (skills.compact_mode_threshold)")
             else:
                 text = self._render("body", call, self._texts.of_skill(one, in_full=True))
-                page.add(Block(block.what, text, block.slug))
+                page.add(SkillBlock(block.what, text, block.slug))
         if is_compact:
             page.omitted.update(one.skill.slug for one in chosen)
 
-    def _is_due(self, one: Chosen) -> bool:
+    def _is_due(self, one: SkillChoice) -> bool:
         """Whether a skill's instructions belong after the list; they are never in both places."""
         if not one.skill.body or (one.auto_load and self._texts.inline):
             return False

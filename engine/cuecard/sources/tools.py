@@ -16,7 +16,7 @@ from cuecard.config.words_spec import Words
 from cuecard.model import Cut, Json, ToolCard
 from cuecard.model.turn import Gates
 from cuecard.records import dataclass
-from cuecard.sources.content import Content, Given, is_blank, joined, one_line
+from cuecard.sources.content import Content, SourceInput, is_blank, joined, one_line
 from cuecard.template import Escaping, Template, compile_template, trusted
 
 Form: TypeAlias = Literal["text", "first", "later"]
@@ -194,7 +194,7 @@ class ToolListSource:
         """The values of a call that its template reads."""
         return frozenset(use.name for use in self.item.inputs if use.name not in OWN)
 
-    def __call__(self, given: Given) -> Content:
+    def __call__(self, given: SourceInput) -> Content:
         """The list, with a cut for each tool that a gate keeps out.
 
         Raises:
@@ -206,7 +206,7 @@ class ToolListSource:
             return self._listed(given.tools, (), given)
         return self._listed(*visible(given.tools, given.gates, self.visibility, unlisted=self.visibility.meta), given)
 
-    def _listed(self, cards: tuple[ToolCard, ...], cuts: tuple[Cut, ...], given: Given) -> Content:
+    def _listed(self, cards: tuple[ToolCard, ...], cuts: tuple[Cut, ...], given: SourceInput) -> Content:
         if self.spec.sort == "name":
             cards = tuple(sorted(cards, key=lambda card: card.name))
         lines, refused = [], list(cuts)

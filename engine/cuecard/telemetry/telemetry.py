@@ -15,10 +15,10 @@ from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.engine import Engine
 from cuecard.model import Call, Manifest, SearchResult, Step, Turn
 from cuecard.model.boundary import Count, FilledText, checked
-from cuecard.pipeline.discovery import Found
+from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fit import Room
 from cuecard.pipeline.hooks import Changed, Hooks
-from cuecard.pipeline.placement import Placed
+from cuecard.pipeline.placement import Placement
 from cuecard.reload.keeper import Status
 from cuecard.reload.watcher import Watcher
 from cuecard.telemetry.facts import Value
@@ -35,7 +35,7 @@ class TracedHooks(Hooks):
     def call(
         self,
         turn: Turn,
-        found: Found,
+        found: Discoveries,
         previous: Call | None = None,
         kept: int | None = None,
         since: str | None = None,
@@ -48,13 +48,13 @@ class TracedHooks(Hooks):
     def step(
         self,
         call: Call,
-        found: Found,
-        last: Placed | None = None,
+        found: Discoveries,
+        last: Placement | None = None,
         changed: Changed | None = None,
         room: Callable[[], Room] | None = None,
-    ) -> tuple[Step, Placed]:
+    ) -> tuple[Step, Placement]:
         """The step."""
-        placed: list[Placed] = []
+        placed: list[Placement] = []
 
         def make() -> Step:
             step, where = super(TracedHooks, self).step(call, found, last, changed, room)
@@ -64,7 +64,7 @@ class TracedHooks(Hooks):
         return self.recorder.step(self.agent.spec.agent, self.agent.protocols, call, make), placed[0]
 
     @override
-    def search(self, query: str, limit: int | None, call: Call | None, found: Found | None) -> SearchResult:
+    def search(self, query: str, limit: int | None, call: Call | None, found: Discoveries | None) -> SearchResult:
         """The search."""
         with self.recorder.search(self.agent.spec.agent) as told:
             result = super().search(query, limit, call, found)
@@ -73,7 +73,7 @@ class TracedHooks(Hooks):
 
     @override
     async def asearch(
-        self, query: str, limit: int | None, call: Call | None, found: Found | None, ranker: AsyncRanker
+        self, query: str, limit: int | None, call: Call | None, found: Discoveries | None, ranker: AsyncRanker
     ) -> SearchResult:
         """The search."""
         with self.recorder.search(self.agent.spec.agent) as told:

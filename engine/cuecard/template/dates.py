@@ -142,7 +142,7 @@ _TIMES: Mapping[English, _Patterns] = {
 }
 
 
-class Writer(Protocol):
+class DateWriter(Protocol):
     """Writes dates and times in one language."""
 
     def date(self, moment: datetime, style: Style) -> str:
@@ -162,7 +162,7 @@ class Writer(Protocol):
         """
 
 
-def writer_named(tag: str) -> Writer:
+def writer_named(tag: str) -> DateWriter:
     """The writer of a locale, such as `en-GB` or `de-AT`.
 
     Raises:

@@ -12,8 +12,8 @@ from cuecard.records import dataclass
 from cuecard.template.rules import TOOL
 from cuecard.template.syntax.nodes import (
     Block,
-    Call,
     Expression,
+    HelperCall,
     Literal,
     Mustache,
     Partial,
@@ -23,9 +23,9 @@ from cuecard.template.syntax.nodes import (
     as_path,
     branches,
 )
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 
-Parsed = Mapping[str, tuple[Source, Program]]
+Parsed = Mapping[str, tuple[TemplateSource, Program]]
 """Partials by name, parsed."""
 
 
@@ -50,7 +50,7 @@ class _Place:
 
 
 def inputs_of(
-    body: Iterable[Statement], source: Source, helpers: Collection[str], partials: Parsed
+    body: Iterable[Statement], source: TemplateSource, helpers: Collection[str], partials: Parsed
 ) -> tuple[InputUse, ...]:
     """The inputs that these statements read, in order of appearance, including those read by partials with literal
     names.
@@ -64,7 +64,11 @@ def inputs_of(
 
 class _Walker:
     def __init__(
-        self, source: Source, helpers: frozenset[str], partials: Parsed, seen: set[tuple[object, ...]] | None = None
+        self,
+        source: TemplateSource,
+        helpers: frozenset[str],
+        partials: Parsed,
+        seen: set[tuple[object, ...]] | None = None,
     ) -> None:
         self.source, self.helpers, self.partials = source, helpers, partials
         # Partials that each call another twice lead to exponentially many calls; what one reads never changes.
@@ -96,11 +100,11 @@ class _Walker:
     def partial(self, node: Partial, at: _Place) -> Iterator[InputUse]:
         for value in (*node.call.params, *(v for _, v in node.call.hash)):
             yield from self.value(value, at)
-        if isinstance(node.call.head, Call):
+        if isinstance(node.call.head, HelperCall):
             yield from self.call(node.call.head, at)
         if node.program:
             yield from self.body(node.program.body, at)
-        name = "" if isinstance(node.call.head, Call) else node.call.head.original
+        name = "" if isinstance(node.call.head, HelperCall) else node.call.head.original
         if name not in self.partials or name in at.calling:
             return
         source, program = self.partials[name]
@@ -112,9 +116,9 @@ class _Walker:
         walker = _Walker(source, self.helpers, self.partials, self.seen)
         yield from walker.body(program.body, _Place(roots, added, (*at.calling, name)))
 
-    def call(self, call: Call, at: _Place, *, is_block: bool = False) -> Iterator[InputUse]:
+    def call(self, call: HelperCall, at: _Place, *, is_block: bool = False) -> Iterator[InputUse]:
         head = call.head
-        if isinstance(head, Call):
+        if isinstance(head, HelperCall):
             yield from self.call(head, at)
         elif not call.has_arguments and not (isinstance(head, Path) and self.is_helper(head, is_block=is_block)):
             yield from self.value(as_path(head), at)
@@ -133,7 +137,7 @@ class _Walker:
         return head.is_simple and not head.data and (head.parts[0] in self.helpers or built_in)
 
     def value(self, node: Expression, at: _Place) -> Iterator[InputUse]:
-        if isinstance(node, Call):
+        if isinstance(node, HelperCall):
             yield from self.call(node, at)
         if not isinstance(node, Path) or not node.parts:
             return
@@ -153,13 +157,13 @@ _ENTERS = ("each", "with")
 
 
 def pointed(
-    error: TemplateRenderError, source: Source, program: Program, values: Mapping[str, Json]
+    error: TemplateRenderError, source: TemplateSource, program: Program, values: Mapping[str, Json]
 ) -> TemplateRenderError:
     """The error with a hint: the path to the value, if the template's values contain one with that name."""
     return TemplateRenderError(_pointed(problem, source, program, values) for problem in error.problems)
 
 
-def _pointed(problem: Problem, source: Source, program: Program, values: Mapping[str, Json]) -> Problem:
+def _pointed(problem: Problem, source: TemplateSource, program: Program, values: Mapping[str, Json]) -> Problem:
     if problem.code != "missing-value" or problem.span is None or problem.name != source.name:
         return problem
     at = source.starts[problem.span.line - 1] + problem.span.column - 1
@@ -201,10 +205,10 @@ def _inside(node: Block, depth: int | None) -> int | None:
     return depth + 1 if isinstance(value, Path) and value.parts else None
 
 
-def _in_call(call: Call, at: int) -> Iterator[Path]:
+def _in_call(call: HelperCall, at: int) -> Iterator[Path]:
     waiting: list[Expression] = [call.head, *call.params, *(value for _, value in call.hash)]
     for each in waiting:
-        if isinstance(each, Call):
+        if isinstance(each, HelperCall):
             waiting += [each.head, *each.params, *(value for _, value in each.hash)]
         elif isinstance(each, Path) and each.start == at:
             yield each

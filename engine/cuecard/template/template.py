@@ -30,9 +30,9 @@ from cuecard.template.runtime.runtime import MarkingRuntime, Runtime
 from cuecard.template.runtime.scope import Data, Env
 from cuecard.template.syntax.nodes import Block, Program, Statement
 from cuecard.template.syntax.parser import parse
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 from cuecard.template.syntax.whitespace import control_whitespace
-from cuecard.template.units import Unit, callees_first, inline_names
+from cuecard.template.units import TemplateUnit, callees_first, inline_names
 
 T = TypeVar("T")
 
@@ -112,10 +112,10 @@ def compile_template(
         TemplateSyntaxError: with every problem of the template and its partials.
         TemplateLimitError: when the template is too large or nests too deep.
     """
-    sources = {key: Source(key, value) for key, value in (partials or {}).items()}
+    sources = {key: TemplateSource(key, value) for key, value in (partials or {}).items()}
     try:
         modes = strict, assume_objects, escaping, limits
-        return Template(Source(name, text), sources, helpers or {}, modes, _backend(backend), frozenset(names))
+        return Template(TemplateSource(name, text), sources, helpers or {}, modes, _backend(backend), frozenset(names))
     except RecursionError:
         raise recursion(name) from None
 
@@ -132,8 +132,8 @@ class Template:
 
     def __init__(
         self,
-        source: Source,
-        partials: Mapping[str, Source],
+        source: TemplateSource,
+        partials: Mapping[str, TemplateSource],
         helpers: Mapping[str, Helper],
         options: tuple[bool, bool, Escaping, Limits],
         backend: Backend,
@@ -157,7 +157,7 @@ class Template:
         inside = [in_attributes(program, each.text) for each, program in zip(sources, programs, strict=True)]
         self._attributes = inside[0]
         self._inlines = [node for node in self._program.body if isinstance(node, Block) and node.decorator]
-        self._units: dict[str, Unit] = {}
+        self._units: dict[str, TemplateUnit] = {}
         self._main = self._compile(
             dict(zip((None, *partials), zip(sources, programs, inside, strict=True), strict=True))
         )
@@ -193,13 +193,13 @@ class Template:
         """
         return make_outline(self.part, self._source, self._program)
 
-    def part(self, body: Iterable[Statement]) -> Part:
+    def part(self, body: Iterable[Statement]) -> TemplatePart:
         """Internal: some of the template's top-level statements, rendered separately."""
         statements = list(body)
         program = Program([*(i for i in self._inlines if i not in statements), *statements])
-        return Part(self, self._unit(self._source, program, self._attributes), self._inputs(statements))
+        return TemplatePart(self, self._unit(self._source, program, self._attributes), self._inputs(statements))
 
-    def render_unit(self, unit: Unit, values: Json, data: Mapping[str, Json] | None) -> str:
+    def render_unit(self, unit: TemplateUnit, values: Json, data: Mapping[str, Json] | None) -> str:
         """Internal: the text of a compiled unit, with this template's partials."""
         frame: Data = {"root": values} if data is None else {"root": values, **data, "_parent": data}
         before = WORK_LEFT.set([self._limits.work]) if unit.spends else None
@@ -220,10 +220,10 @@ class Template:
             raise TemplateLimitError(too_much_output(self._limits.output, self.name))
         return text
 
-    def _compile(self, texts: Mapping[str | None, tuple[Source, Program, frozenset[int]]]) -> Unit:
+    def _compile(self, texts: Mapping[str | None, tuple[TemplateSource, Program, frozenset[int]]]) -> TemplateUnit:
         """Compile all texts; the one without a name is the template. Problems are in the order of the texts."""
         order = callees_first({name: program for name, (_, program, _) in texts.items() if name is not None})
-        units: dict[str | None, Unit] = {}
+        units: dict[str | None, TemplateUnit] = {}
         failed: dict[str | None, TemplateError] = {}
         for name in (*order, None):
             try:
@@ -241,18 +241,18 @@ class Template:
     def _inputs(self, body: Iterable[Statement]) -> tuple[InputUse, ...]:
         return inputs_of(body, self._source, self._helpers, self._parsed)
 
-    def _unit(self, source: Source, program: Program, attributes: frozenset[int]) -> Unit:
+    def _unit(self, source: TemplateSource, program: Program, attributes: frozenset[int]) -> TemplateUnit:
         strict, assume_objects, escaping, limits = self._options
         rules = Rules(strict, assume_objects, self._helpers, self._known, attributes, frozenset(self._plain))
         code = self._backend(program, source, rules)
         kind = MarkingRuntime if escaping == "marks" else Runtime
-        return Unit(code, kind(source, code.places, escaping, self._names, strict, self._units, limits))
+        return TemplateUnit(code, kind(source, code.places, escaping, self._names, strict, self._units, limits))
 
 
-class Part:
+class TemplatePart:
     """A slice of a template that is rendered separately; `inputs` is what it reads."""
 
-    def __init__(self, template: Template, unit: Unit, inputs: tuple[InputUse, ...]) -> None:
+    def __init__(self, template: Template, unit: TemplateUnit, inputs: tuple[InputUse, ...]) -> None:
         """Use `Template.part`."""
         self._template, self._unit, self.inputs = template, unit, inputs
 
@@ -265,7 +265,7 @@ def _backend(named: str | Backend) -> Backend:
     return BACKENDS[named] if isinstance(named, str) else named
 
 
-def _parse(source: Source) -> Program:
+def _parse(source: TemplateSource) -> Program:
     if len(source.text) > MAX_TEMPLATE:
         message = f"the template has {len(source.text):,} characters; at most {MAX_TEMPLATE:,}"
         raise TemplateLimitError(Problem("template-too-large", message, "split it into partials", source.name))
@@ -274,4 +274,4 @@ def _parse(source: Source) -> Program:
     return program
 
 
-__all__ = ["MAX_TEMPLATE", "Part", "Template", "compile_template", "python"]
+__all__ = ["MAX_TEMPLATE", "Template", "TemplatePart", "compile_template", "python"]

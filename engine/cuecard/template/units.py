@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cuecard.model import Json
-from cuecard.template.backends.backend import Code
+from cuecard.template.backends.backend import ProgramCode
 from cuecard.template.runtime.runtime import Runtime
 from cuecard.template.runtime.scope import Body, Data, Env, Scope
 from cuecard.template.syntax.nodes import Block, Literal, Partial, Path, Program, Statement
 
 
-class Unit:
+class TemplateUnit:
     """The code of one text, run by `body`. It is compiled at the first call, by whichever thread is first."""
 
-    def __init__(self, code: Code, runtime: Runtime) -> None:
+    def __init__(self, code: ProgramCode, runtime: Runtime) -> None:
         """Take the backend's code and the runtime of this text."""
         self._lock = threading.Lock()
         self._loaded: Body | None = None

@@ -19,7 +19,7 @@ _STEPS = {"openai": 128, "vllm": 16}
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class BillBlock:
     """A piece of a request that is cached as a whole or not at all: equal keys mean equal content.
 
     `label` tells people what it is, such as the id of a section; comparisons ignore it.
@@ -38,7 +38,7 @@ class Request:
     origin that all requests share; None if unknown. `answer` is the number of tokens in the model's answer.
     """
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[BillBlock, ...]
     breakpoints: tuple[int, ...] = ()
     at: float | None = None
     answer: int = 0

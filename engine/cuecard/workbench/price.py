@@ -9,7 +9,7 @@ from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.files.content import read_models
 from cuecard.model import Manifest
-from cuecard.workbench.bill import Block, Prices, Request, bill
+from cuecard.workbench.bill import BillBlock, Prices, Request, bill
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def find_profile(model: str) -> ModelProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class Priced:
+class SectionPrice:
     """A section for billing: what identifies its text, its place, and its tokens."""
 
     digest: str
@@ -58,7 +58,7 @@ def price(before: Manifest, after: Manifest, profile: ModelProfile) -> Price:
     return price_of(_priced(before), _priced(after), profile)
 
 
-def price_of(before: Sequence[Priced], after: Sequence[Priced], profile: ModelProfile) -> Price:
+def price_of(before: Sequence[SectionPrice], after: Sequence[SectionPrice], profile: ModelProfile) -> Price:
     """The same for sections from any source."""
     prices = Prices.of(profile)
     first, second = _request(before), _request(after)
@@ -97,16 +97,17 @@ def dollars(tokens: float, profile: ModelProfile, per_million: float) -> float:
     return tokens * profile.token_factor * per_million / 1_000_000
 
 
-def _priced(manifest: Manifest) -> list[Priced]:
+def _priced(manifest: Manifest) -> list[SectionPrice]:
     sections = manifest.sections
     return [
-        Priced(f"{r.sha256} {r.placement}", r.tokens, r.tier == "static", r.placement == "system") for r in sections
+        SectionPrice(f"{r.sha256} {r.placement}", r.tokens, r.tier == "static", r.placement == "system")
+        for r in sections
     ]
 
 
-def _request(sections: Sequence[Priced]) -> Request:
+def _request(sections: Sequence[SectionPrice]) -> Request:
     """The sections as blocks: breakpoints after the static start, after the system prompt, and at the end."""
     system = sum(each.in_system for each in sections)
     static = next((at for at, each in enumerate(sections[:system]) if not each.static), system)
-    blocks = tuple(Block(each.digest, each.tokens) for each in sections)
+    blocks = tuple(BillBlock(each.digest, each.tokens) for each in sections)
     return Request(blocks, tuple(sorted({static, system, len(blocks)} - {0})))

@@ -13,7 +13,7 @@ import pytest
 
 from cuecard.errors import visible
 from cuecard.workbench.check.codes import CODES
-from cuecard.workbench.check.command import Options, check
+from cuecard.workbench.check.command import CheckOptions, check
 from unit.checks.examples import Example, examples
 from unit.checks.source_codes import source_codes
 
@@ -48,7 +48,7 @@ def test_the_page_shows_what_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 
 def github(capsys: pytest.CaptureFixture[str]) -> str:
-    check(Path("tests/cases/agents/everything_at_once"), options=Options(format="github"))
+    check(Path("tests/cases/agents/everything_at_once"), options=CheckOptions(format="github"))
     return f"```text\n{capsys.readouterr().out}```\n"
 
 

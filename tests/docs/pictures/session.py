@@ -13,7 +13,7 @@ from cuecard import Engine, Step, ToolResult, Turn
 from cuecard.adapters.anthropic import request
 from cuecard.files.tokens import uncached_count
 from cuecard.types import DeliveryWish
-from cuecard.workbench.bill import Block
+from cuecard.workbench.bill import BillBlock
 from cuecard.workbench.bill import Request as Billed
 
 ROOT = Path(__file__).parents[3]
@@ -86,20 +86,20 @@ def bodies(delivery: DeliveryWish) -> Iterator[tuple[Request | None, Request]]:
     return zip([None, *sent[:-1]], sent, strict=True)
 
 
-def blocks(request: Request) -> list[Block]:
+def blocks(request: Request) -> list[BillBlock]:
     """System prompt and messages, in the order in which the provider reads them."""
     return [block for block in billed(request).blocks if block.label != "tools"]
 
 
 def billed(request: Request) -> Billed:
     """The body as blocks, with what the prices of caching depend on."""
-    made: list[Block] = []
+    made: list[BillBlock] = []
     breakpoints: list[int] = []
     for label, content in _contents(request.body):
         marked = isinstance(content, Mapping) and "cache_control" in content
         bare = {key: value for key, value in content.items() if key != "cache_control"} if marked else content
         written = json.dumps([label, bare], sort_keys=True)
-        made.append(Block(written, COUNT(_text(bare)), label))
+        made.append(BillBlock(written, COUNT(_text(bare)), label))
         breakpoints += [len(made)] if marked else []
     return Billed(tuple(made), tuple(breakpoints))
 

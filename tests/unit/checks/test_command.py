@@ -13,7 +13,7 @@ from cuecard import Engine, InputError, Problem
 from cuecard.cli.main import main
 from cuecard.types import Span
 from cuecard.workbench.check.codes import CODES
-from cuecard.workbench.check.command import Options, check, matcher
+from cuecard.workbench.check.command import CheckOptions, check, matcher
 from cuecard.workbench.check.formats import annotation
 from unit.checks.examples import examples
 
@@ -46,13 +46,13 @@ def test_an_error_fails_a_check_and_a_warning_does_not(
 
 
 def test_what_is_ignored_does_not_count(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert check(broken, options=Options(ignore="xml-schema")) == 0
+    assert check(broken, options=CheckOptions(ignore="xml-schema")) == 0
     assert capsys.readouterr().out == "helper: 3 sections, 2 tools: 0 errors, 0 warnings\n"
 
 
 def test_what_is_not_selected_does_not_count(broken: Path) -> None:
-    assert check(broken, options=Options(select="yaml,volatile-text")) == 0
-    assert check(broken, options=Options(select="yaml, xml")) == 1
+    assert check(broken, options=CheckOptions(select="yaml,volatile-text")) == 0
+    assert check(broken, options=CheckOptions(select="yaml, xml")) == 1
 
 
 def test_the_first_words_of_codes_stand_for_them_and_parts_of_words_do_not() -> None:
@@ -82,7 +82,7 @@ def test_every_wrong_name_is_reported_with_the_nearest_code() -> None:
 
 
 def test_json_contains_every_problem(warned: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    check(warned, options=Options(format="json"))
+    check(warned, options=CheckOptions(format="json"))
     told = json.loads(capsys.readouterr().out)
 
     assert told["ok"] is True
@@ -92,7 +92,7 @@ def test_json_contains_every_problem(warned: Path, capsys: pytest.CaptureFixture
 
 
 def test_github_gets_one_command_per_problem_on_stdout(warned: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    check(warned, options=Options(format="github"))
+    check(warned, options=CheckOptions(format="github"))
     shown = capsys.readouterr()
 
     assert shown.err == ""
@@ -119,7 +119,7 @@ def test_what_lint_finds_is_reported_alongside_other_errors(
 ) -> None:
     path = written("volatile-text", tmp_path, monkeypatch)
     (tmp_path / "tools" / "more.yaml").write_text("tools: []")
-    check(path, options=Options(format="json"))
+    check(path, options=CheckOptions(format="json"))
     told = json.loads(capsys.readouterr().out)
 
     assert [p["code"] for p in told["problems"]] == ["volatile-text", "wrong-value"]
@@ -128,7 +128,7 @@ def test_what_lint_finds_is_reported_alongside_other_errors(
 def test_problems_appear_file_by_file_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:
     check(
         ROOT / "tests" / "cases" / "agents" / "unused_and_reserved_input",
-        options=Options(format="json", ignore="escaped-text"),
+        options=CheckOptions(format="json", ignore="escaped-text"),
     )
     places = [(p["name"], p["span"]["line"]) for p in json.loads(capsys.readouterr().out)["problems"]]
 
@@ -190,8 +190,8 @@ def test_under_strict_a_warning_fails_the_check(tmp_path: Path, capsys: pytest.C
     agent.write_text("agent: a\ninputs: {x: {default: ''}}\nsections: [{id: a, text: a}]\n", encoding="utf-8")
 
     assert check(agent) == 0
-    assert check(agent, options=Options(strict=True)) == 1
-    assert check(agent, options=Options(strict=True, ignore="unused-input")) == 0
+    assert check(agent, options=CheckOptions(strict=True)) == 1
+    assert check(agent, options=CheckOptions(strict=True, ignore="unused-input")) == 0
     assert "1 warning" in capsys.readouterr().out
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cuecard import Call, Engine, Message, ToolResult, Turn
-from cuecard.pipeline.discovery import Found
+from cuecard.pipeline.discovery import Discoveries
 from cuecard.types import Cut, DeliveryWish, ResultRecord
 from unit.section_lists.agents import TOOLS, opened, search, step
 
@@ -124,11 +124,11 @@ def test_what_is_found_ahead_and_does_not_exist_is_not_active(tmp_path: Path) ->
 def test_what_was_called_last_appears_last() -> None:
     results = [ResultRecord(name, str(place)) for place, name in enumerate("abca")]
 
-    assert Found().more(results, "abc", cues=False).called == ("b", "c", "a")
+    assert Discoveries().more(results, "abc", cues=False).called == ("b", "c", "a")
 
 
 def test_what_was_named_last_appears_last_and_of_one_search_the_best() -> None:
     results = [ResultRecord("tool_search", str(place), tuple(names)) for place, names in enumerate(("abc", "c"))]
 
-    assert Found().more(results[:1], "abc", cues=False).named == ("c", "b", "a")
-    assert Found().more(results, "abc", cues=False).named == ("b", "a", "c")
+    assert Discoveries().more(results[:1], "abc", cues=False).named == ("c", "b", "a")
+    assert Discoveries().more(results, "abc", cues=False).named == ("b", "a", "c")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.cli.main import main
-from cuecard.workbench.diff.markdown import MAX_CHARACTERS, Body, code, fenced
+from cuecard.workbench.diff.markdown import MAX_CHARACTERS, CommentText, code, fenced
 from unit.diff.test_command import git
 
 Run: TypeAlias = Callable[..., tuple[int, str, str]]
@@ -224,7 +224,7 @@ def test_inline_code_holds_nothing_that_markdown_or_html_would_read(text: str) -
 
 @given(st.integers(0, 50), st.lists(st.text(max_size=20)))
 def test_a_body_never_holds_more_than_it_may(most: int, texts: list[str]) -> None:
-    body = Body(most)
+    body = CommentText(most)
     taken = "".join(text for text in texts if body.take(text))
 
     assert body.text == taken

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import FileText, ToolCard, Turn
-from cuecard.template.guards.gate import Gate
+from cuecard.template.guards.gate import PromptGate
 from cuecard.template.guards.layout import guard_layout, layout_guard
 from cuecard.template.guards.marks import marked
 from cuecard.types import Json
@@ -285,7 +285,7 @@ def test_only_the_ranks_that_the_agent_writes_are_looked_for(rank: str, line: st
 
 def test_what_is_cut_off_at_the_end_of_a_section_counts_as_the_whole() -> None:
     """The next section may go on where this one ends."""
-    gate = Gate(frozenset({"rules"}), escaping="names", layout=layout_guard(markers=["[[end]]"]))
+    gate = PromptGate(frozenset({"rules"}), escaping="names", layout=layout_guard(markers=["[[end]]"]))
 
     assert gate.admit(marked("a <ru"))[0] == "a &lt;ru"
     assert gate.admit(marked("a [[en"))[0] == "a [[en\\"
@@ -295,7 +295,7 @@ def test_what_is_cut_off_at_the_end_of_a_section_counts_as_the_whole() -> None:
 def test_a_fence_of_the_other_sign_ends_none() -> None:
     text = f"```\n{marked('~~~')}\n```\n"
 
-    assert Gate(fences=True).admit(text)[0] == "```\n~~~\n```\n"
+    assert PromptGate(fences=True).admit(text)[0] == "```\n~~~\n```\n"
 
 
 def test_a_fence_stays_closed_where_the_beginning_of_a_marker_ends_the_data(tmp_path: Path) -> None:

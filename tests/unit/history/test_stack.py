@@ -7,11 +7,11 @@ from pydantic import ValidationError
 
 from cuecard import Message
 from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
-from cuecard.pipeline.history.selection import Selected
+from cuecard.pipeline.history.selection import HistoryCut
 from cuecard.pipeline.messages import TurnMessages, metadata_message, stack
 from unit.history.chat import assistant, reasons, user
 
-HISTORY = Selected((user("a"), assistant("b")))
+HISTORY = HistoryCut((user("a"), assistant("b")))
 SPEC = StackSpec(metadata=MetadataSpec(key="run_facts", keep=("trigger", "correlation_id")))
 FACTS = Message("user", '{"run_facts":{"trigger":"cron"}}', persist=False)
 SYSTEM = Message("system", "Be kind.", persist=False)
@@ -35,7 +35,7 @@ def test_the_order_is_configuration() -> None:
 
 def test_a_summary_that_is_a_message_appears_before_the_history() -> None:
     summary = Message("system", "Summary of earlier conversation:\nx", persist=False)
-    selected = Selected((user("a"),), as_message=summary)
+    selected = HistoryCut((user("a"),), as_message=summary)
 
     assert stack("Be kind.", selected, TurnMessages("c"), SPEC).messages == (SYSTEM, summary, user("a"), user("c"))
 
@@ -49,12 +49,12 @@ def test_a_multimodal_current_message_passes_through() -> None:
     """Polyant: with attachments, the new message is a list of texts and references to files."""
     parts = Message("user", ({"type": "text", "text": "see"}, {"type": "image", "url": "x"}), id="m9")
 
-    assert stack("", Selected(()), TurnMessages(parts), SPEC).messages == (parts,)
+    assert stack("", HistoryCut(()), TurnMessages(parts), SPEC).messages == (parts,)
 
 
 def test_a_current_message_that_the_host_has_already_stored_is_sent_once() -> None:
     new = user("c", id="m3")
-    made = stack("", Selected((user("a", id="m1"), new)), TurnMessages(new), SPEC)
+    made = stack("", HistoryCut((user("a", id="m1"), new)), TurnMessages(new), SPEC)
 
     assert made.messages == (user("a", id="m1"), new)
     assert reasons(made.cuts) == {"history message": "it is the current message"}

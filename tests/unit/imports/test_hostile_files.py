@@ -8,15 +8,15 @@ import pytest
 
 from cuecard import SpecError
 from cuecard.workbench.imports.dotprompt import read_dotprompt
-from cuecard.workbench.imports.prompt import Imported
+from cuecard.workbench.imports.prompt import ImportedPrompt
 from cuecard.workbench.imports.prompty import read_prompty
 
 
-def prompty(text: str) -> Imported:
+def prompty(text: str) -> ImportedPrompt:
     return read_prompty(text, "a.prompty", "a", lambda _: None)
 
 
-def dotprompt(text: str) -> Imported:
+def dotprompt(text: str) -> ImportedPrompt:
     return read_dotprompt(text, "a.prompt", "a", lambda _: None)
 
 
@@ -30,7 +30,7 @@ def test_a_number_that_python_does_not_read_is_an_error_of_the_template() -> Non
         prompty("---\nname: a\n---\n{{ " + "9" * 5_000 + " }}")
 
 
-LARGE: dict[str, tuple[Callable[[str], Imported], str]] = {
+LARGE: dict[str, tuple[Callable[[str], ImportedPrompt], str]] = {
     "blanks that are no role": (prompty, "---\nname: a\n---\n" + " " * 300_000 + "x"),
     "very many roles": (prompty, "---\nname: a\n---\n" + "user:\nx\n" * 10_000),
     "roles that no line of the file has": (prompty, "---\nname: a\n---\n" + "{# x #}user:\nx\n" * 1_500),

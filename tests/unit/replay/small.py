@@ -11,7 +11,7 @@ from cuecard.config.transcript_file import TranscriptFile, read_transcript
 from cuecard.files.content import read_models
 from cuecard.types import ModelProfile
 from cuecard.workbench.replay.recommend import Recommendation, recommend
-from cuecard.workbench.replay.report import Billing, Report, replay
+from cuecard.workbench.replay.report import BillingModels, ReplayReport, replay
 
 CASES = Path(__file__).parents[2] / "cases"
 PAGES = CASES / "transcripts" / "pages.json"
@@ -31,9 +31,9 @@ def profile(name: str = "small-marked") -> ModelProfile:
 
 
 @cache
-def report() -> Report:
+def report() -> ReplayReport:
     """The conversation of both kinds of models."""
-    return replay(engine(), pages(), Billing([profile(), profile("small-automatic")]), name="pages.json")
+    return replay(engine(), pages(), BillingModels([profile(), profile("small-automatic")]), name="pages.json")
 
 
 @cache

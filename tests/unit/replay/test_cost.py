@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.files.content import read_models
-from cuecard.workbench.bill import Block, Prices, Request, bill, first_break
+from cuecard.workbench.bill import BillBlock, Prices, Request, bill, first_break
 
 FIVE_MINUTES = Prices(0.1, 1.25)
 AUTOMATIC = Prices(0.5, 1.0, 1024, 128, explicit=False)
-CORE, TOOLS, MORE = Block("core", 2000), Block("tools", 1000), Block("more", 500)
+CORE, TOOLS, MORE = BillBlock("core", 2000), BillBlock("tools", 1000), BillBlock("more", 500)
 FIRST = Request((CORE, TOOLS), (1, 2))
 LONGER = Request((CORE, TOOLS, MORE), (1, 3))
 
@@ -31,7 +31,7 @@ def test_a_request_that_only_adds_reads_what_was_sent_and_writes_what_is_new() -
 
 
 def test_a_request_that_changes_a_block_reads_only_what_appears_before_it() -> None:
-    changed = Request((CORE, Block("other tools", 1000)), (1, 2))
+    changed = Request((CORE, BillBlock("other tools", 1000)), (1, 2))
     row = bill([FIRST, changed], FIVE_MINUTES).rows[1]
 
     assert (row.cached, row.written, row.cost, row.first_break) == (2000, 1000, 200 + 1250, 1)
@@ -88,7 +88,7 @@ def test_the_first_break_is_the_first_block_that_differs(before: Request, after:
 def test_an_entry_further_back_than_the_provider_looks_is_not_found(added: int, cached: int) -> None:
     """Ten parallel calls are twenty blocks: ten calls and ten results."""
     prices = replace(FIVE_MINUTES, look_back=20)
-    more = tuple(Block(f"call {number}", 10) for number in range(added))
+    more = tuple(BillBlock(f"call {number}", 10) for number in range(added))
     before, after = Request((CORE, TOOLS), (2,)), Request((CORE, TOOLS, *more), (2 + added,))
 
     assert bill([before, after], prices).rows[1].cached == cached
@@ -161,7 +161,7 @@ def size(request: Request, blocks: int) -> int:
 
 
 SIZES = {"a": 0, "b": 3, "c": 17, "d": 40, "e": 128}
-BLOCKS = st.lists(st.sampled_from([Block(key, tokens) for key, tokens in SIZES.items()]), max_size=7)
+BLOCKS = st.lists(st.sampled_from([BillBlock(key, tokens) for key, tokens in SIZES.items()]), max_size=7)
 PRICES = st.builds(
     Prices,
     st.sampled_from([0.05, 0.1, 0.5]),
@@ -178,7 +178,7 @@ PRICES = st.builds(
 def conversations(draw: st.DrawFn) -> list[Request]:
     """Requests that often begin alike, at times that lie more or less far apart."""
     requests: list[Request] = []
-    before: list[Block] = []
+    before: list[BillBlock] = []
     now = 0.0
     for _ in range(draw(st.integers(1, 6))):
         blocks = [*before[: draw(st.integers(0, len(before)))], *draw(BLOCKS)]

@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from cuecard.workbench.replay.charts import Axis, Cut, Series, ceiling, line_chart, share_bars, stack_chart
+from cuecard.workbench.replay.charts import Axis, ChartBreak, Series, ceiling, line_chart, share_bars, stack_chart
 from cuecard.workbench.replay.page import page
-from cuecard.workbench.replay.report import Billing, Report, replay
+from cuecard.workbench.replay.report import BillingModels, ReplayReport, replay
 from cuecard.workbench.replay.tables import bar
 from unit.replay.small import advice, conversation, engine, profile, report
 
@@ -28,7 +28,7 @@ NEEDS_BROWSER = pytest.mark.skipif(not BROWSER, reason="no chromium on this mach
 
 
 @pytest.fixture(name="report")
-def report_of_pages() -> Report:
+def report_of_pages() -> ReplayReport:
     return report()
 
 
@@ -72,7 +72,7 @@ def test_the_page_loads_nothing(text: str) -> None:
     assert not re.search(r"(?:src=|href|@import|url\((?!#))", text)
 
 
-def test_every_cost_of_the_charts_appears_in_a_table(text: str, report: Report) -> None:
+def test_every_cost_of_the_charts_appears_in_a_table(text: str, report: ReplayReport) -> None:
     cells = re.findall(r"<td class='number'>([\d,]+)</td>", text)
     costs = {f"{round(row.cost):,}" for variant in report.variants for row in report.bill(variant).rows}
 
@@ -82,7 +82,7 @@ def test_every_cost_of_the_charts_appears_in_a_table(text: str, report: Report) 
 def test_what_the_log_says_cannot_write_into_the_page() -> None:
     evil = "<script>alert(1)</script>"
     recorded = conversation({"user": evil, "requests": [{"calls": [{"tool": evil, "result": evil}]}, {}]})
-    shown = page(replay(engine(), recorded, Billing([profile()]), name=evil), None)
+    shown = page(replay(engine(), recorded, BillingModels([profile()]), name=evil), None)
 
     assert "<script" not in shown
     assert "&lt;script&gt;" in shown
@@ -99,7 +99,7 @@ def test_charts_of_nothing_and_of_one_request_can_be_drawn() -> None:
     layers = [Series("tools", "tools", (0.0,)), Series("system", "system", (5.0,))]
 
     assert "M" in line_chart("t", one, [Series("append", "append", (3.0,))])
-    assert stack_chart("t", one, layers, [Cut(0, 2.0, "why")], 5.0).count("<rect") == 2
+    assert stack_chart("t", one, layers, [ChartBreak(0, 2.0, "why")], 5.0).count("<rect") == 2
     assert "0 %" not in share_bars("t", [("append", [("cached", "cached", 0.0)])])
     assert line_chart("t", Axis((), ()), []).endswith("</svg>")
 

@@ -16,13 +16,13 @@ from cuecard.adapters import anthropic
 from cuecard.config.transcript_file import TranscriptFile, read_transcript
 from cuecard.files.content import read_models
 from cuecard.workbench.bill import first_break
-from cuecard.workbench.replay.play import Channel, Sent, play, with_inputs, without_searches
+from cuecard.workbench.replay.play import Channel, SentRequest, play, with_inputs, without_searches
 from unit.replay.small import conversation, engine, pages, search
 
 ROOT = Path(__file__).parents[3]
 
 
-def labels(sent: Sent) -> list[str]:
+def labels(sent: SentRequest) -> list[str]:
     return [block.label for block in sent.request.blocks]
 
 

@@ -31,9 +31,9 @@ from cuecard.config.transcript_file import (
 )
 from cuecard.files.content import read_models
 from cuecard.types import Delivery, ModelProfile
-from cuecard.workbench.bill import Block, Prices, Request, bill
+from cuecard.workbench.bill import BillBlock, Prices, Request, bill
 from cuecard.workbench.replay.blocks import answer_blocks, compact
-from cuecard.workbench.replay.play import Channel, Sent, play
+from cuecard.workbench.replay.play import Channel, SentRequest, play
 from cuecard.workbench.replay.recommend import resized
 
 pytestmark = pytest.mark.repeats
@@ -76,7 +76,7 @@ talked = cache(lambda talk: TALKS[talk]())
 
 
 @cache
-def played(talk: str, delivery: Delivery, channel: Channel) -> tuple[Sent, ...]:
+def played(talk: str, delivery: Delivery, channel: Channel) -> tuple[SentRequest, ...]:
     engine, transcript = talked(talk)
     return play(engine, transcript, delivery, channel)
 
@@ -300,7 +300,7 @@ def turn_of(turn: RecordedTurn) -> Turn:
 
 
 def priced(engine: Engine, pieces: Sequence[tuple[str, bool]], at: float | None, request: RecordedRequest) -> Request:
-    blocks = tuple(Block(text, engine.count(text)) for text, _ in pieces)
+    blocks = tuple(BillBlock(text, engine.count(text)) for text, _ in pieces)
     marks = tuple(place for place, (_, marked) in enumerate(pieces, 1) if marked)
     answer = sum(block.tokens for block in answer_blocks(request, engine.count))
     return Request(blocks, marks, at, answer)

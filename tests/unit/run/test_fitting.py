@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from cuecard.workbench.run.events import Began, Change, Changed, Finished
+from cuecard.workbench.run.events import Began, ContentChange, ContentChanges, RunEnd
 from cuecard.workbench.run.view import LEAST, LEGEND, MARK, View, fit, picture_writer
 
 
@@ -51,7 +51,7 @@ def test_the_columns_have_a_legend_that_fits_a_small_terminal() -> None:
 
 def test_a_terminal_gets_lines_of_its_width() -> None:
     console = Console(file=StringIO(), width=60, force_terminal=True, color_system=None)
-    View(console)(Changed("about-page", 1, (Change("pages.page-4", None, {"title": "About Us " * 30}),)))
+    View(console)(ContentChanges("about-page", 1, (ContentChange("pages.page-4", None, {"title": "About Us " * 30}),)))
     assert isinstance(console.file, StringIO)
     (line,) = console.file.getvalue().splitlines()
 
@@ -63,9 +63,11 @@ def test_the_picture_has_a_title_and_every_line_lies_within_it(tmp_path: Path) -
     path = tmp_path / "run.svg"
     write = picture_writer(path)
     write(Began("about-page", "An About page", 48))
-    write(Changed("about-page", 1, (Change("pages.page-4", {"title": "Us " * 90}, {"title": "We " * 90}),)))
-    write(Finished(1, ()))
-    write(Finished(1, ()))  # a later event adds to the picture
+    write(
+        ContentChanges("about-page", 1, (ContentChange("pages.page-4", {"title": "Us " * 90}, {"title": "We " * 90}),))
+    )
+    write(RunEnd(1, ()))
+    write(RunEnd(1, ()))  # a later event adds to the picture
     drawn = path.read_text(encoding="utf-8")
     shown = re.findall(r'x="([\d.]+)" y="[\d.]+" textLength="([\d.]+)"[^>]*>([^<]*)<', drawn)
     (width,) = re.findall(r'viewBox="0 0 ([\d.]+) ', drawn)

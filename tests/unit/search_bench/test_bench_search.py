@@ -12,12 +12,14 @@ from cuecard import ToolCard
 from cuecard.cli.main import main
 from cuecard.config.tools_spec import SearchSpec
 from cuecard.workbench.bench.baselines import BASELINES, installed
-from cuecard.workbench.bench.measure import JudgedQuery, Measured, measure
+from cuecard.workbench.bench.measure import JudgedQuery, RankerFigures, measure
 
 CARDS = [ToolCard(f"tool_{n}", text) for n, text in enumerate(["send a mail", "read a mail", "list files", "draw"])]
 
 
-def measured(answers: dict[str, list[tuple[str, float]]], queries: dict[str, set[str]], spec: SearchSpec) -> Measured:
+def measured(
+    answers: dict[str, list[tuple[str, float]]], queries: dict[str, set[str]], spec: SearchSpec
+) -> RankerFigures:
     asked = [JudgedQuery(query, frozenset(tools), n) for n, (query, tools) in enumerate(queries.items(), 1)]
     return measure("fixed", lambda _cards: lambda query, limit: answers[query][:limit], CARDS, asked, spec)
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from cuecard import InputError, SpecError, ToolCard, Turn
-from cuecard.agent.sections.conditions import Facts, asks_the_call, holds, inputs_read, told
+from cuecard.agent.sections.conditions import ConditionFacts, asks_the_call, holds, inputs_read, told
 from cuecard.config.sections.section_spec import ConditionSpec
 from cuecard.types import Json
 from unit.section_lists.agents import TOOLS, cut, opened, prompt, step
@@ -82,7 +82,7 @@ def condition(written: Json) -> ConditionSpec:
     ],
 )
 def test_a_condition_holds_as_it_reads(written: Json, *, expected: bool) -> None:
-    facts = Facts(VALUES, {"get_page"}, "openai:gpt-5-mini")
+    facts = ConditionFacts(VALUES, {"get_page"}, "openai:gpt-5-mini")
 
     assert holds(condition(written), facts) is expected
     assert holds(ConditionSpec.model_validate({"not": written}), facts) is not expected

@@ -16,7 +16,7 @@ from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.sources_spec import ClockSpec
 from cuecard.sources.clock import ClockSource, clock_values, date_text
-from cuecard.sources.content import Given
+from cuecard.sources.content import SourceInput
 from cuecard.types import Json
 
 NOW = datetime(2026, 11, 20, 23, 5, 9, 123456, tzinfo=UTC)
@@ -91,13 +91,13 @@ def test_an_unknown_name_is_an_error_of_the_file(text: str, message: str) -> Non
 
 def test_inputs_may_name_the_zone_and_the_locale_of_a_call() -> None:
     source = ClockSource(ClockSpec(zone="UTC", zone_input="zone", locale_input="language", precision="minute"))
-    made = source(Given({"zone": "Asia/Tokyo", "language": "de-AT"}, NOW))
+    made = source(SourceInput({"zone": "Asia/Tokyo", "language": "de-AT"}, NOW))
 
     assert source.inputs == {"zone", "language"}
     assert made.text == made.values["datetime"] == "Samstag, 21. November 2026, 08:05"
-    assert source(Given({"zone": "", "language": None}, NOW)).values["timezone"] == "UTC"
+    assert source(SourceInput({"zone": "", "language": None}, NOW)).values["timezone"] == "UTC"
     with pytest.raises(InputError, match="did you mean `Asia/Tokyo`"):
-        source(Given({"zone": "Asia/Tokio"}, NOW))
+        source(SourceInput({"zone": "Asia/Tokio"}, NOW))
 
 
 @given(now=st.datetimes(timezones=st.just(UTC), min_value=datetime(1900, 1, 2), max_value=datetime(2200, 1, 1)))  # noqa: DTZ001 - Hypothesis adds the zone

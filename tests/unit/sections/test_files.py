@@ -15,7 +15,7 @@ from cuecard import FileText, SpecError, trusted
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.files_spec import FilesSpec
-from cuecard.sources.content import Content, Given
+from cuecard.sources.content import Content, SourceInput
 from cuecard.sources.files import compile_files
 from cuecard.types import Cut, Json, SourceRow, TemplateSyntaxError
 
@@ -39,7 +39,7 @@ def held(files: Mapping[str, str | None]) -> dict[str, FileText]:
 
 
 def content(spec: FilesSpec, files: Mapping[str, FileText], **values: Json) -> Content:
-    return compile_files(spec, "files", printed=trusted)(Given(values, NOW, files=files))
+    return compile_files(spec, "files", printed=trusted)(SourceInput(values, NOW, files=files))
 
 
 def test_files_appear_in_the_order_of_the_list_with_their_suffixes() -> None:
@@ -186,7 +186,7 @@ def test_purposes_and_texts_around_the_list_read_the_values_of_the_call() -> Non
 
 def test_sections_of_one_pool_share_the_total() -> None:
     soul, user = (spec(f"entries: [{{path: {name}}}]\nitem: '{{{{{{content}}}}}}'\ntotal: 5") for name in "SU")
-    given = Given({}, NOW, files=held({"S": "abc", "U": "defg"}))
+    given = SourceInput({}, NOW, files=held({"S": "abc", "U": "defg"}))
     pooled = user.model_copy(update={"pool": "workspace"})
 
     assert compile_files(soul, "soul")(given).text == "abc"
@@ -199,7 +199,10 @@ def test_a_file_stays_data_unless_its_author_is_trusted() -> None:
     rules = spec("entries: [{path: A}, {path: B, default: <b>kind</b>}]\nitem: '<doc>{{{content}}}</doc>'")
     source = compile_files(rules, "files", escaping="text")
 
-    assert source(Given({}, NOW, files=files)).text == "<doc>{{x}} &lt;/system> &lt;b></doc>\n\n<doc><b>kind</b></doc>"
+    assert (
+        source(SourceInput({}, NOW, files=files)).text
+        == "<doc>{{x}} &lt;/system> &lt;b></doc>\n\n<doc><b>kind</b></doc>"
+    )
 
 
 def test_what_a_list_supplies_must_be_printed() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cuecard import TemplateRenderError
 from cuecard.config.sections.sources_spec import RowsSpec
-from cuecard.sources.content import Content, Given
+from cuecard.sources.content import Content, SourceInput
 from cuecard.sources.rows import compile_rows
 from cuecard.types import Json, TemplateSyntaxError
 
@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
 def content(rows: Json, **keys: Json) -> Content:
-    return compile_rows(RowsSpec(input="rows", **keys), "rows")(Given({"rows": rows, "user": "Kim"}, NOW))
+    return compile_rows(RowsSpec(input="rows", **keys), "rows")(SourceInput({"rows": rows, "user": "Kim"}, NOW))
 
 
 def test_texts_appear_one_below_the_other() -> None:

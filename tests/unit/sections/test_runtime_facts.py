@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.sources_spec import FactsSpec
-from cuecard.sources.content import Given
+from cuecard.sources.content import SourceInput
 from cuecard.sources.facts import compile_facts
 from cuecard.types import Json
 
@@ -35,7 +35,7 @@ clock: {zone: Europe/Vienna, precision: minute}
 
 
 def text(values: dict[str, Json], spec: FactsSpec = SPEC) -> str:
-    return compile_facts(spec, "facts")(Given(values, NOW)).text
+    return compile_facts(spec, "facts")(SourceInput(values, NOW)).text
 
 
 def test_facts_appear_in_the_order_of_their_labels_and_others_follow() -> None:
@@ -90,4 +90,4 @@ def test_equal_mappings_print_the_same_lines_however_they_were_built() -> None:
     source = compile_facts(FactsSpec(others="more"), "facts")
 
     assert one == other
-    assert len({source(Given({"more": value}, NOW)).text for value in (one, other)}) == 1
+    assert len({source(SourceInput({"more": value}, NOW)).text for value in (one, other)}) == 1

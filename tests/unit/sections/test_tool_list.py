@@ -12,7 +12,7 @@ from cuecard import Gates, ToolCard, trusted
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.sources_spec import ToolListSpec, VisibilitySpec
-from cuecard.sources.content import Content, Given
+from cuecard.sources.content import Content, SourceInput
 from cuecard.sources.tools import compile_tool_list, visible
 from cuecard.types import Cut, Json
 
@@ -39,7 +39,7 @@ RULES = validate(
 
 def listed(tools: tuple[ToolCard, ...] | None, gates: Gates | None = None, **changes: Json) -> Content:
     source = compile_tool_list(ToolListSpec(**changes), "tools", visibility=RULES, printed=trusted)
-    return source(Given({}, NOW, tools=tools, gates=gates or Gates()))
+    return source(SourceInput({}, NOW, tools=tools, gates=gates or Gates()))
 
 
 def shown(gates: Gates) -> list[str]:
@@ -131,7 +131,7 @@ def test_a_description_cannot_look_like_another_tool_unless_lines_are_kept() -> 
 def test_a_description_is_data_unless_it_is_trusted() -> None:
     source = compile_tool_list(ToolListSpec(missing_description="<none>"), "tools")
 
-    assert source(Given({}, NOW, tools=(ToolCard("a", "<b> {{x}}"), ToolCard("c")))).text == (
+    assert source(SourceInput({}, NOW, tools=(ToolCard("a", "<b> {{x}}"), ToolCard("c")))).text == (
         "- **a**: &lt;b> {{x}}\n- **c**: <none>"
     )
 

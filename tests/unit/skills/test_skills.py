@@ -14,7 +14,7 @@ from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.skills_spec import SkillBudgetSpec, SkillsSpec
 from cuecard.model.tools import Skill
-from cuecard.sources.content import Content, Given
+from cuecard.sources.content import Content, SourceInput
 from cuecard.sources.skill_budget import prefix_of, size_of
 from cuecard.sources.skills import SkillsSource
 from cuecard.types import TemplateSyntaxError
@@ -150,7 +150,7 @@ def test_a_call_asks_by_its_inputs() -> None:
     skills = [Skill("a", "A", "x"), Skill("b", "B", "x", paths=("*.md",)), Skill("c", "C", "x"), Skill("d", "D", "x")]
     values = {"task": "do $a", "files": ["x.md", 3], "skills": "c\nnone"}
 
-    made = source.fill(skills)(Given(values, datetime(2026, 11, 20, tzinfo=UTC)))
+    made = source.fill(skills)(SourceInput(values, datetime(2026, 11, 20, tzinfo=UTC)))
 
     assert made.text == "<a>x\n<b>x\n<c>x\n"
     assert [cut.what for cut in made.cuts] == ["skill none", "skill d"]

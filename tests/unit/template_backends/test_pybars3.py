@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cuecard import CuecardError, TemplateRenderError, compile_template
-from cuecard.template import Options
+from cuecard.template import HelperOptions
 from cuecard.template.backends.pybars_backend import pybars3
 from cuecard.types import Json, TemplateLimitError, TemplateSyntaxError
 
@@ -72,7 +72,7 @@ def test_what_is_wrong_is_wrong_in_the_same_words(text: str, *, strict: bool) ->
 @pytest.mark.parametrize("hook", ["helperMissing", "blockHelperMissing"])
 @pytest.mark.parametrize("text", ["{{a}}{{b}}", "{{#a}}[{{this}}]{{else}}-{{/a}}", "{{#b}}x{{else}}-{{/b}}", "{{b 1}}"])
 def test_helpers_for_what_is_missing_are_called_alike(text: str, hook: str) -> None:
-    def missing(*values: Json, options: Options) -> str:
+    def missing(*values: Json, options: HelperOptions) -> str:
         inside = options.fn(options.context) if options.fn else ""
         return f"{options.name}({len(values)}){inside}"
 

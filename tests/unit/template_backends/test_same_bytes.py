@@ -9,7 +9,7 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from cuecard import CuecardError, compile_template, trusted
-from cuecard.template import Options
+from cuecard.template import HelperOptions
 from cuecard.template.backends.pybars_backend import pybars3
 from cuecard.template.backends.python_backend import python
 from cuecard.types import Escaping, Helper, Json
@@ -21,7 +21,7 @@ def shout(text: Json, *, mark: str = "!") -> str:
     return f"{text}{mark}"
 
 
-def wrap(value: Json, options: Options) -> str:
+def wrap(value: Json, options: HelperOptions) -> str:
     if value and options.fn:
         return f"<{options.fn(value)}|{options.hash.get('by')}>"
     return str(options.inverse(options.context)) if options.inverse else "-"

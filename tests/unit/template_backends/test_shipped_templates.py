@@ -12,7 +12,7 @@ import pytest
 from cuecard import CuecardError, SpecError, Template, compile_template, trusted
 from cuecard.config.documents.sources import AgentSources
 from cuecard.files.folder import read_agent
-from cuecard.template import Part
+from cuecard.template import OutlinePart
 from cuecard.template.backends.pybars_backend import pybars3
 from cuecard.template.backends.python_backend import python
 from cuecard.types import Backend
@@ -67,17 +67,17 @@ def texts(agent: AgentSources, backend: Backend) -> Iterator[tuple[str, str]]:
     for source in (*filter(None, [agent.template]), *agent.partials):
         try:
             template = compile_template(source.text, name=source.name, partials=partials, backend=backend)
-            parts: tuple[Part, ...] = template.outline().parts if source is agent.template else ()
+            parts: tuple[OutlinePart, ...] = template.outline().parts if source is agent.template else ()
         except CuecardError as error:
             yield source.name, str(error)
             continue
         for name, value in VALUES.items():
             values = {use.name: value for use in template.inputs}
-            renderers: list[Template | Part] = [template, *parts]
+            renderers: list[Template | OutlinePart] = [template, *parts]
             yield from ((name, rendered(each, values)) for each in renderers)
 
 
-def rendered(template: Template | Part, values: dict[str, Any]) -> str:
+def rendered(template: Template | OutlinePart, values: dict[str, Any]) -> str:
     try:
         return template.render(values, {"level": values})
     except CuecardError as error:

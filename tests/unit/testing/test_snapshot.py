@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from cuecard import Engine, InputError, ToolResult, Turn
 from cuecard.workbench.testing.difference import difference
-from cuecard.workbench.testing.snapshot import Part, Snapshot
+from cuecard.workbench.testing.snapshot import Snapshot, SnapshotSection
 
 LINES = st.lists(st.sampled_from(["", "a", "=== a | call | 1 token", "\\=== a", "\\\\===", "=== left out", " "]))
 PARTS = st.builds(
-    Part,
+    SnapshotSection,
     st.text("ab-_.", min_size=1, max_size=4),
     st.sampled_from(["static", "call", "step"]),
     st.integers(0, 10**7),
@@ -53,11 +53,15 @@ def test_a_snapshot_shows_sections_tools_blocks_and_cuts() -> None:
 
 
 def test_a_difference_names_the_section_its_lines_tokens_and_what_is_read_again() -> None:
-    parts = (Part("a", "static", 10, "one\n"), Part("b", "call", 5, "two\nthree\n"), Part("c", "call", 7, "four\n"))
+    parts = (
+        SnapshotSection("a", "static", 10, "one\n"),
+        SnapshotSection("b", "call", 5, "two\nthree\n"),
+        SnapshotSection("c", "call", 7, "four\n"),
+    )
     before = Snapshot({"agent": "x", "model": "claude-opus-4-8", "tokens": "22"}, parts)
     after = Snapshot(
         {"agent": "x", "model": "claude-opus-4-8", "tokens": "23"},
-        (parts[0], Part("b", "call", 6, "two\n3\n"), parts[2]),
+        (parts[0], SnapshotSection("b", "call", 6, "two\n3\n"), parts[2]),
         ("c: budget: 3 tokens",),
     )
 
@@ -71,7 +75,7 @@ def test_a_difference_names_the_section_its_lines_tokens_and_what_is_read_again(
 
 
 def test_new_gone_and_moved_sections_are_reported() -> None:
-    a, b, c = (Part(name, "static", 1, name) for name in "abc")
+    a, b, c = (SnapshotSection(name, "static", 1, name) for name in "abc")
 
     assert "section `c`: new, 1 token" in difference(Snapshot({}, (a, b)), Snapshot({}, (a, b, c)))
     assert "section `a`: removed, 1 token" in difference(Snapshot({}, (a, b)), Snapshot({}, (b,)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from cuecard import ToolCard
-from cuecard.catalogue.explanation import Explained
+from cuecard.catalogue.explanation import RankerReasons
 from cuecard.catalogue.search import SearchIndex
 from cuecard.config.tools_spec import SearchSpec
 from cuecard.types import Reasons, ToolInstructions, WordSeen
@@ -102,8 +102,8 @@ def test_a_ranker_of_the_host_may_tell_its_reasons() -> None:
         def __call__(self, query: str, limit: int) -> Sequence[tuple[str, float]]:
             return [("draw_chart", 0.7)][:limit] if query else []
 
-        def explain(self, query: str, cards: Sequence[ToolCard]) -> Explained:
-            return Explained((WordSeen(query, 1),), tuple(Reasons(nearest=card.name) for card in cards))
+        def explain(self, query: str, cards: Sequence[ToolCard]) -> RankerReasons:
+            return RankerReasons((WordSeen(query, 1),), tuple(Reasons(nearest=card.name) for card in cards))
 
     told = SearchIndex.build(CARDS.values(), ranker=Rank()).explain("plot", CARDS)
 

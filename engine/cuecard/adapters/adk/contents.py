@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from google.adk.events.event import Event
 from google.genai import types
 
-from cuecard.adapters.block_places import Read, homes
+from cuecard.adapters.block_places import MessageFacts, homes
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.function_tools import plain_value
 from cuecard.adapters.one_turn import in_ended_turns
@@ -144,8 +144,8 @@ def _unthinking(content: types.Content) -> types.Content:
     return content.model_copy(update={"parts": [part for part in content.parts or () if not part.thought]})
 
 
-def _read(contents: Sequence[types.Content], ids: Sequence[Held]) -> Read:
-    return Read([tuple(call for call, _ in held) for held in ids], [_says(content) for content in contents])
+def _read(contents: Sequence[types.Content], ids: Sequence[Held]) -> MessageFacts:
+    return MessageFacts([tuple(call for call, _ in held) for held in ids], [_says(content) for content in contents])
 
 
 def _responses(content: types.Content) -> list[types.FunctionResponse]:

@@ -57,8 +57,8 @@ from cuecard.adapters.langgraph.models import (
 )
 from cuecard.adapters.langgraph.tools import (
     AnyTool,
-    Deferred,
-    Ordered,
+    DeferredTools,
+    OrderedTools,
     active_only,
     name_of,
     revealing,
@@ -78,7 +78,7 @@ Answer = ToolMessage | Command[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class ModelRequestParts:
     """A request to the model.
 
     Attributes:
@@ -139,8 +139,8 @@ class Cuecard:
     search_tool: BaseTool = field(init=False, repr=False)
     _threads: Threads = field(init=False, repr=False)
     _profiles: dict[tuple[str, str], ModelProfile] = field(init=False, repr=False, default_factory=dict)
-    _deferred: Deferred = field(init=False, repr=False, default_factory=Deferred)
-    _ordered: Ordered = field(init=False, repr=False, default_factory=Ordered)
+    _deferred: DeferredTools = field(init=False, repr=False, default_factory=DeferredTools)
+    _ordered: OrderedTools = field(init=False, repr=False, default_factory=OrderedTools)
 
     def __post_init__(self) -> None:
         check_fields(self, "engine", "cache", "on_call", "on_step", "state_key")
@@ -161,7 +161,7 @@ class Cuecard:
         *,
         turn: Turn | Callable[[], Turn] | None = None,
         system: SystemMessage | None = None,
-    ) -> Ready:
+    ) -> ModelRequestParts:
         """The next request to the model: a pure function of its arguments.
 
         A message of the user that is new begins a call. Where messages are gone that blocks stood behind, a middleware
@@ -208,7 +208,7 @@ class Cuecard:
             showing = revealing(showing, step, late)
         role = facts.speaks(call.delivery.authority if call else "unknown")
         key = f"cuecard-{(step.origin or self.engine.agent.sha256)[:32]}"
-        return Ready(
+        return ModelRequestParts(
             system_message(step, facts, rough(shown) if facts.claude else [], self.cache, system, len(marks)),
             self._placed(showing, step, facts, role),
             shown,

@@ -16,7 +16,7 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
-from cuecard.adapters.block_places import Read, homes, results_behind, turn_places
+from cuecard.adapters.block_places import MessageFacts, homes, results_behind, turn_places
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
 from cuecard.model import RenderedResult, Step, ToolResult
 
@@ -285,7 +285,7 @@ def _next_answer(messages: Sequence[BaseMessage], start: int) -> int:
     return next((at for at in range(start, len(messages)) if isinstance(messages[at], AIMessage)), len(messages))
 
 
-def _read(messages: Iterable[BaseMessage]) -> Read:
+def _read(messages: Iterable[BaseMessage]) -> MessageFacts:
     known = list(messages)
     ids = [(message.tool_call_id,) if isinstance(message, ToolMessage) else () for message in known]
-    return Read(ids, [isinstance(message, HumanMessage) for message in known])
+    return MessageFacts(ids, [isinstance(message, HumanMessage) for message in known])

@@ -27,7 +27,7 @@ def name_of(tool: AnyTool) -> str:
     return str(named or tool.get("type", ""))
 
 
-class Ordered:
+class OrderedTools:
     """Tools in an order that no discovery changes: by the baseline, then by name. The last order is kept."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ def active_only(tools: Iterable[AnyTool], step: Step, catalogue: Collection[str]
     return sorted((tool for tool in tools if name_of(tool) in order or name_of(tool) not in catalogue), key=rank)
 
 
-class Deferred:
+class DeferredTools:
     """Copies of tools that Claude is sent with `defer_loading`; each is made once."""
 
     def __init__(self) -> None:

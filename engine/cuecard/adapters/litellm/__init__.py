@@ -18,7 +18,14 @@ from typing import Any, TypeAlias
 
 from cuecard.adapters.bodies import Body, admit_chat
 from cuecard.adapters.conversations import search
-from cuecard.adapters.litellm.completions import Cache, Offer, Target, caching, system_message, without_earlier_thinking
+from cuecard.adapters.litellm.completions import (
+    Cache,
+    Target,
+    ToolOffer,
+    caching,
+    system_message,
+    without_earlier_thinking,
+)
 from cuecard.adapters.litellm.replays import ATOMS, Replays, copied, with_tools
 from cuecard.adapters.one_turn import ends_with_turn, last_that_stays
 from cuecard.adapters.openai import place_in_chat, with_results
@@ -37,7 +44,7 @@ _MODELS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class Completion:
     """A completion to ask for.
 
     Attributes:
@@ -80,7 +87,7 @@ class Cuecard:
     """The prompt engine for hosts that call models with LiteLLM; it may serve any number of conversations at once.
 
     Under `append` and `frozen`, a discovery never changes the list of tools: every definition is in front, and
-    `Ready.answer` refuses a call of an inactive tool. Under `rewrite` only active tools are shown.
+    `Completion.answer` refuses a call of an inactive tool. Under `rewrite` only active tools are shown.
 
     Attributes:
         engine: the prompt engine.
@@ -97,7 +104,7 @@ class Cuecard:
     on_step: Callable[[Step], None] | None = None
     _replays: Replays = field(init=False, repr=False)
     _target: Callable[[str, str], Target] = field(init=False, repr=False)
-    _offer: Offer | None = field(init=False, repr=False, default=None)
+    _offer: ToolOffer | None = field(init=False, repr=False, default=None)
     _named: tuple[Any, Turn] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
@@ -120,7 +127,7 @@ class Cuecard:
 
     def prepare(
         self, model: str, messages: Iterable[Any], tools: Iterable[Any] = (), *, api_base: str = "", **others: Any
-    ) -> Ready:
+    ) -> Completion:
         """The next request to the model: a function of its arguments and the clock.
 
         Args:
@@ -160,7 +167,7 @@ class Cuecard:
         sent = {"model": model, "messages": whole, "tools": offered}
         stays = last_that_stays(whole, step)
         kept = caching(target, self.cache, f"cuecard-{step.origin[:32]}", others.get("extra_body"), stays)
-        return Ready({**sent, **kept}, step, self.engine, chat)
+        return Completion({**sent, **kept}, step, self.engine, chat)
 
     def wrap(self, completion: Callable[..., Any]) -> Callable[..., Any]:
         """A function that prepares its requests: `completion`, `acompletion`, or a router's, streamed or not.
@@ -181,14 +188,14 @@ class Cuecard:
 
         return called
 
-    def _admitted(self, messages: Iterable[Any], tools: Iterable[Any]) -> tuple[list[Mapping[str, Any]], Offer]:
+    def _admitted(self, messages: Iterable[Any], tools: Iterable[Any]) -> tuple[list[Mapping[str, Any]], ToolOffer]:
         """The messages as plain JSON, and the tools; those of the request before were checked with it."""
         given, offer = list(tools), self._offer
         known = offer is not None and offer.is_of(given)
         given = [] if known else [*map(_dumped, given)]
         said, _ = admit_chat([each if type(each) is dict else _dumped(each) for each in messages], given)
         if offer is None or not known:
-            offer = self._offer = Offer.of(given, self.search_tool)
+            offer = self._offer = ToolOffer.of(given, self.search_tool)
         return said, offer
 
     def over(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,7 +210,7 @@ class Cuecard:
         asked = arguments["model"], arguments.get("messages") or (), arguments.get("tools") or ()
         return {**arguments, **self.prepare(*asked, api_base=str(base), **others).arguments}
 
-    def _turn(self, arguments: dict[str, Any], target: Target, offer: Offer) -> Turn:
+    def _turn(self, arguments: dict[str, Any], target: Target, offer: ToolOffer) -> Turn:
         """The turn with the model and the tools, where it says nothing of them; one that is the same is made once."""
         source = self.turn
         if callable(source):
@@ -213,7 +220,7 @@ class Cuecard:
             self._named = (made_of, self._knowing(source or Turn(), target, offer))
         return self._named[1]
 
-    def _knowing(self, said: Any, target: Target, offer: Offer) -> Turn:
+    def _knowing(self, said: Any, target: Target, offer: ToolOffer) -> Turn:
         turn = said if isinstance(said, Turn) else admit(Turn, said, "turn")
         turn = with_tools(turn, offer.names, self.engine.tools)
         named = turn if turn.model else replace(turn, model=target.name, endpoint=target.endpoint)

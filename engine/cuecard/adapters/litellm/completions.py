@@ -122,7 +122,7 @@ _ORDERS = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Offer:
+class ToolOffer:
     """The tools of a conversation, the search tool included.
 
     Attributes:
@@ -135,7 +135,7 @@ class Offer:
     _orders: dict[tuple[str, ...], tuple[list[str], bytes]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, given: Sequence[Mapping[str, Any]], search: Body) -> Offer:
+    def of(cls, given: Sequence[Mapping[str, Any]], search: Body) -> ToolOffer:
         """The tools that a host offers; where the search tool is not among them, it is in front."""
         named = {tool_name(each) for each in given}
         tools = [dict(each) for each in given]

@@ -89,7 +89,7 @@ class Replays:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _ReplayReader:
     """What is known while messages are read.
 
     Attributes:
@@ -104,8 +104,8 @@ class _Reading:
     batch: str | None = None
     asked: bool = False
 
-    def __copy__(self) -> _Reading:
-        return _Reading(dict(self.names), self.results, self.batch, self.asked)
+    def __copy__(self) -> _ReplayReader:
+        return _ReplayReader(dict(self.names), self.results, self.batch, self.asked)
 
     def read(self, messages: Sequence[Message], place: int) -> bool:
         """Read a message; whether it begins a call: it is the user's, and the last of those that follow each other."""
@@ -142,7 +142,7 @@ class _Point:
     """What a request has come to: its messages, what was read in them, and the conversation, which nobody changes."""
 
     messages: list[Message] = field(default_factory=list)
-    reading: _Reading = field(default_factory=_Reading)
+    reading: _ReplayReader = field(default_factory=_ReplayReader)
     chat: Conversation | None = None
 
     def goes_on(self, messages: Sequence[Message]) -> bool:

@@ -38,7 +38,7 @@ with needs("openai-agents", ">=0.24", "openai-agents"):
     from agents.run_config import CallModelData, ModelInputData
     from agents.tool_context import ToolContext
 from cuecard.adapters.conversations import check_own, made_by
-from cuecard.adapters.openai_agents.run import Run, Told, TurnSource
+from cuecard.adapters.openai_agents.run import Run, RunListener, TurnSource
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
@@ -49,7 +49,7 @@ Find = Callable[[Any], Run | None]
 """Finds the run in the context that a host passes to the runner."""
 
 
-class Options(TypedDict):
+class RunnerArguments(TypedDict):
     """What the runner is passed for one run."""
 
     context: Run
@@ -108,7 +108,7 @@ class Cuecard:
         *,
         config: RunConfig | None = None,
         kept: bool = False,
-    ) -> Options:
+    ) -> RunnerArguments:
         """What the runner needs for one user message: `Runner.run(agent, "Hello", **card.options(turn))`.
 
         A host with a context of its own passes `run` in it instead, and `config` beside it.
@@ -158,7 +158,7 @@ class Cuecard:
         if resumed and chat.call is None:
             missing = "the conversation has no call yet, so there is no run to resume"
             raise InputError(Problem("no-call", missing, "pass the conversation of the run", "conversation"))
-        told = Told(self.on_call, self.on_step)
+        told = RunListener(self.on_call, self.on_step)
         run = Run(self.engine, chat, turn, config or RunConfig(), told, self._serves, resumed=resumed, kept=kept)
         run.given = self._given.setdefault(chat, run.given)
         if resumed and chat.call and made_by(chat.call, self.engine):

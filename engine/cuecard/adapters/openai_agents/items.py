@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from cuecard.adapters.block_places import Read, homes
+from cuecard.adapters.block_places import MessageFacts, homes
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.function_tools import plain_value
 from cuecard.adapters.one_turn import in_ended_turns
@@ -105,8 +105,8 @@ def without_ended_thinking(items: Sequence[Item], step: Step) -> list[Item]:
     return [item for at, item in enumerate(items) if at not in places or item.get("type") != "reasoning"]
 
 
-def _read(items: Sequence[Item]) -> Read:
-    return Read([_ids(item) for item in items], [item.get("role") == "user" for item in items])
+def _read(items: Sequence[Item]) -> MessageFacts:
+    return MessageFacts([_ids(item) for item in items], [item.get("role") == "user" for item in items])
 
 
 def _ids(item: Item) -> tuple[str, ...]:

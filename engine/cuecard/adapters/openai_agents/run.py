@@ -90,7 +90,7 @@ _WAY_OUT = "pass `**card.options()` to the runner"
 
 
 @dataclass(frozen=True)
-class Told:
+class RunListener:
     """Whom a run tells of its calls and steps."""
 
     call: Callable[[Call], None] | None = None
@@ -125,7 +125,7 @@ class Run:
     chat: Conversation
     turn: TurnSource | None
     config: RunConfig
-    told: Told
+    told: RunListener
     serves: Callable[[AgentBase], bool]
     call: Call | None = None
     step: Step | None = None

@@ -19,7 +19,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from cuecard.adapters.block_places import Read, turn_places
+from cuecard.adapters.block_places import MessageFacts, turn_places
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.function_tools import plain_value
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
@@ -233,10 +233,12 @@ def _marked(message: ModelMessage, ttl: Literal["5m", "1h"]) -> ModelMessage:
     return replace(message, parts=[*parts])
 
 
-def _read(messages: Sequence[ModelMessage]) -> Read:
+def _read(messages: Sequence[ModelMessage]) -> MessageFacts:
     requests = [message if isinstance(message, ModelRequest) else None for message in messages]
     ids = [
         tuple(part.tool_call_id for part in each.parts if isinstance(part, ToolReturnPart)) if each else ()
         for each in requests
     ]
-    return Read(ids, [bool(each and any(isinstance(p, UserPromptPart) for p in each.parts)) for each in requests])
+    return MessageFacts(
+        ids, [bool(each and any(isinstance(p, UserPromptPart) for p in each.parts)) for each in requests]
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from cuecard.agent.assembly import Assembly, Compiled
+from cuecard.agent.assembly import Assembly, CompiledSection
 from cuecard.agent.sections.section import PROTOCOLS
 from cuecard.agent.sections.section_source import tier_of
 from cuecard.agent.specification import core_tools
@@ -21,7 +21,7 @@ _SHORTEN = "raise it, or shorten the texts"
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedAgent:
     """An agent whose texts are counted.
 
     Attributes:
@@ -44,7 +44,7 @@ class Counted:
         return tuple(name for name in core_tools(self.spec.tools, self.protocols) if name in self.protocols)
 
     @property
-    def system(self) -> tuple[Compiled, ...]:
+    def system(self) -> tuple[CompiledSection, ...]:
         """The sections of the system prompt; under `frozen`, one with the instructions never changes."""
         system = (each for each in self.assembly.compiled if each.section.spec.role == "system")
         return tuple(_frozen(each, self.spec) if self.spec.delivery == "frozen" else each for each in system)
@@ -55,19 +55,19 @@ class Counted:
         sections = [each for each in self.system if PROTOCOLS not in each.section.reads]
         return self.static(sections) + sum(self.count(self.protocols[name].text) for name in self.core)
 
-    def static(self, sections: Sequence[Compiled]) -> int:
+    def static(self, sections: Sequence[CompiledSection]) -> int:
         """The tokens of the frame, and of those of these sections that are in every prompt."""
         always = [each for each in (*self.assembly.frame, *sections) if _always(each)]
         return sum(_least(each, self.cost(each)) for each in always)
 
-    def cost(self, each: Compiled) -> int:
+    def cost(self, each: CompiledSection) -> int:
         """The tokens of a section before anything is found."""
         values = {}
         if self.spec.delivery == "frozen":
             values = {PROTOCOLS: trusted(protocols_text(self.protocols, self.protocols))}
         return self.count(each.section.heading + self.assembly.layout.tidied(_text(each, values)))
 
-    def shown(self, each: Compiled, tools: Sequence[str]) -> int:
+    def shown(self, each: CompiledSection, tools: Sequence[str]) -> int:
         """The tokens of the instructions of these tools in a section, with its own text as far as that is known."""
         text = protocols_text(tools, self.protocols)
         if each.section.reads <= {PROTOCOLS}:
@@ -75,7 +75,7 @@ class Counted:
         return self.count(self.assembly.layout.tidied(text))
 
 
-def over_budget(agent: Counted) -> Iterator[Problem]:
+def over_budget(agent: CountedAgent) -> Iterator[Problem]:
     """Problems of core tools without room: what the files name is in every prompt, with its instructions."""
     core = agent.core
     if not core:
@@ -90,7 +90,7 @@ def over_budget(agent: Counted) -> Iterator[Problem]:
             yield agent.document.problem(("tools", "core"), "over-budget", message, hint)
 
 
-def check_budget(agent: Counted) -> Iterator[Problem]:
+def check_budget(agent: CountedAgent) -> Iterator[Problem]:
     """Problems of budgets smaller than what is always included, and of tools whose instructions can never fit."""
     budget = agent.spec.budget
     if agent.spec.delivery == "frozen":
@@ -114,7 +114,7 @@ def check_budget(agent: Counted) -> Iterator[Problem]:
             yield room.never_active(agent, name, tokens)
 
 
-def _over_total(agent: Counted, what: str, tokens: int) -> Iterator[Problem]:
+def _over_total(agent: CountedAgent, what: str, tokens: int) -> Iterator[Problem]:
     total = agent.spec.budget.total
     if total is not None and tokens > total:
         message = f"{what} take {tokens:,} tokens; the budget is {total:,}"
@@ -129,7 +129,7 @@ class _Room:
     budget: str
     at: Path
 
-    def never_active(self, agent: Counted, name: str, tokens: int) -> Problem:
+    def never_active(self, agent: CountedAgent, name: str, tokens: int) -> Problem:
         """The warning for a tool whose instructions have no room even then."""
         lists = next((each.section.id for each in agent.system if each.section.spec.tools), "")
         listed = f", which the section `{lists}` lists," if lists else ""
@@ -138,7 +138,7 @@ class _Room:
         return agent.document.problem(self.at, "never-active", message, hint, severity="warning")
 
 
-def _room(agent: Counted) -> _Room | None:
+def _room(agent: CountedAgent) -> _Room | None:
     """The least room that a budget leaves; None without one."""
     total, found = agent.spec.budget.total, list[_Room]()
     if total is not None:
@@ -150,14 +150,14 @@ def _room(agent: Counted) -> _Room | None:
     return min(found, key=lambda room: room.tokens, default=None)
 
 
-def _limited(agent: Counted) -> Iterator[tuple[Compiled, int]]:
+def _limited(agent: CountedAgent) -> Iterator[tuple[CompiledSection, int]]:
     """The sections with instructions that have a budget of their own."""
     for each in agent.system:
         if PROTOCOLS in each.section.reads and each.section.spec.budget is not None:
             yield each, each.section.spec.budget
 
 
-def _text(each: Compiled, values: Mapping[str, str]) -> str:
+def _text(each: CompiledSection, values: Mapping[str, str]) -> str:
     """The rendered text of a section, or its source if it cannot be rendered."""
     if each.section.fill:  # what fills it comes with a call
         return each.text.source.text[each.text.start : each.text.end]
@@ -167,18 +167,18 @@ def _text(each: Compiled, values: Mapping[str, str]) -> str:
         return each.text.source.text[each.text.start : each.text.end]
 
 
-def _always(each: Compiled) -> bool:
+def _always(each: CompiledSection) -> bool:
     """Whether a section has this text in every prompt: neither a condition, a budget nor a source decides."""
     spec, section = each.section.spec, each.section
     return section.tier == "static" and spec.when is None and spec.priority is None and not section.fill
 
 
-def _least(each: Compiled, cost: int) -> int:
+def _least(each: CompiledSection, cost: int) -> int:
     budget = each.section.spec.budget
     return cost if budget is None else min(cost, budget)
 
 
-def _frozen(each: Compiled, spec: AgentFile) -> Compiled:
+def _frozen(each: CompiledSection, spec: AgentFile) -> CompiledSection:
     """The section with the instructions if they never change, because all are there from the start."""
     section = each.section
     tier = tier_of(section.reads - {PROTOCOLS}, section.spec, spec.inputs)

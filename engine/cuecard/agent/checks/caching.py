@@ -8,25 +8,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from cuecard.agent.assembly import Compiled
+from cuecard.agent.assembly import CompiledSection
 from cuecard.agent.trees import Trees, reachable
 from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem, Span
 from cuecard.template.markup.tags import blanked, mustache_spans
 from cuecard.template.syntax.nodes import Block, Path, Statement, walk
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 
 _RHYTHM = {"call": "from call to call", "step": "from step to step"}
 
 
-def check_order(compiled: Sequence[Compiled], cost: Callable[[Compiled], int]) -> list[Problem]:
+def check_order(compiled: Sequence[CompiledSection], cost: Callable[[CompiledSection], int]) -> list[Problem]:
     """A warning for each section that changes or is optional and comes before static ones, with their cost in tokens.
 
     Providers cache a prompt up to its first difference from the previous one. Only a prompt with such a section is
     counted: unpacking a table of tokens takes longer than all other checks.
     """
     lost, last, found = 0, "", list[Problem]()
-    static = list[Compiled]()
+    static = list[CompiledSection]()
     for each in reversed(compiled):
         section = each.section
         conditional = each.text.conditional or section.spec.when is not None
@@ -46,7 +46,7 @@ def check_order(compiled: Sequence[Compiled], cost: Callable[[Compiled], int]) -
     return found[::-1]
 
 
-def check_mappings(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile) -> Iterator[Problem]:
+def check_mappings(compiled: Sequence[CompiledSection], partials: Trees, spec: AgentFile) -> Iterator[Problem]:
     """A warning for each `{{#each x}}` over an input of type `object`, in sections and in the partials they call."""
     objects = {name for name, declared in spec.inputs.items() if declared.type == "object"}
     for each in compiled:
@@ -59,7 +59,7 @@ def check_mappings(compiled: Sequence[Compiled], partials: Trees, spec: AgentFil
             yield from _unsorted(source, program.body, {span for name, span in uses if name == called})
 
 
-def _unsorted(source: Source, body: Sequence[Statement], uses: Collection[Span]) -> Iterator[Problem]:
+def _unsorted(source: TemplateSource, body: Sequence[Statement], uses: Collection[Span]) -> Iterator[Problem]:
     for node in walk(body):
         path = _walked(node) if isinstance(node, Block) else None
         if path and source.span(path.start, path.end) in uses:
@@ -97,7 +97,7 @@ _EXAMPLE = re.compile(r"\b(?:e\.g\.|(?:example|for instance|such as|like)\b)", r
 """Words that mark the rest of a line as an example."""
 
 
-def check_volatile(compiled: Sequence[Compiled], partials: Trees) -> Iterator[Problem]:
+def check_volatile(compiled: Sequence[CompiledSection], partials: Trees) -> Iterator[Problem]:
     """A warning for each such text in a static section, and in the partials that static sections call."""
     called = dict[str, None]()
     for each in (each for each in compiled if each.section.tier == "static"):
@@ -110,7 +110,7 @@ def check_volatile(compiled: Sequence[Compiled], partials: Trees) -> Iterator[Pr
         yield from _volatile_texts(source, blanked(source.text, mustache_spans(program.body), " "), 0)
 
 
-def _volatile_texts(source: Source, text: str, offset: int) -> Iterator[Problem]:
+def _volatile_texts(source: TemplateSource, text: str, offset: int) -> Iterator[Problem]:
     """The same for one text, given its offset in the source."""
     for match in _VOLATILE.finditer(text):
         line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]

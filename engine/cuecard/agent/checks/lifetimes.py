@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from cuecard.agent.assembly import Compiled
+from cuecard.agent.assembly import CompiledSection
 from cuecard.agent.sections.section_source import outlives
 from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem
@@ -16,7 +16,7 @@ Anthropic's factors, as in `prompts/models.yaml`."""
 
 
 def check_lifetimes(
-    compiled: Sequence[Compiled], spec: AgentFile, cost: Callable[[Compiled], int]
+    compiled: Sequence[CompiledSection], spec: AgentFile, cost: Callable[[CompiledSection], int]
 ) -> Iterator[Problem]:
     """A warning for each section that stays but reads what is for one turn, and for each that changes with every turn.
 
@@ -37,7 +37,7 @@ def check_lifetimes(
             yield _warning(each.text.problem("changes-every-turn", message, _way_out(each, "turn")))
 
 
-def _changes_every_turn(each: Compiled) -> bool:
+def _changes_every_turn(each: CompiledSection) -> bool:
     """Whether it shows a time that is finer than a day."""
     spec = each.section.spec
     clocks = (spec.clock, spec.facts.clock if spec.facts else None)
@@ -49,7 +49,7 @@ def _price(tokens: int) -> str:
     return f"each such turn adds its {tokens:,} tokens, which cost {once} once and {later} with each later request"
 
 
-def _way_out(each: Compiled, lives: str) -> str:
+def _way_out(each: CompiledSection, lives: str) -> str:
     if each.section.frame:
         return "read it in a section, which can leave the conversation again"
     return f"write `lifetime: {lives}`: the text leaves when that ends; `cuecard replay` tells what either costs"

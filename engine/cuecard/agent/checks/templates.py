@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from cuecard.agent.assembly import Compiled
+from cuecard.agent.assembly import CompiledSection
 from cuecard.agent.results import READS, ResultText
 from cuecard.agent.sections.section import BUILT_IN
 from cuecard.agent.trees import Trees, reachable
@@ -12,13 +12,23 @@ from cuecard.config.agent_file import AgentFile, InputSpec
 from cuecard.errors import Problem, Span, did_you_mean
 from cuecard.template.markup.tags import in_attributes
 from cuecard.template.syntax.habits import FOREIGN, PLACEHOLDER, foreign_hint, is_code
-from cuecard.template.syntax.nodes import Block, Call, Content, Expression, Literal, Mustache, Path, Statement, walk
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.nodes import (
+    Block,
+    Expression,
+    HelperCall,
+    Literal,
+    Mustache,
+    Path,
+    Statement,
+    TextNode,
+    walk,
+)
+from cuecard.template.syntax.source import TemplateSource
 
 _COMPARE = frozenset({"eq", "ne", "one_of"})
 
 
-def check_compared(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile) -> Iterator[Problem]:
+def check_compared(compiled: Sequence[CompiledSection], partials: Trees, spec: AgentFile) -> Iterator[Problem]:
     """A warning for each such comparison, in sections and in the partials that they call."""
     closed = {name: declared for name, declared in spec.inputs.items() if declared.values is not None}
     called: dict[str, set[Span]] = {}
@@ -36,7 +46,7 @@ def check_compared(compiled: Sequence[Compiled], partials: Trees, spec: AgentFil
 
 
 def _comparisons(
-    source: Source, body: Sequence[Statement], uses: Collection[Span], closed: Mapping[str, InputSpec]
+    source: TemplateSource, body: Sequence[Statement], uses: Collection[Span], closed: Mapping[str, InputSpec]
 ) -> Iterator[Problem]:
     """The comparisons in statements; `uses`: the places where inputs with declared values are read."""
     for node in walk(body):
@@ -47,9 +57,9 @@ def _comparisons(
                 yield from _never(source, call, path, closed[path.parts[0]])
 
 
-def _calls(expression: Expression | Call) -> Iterator[Call]:
+def _calls(expression: Expression | HelperCall) -> Iterator[HelperCall]:
     """The comparisons in an expression, including nested ones."""
-    if not isinstance(expression, Call):
+    if not isinstance(expression, HelperCall):
         return
     if isinstance(expression.head, Path) and expression.head.original in _COMPARE:
         yield expression
@@ -57,7 +67,7 @@ def _calls(expression: Expression | Call) -> Iterator[Call]:
         yield from _calls(inner)
 
 
-def _never(source: Source, call: Call, path: Path, spec: InputSpec) -> Iterator[Problem]:
+def _never(source: TemplateSource, call: HelperCall, path: Path, spec: InputSpec) -> Iterator[Problem]:
     values = spec.values or ()
     for each in call.params:
         if isinstance(each, Literal) and each.value is not None and each.value not in values:
@@ -66,7 +76,7 @@ def _never(source: Source, call: Call, path: Path, spec: InputSpec) -> Iterator[
             yield source.problem(each.start, each.end, "no-effect", message, hint, severity="warning")
 
 
-def check_habits(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile) -> Iterator[Problem]:
+def check_habits(compiled: Sequence[CompiledSection], partials: Trees, spec: AgentFile) -> Iterator[Problem]:
     """A warning for each occurrence, in sections and in the partials that they call."""
     texts = {name for name, declared in spec.inputs.items() if declared.type == "string" and declared.trust == "data"}
     known = frozenset((*spec.inputs, *BUILT_IN))
@@ -93,7 +103,7 @@ def check_result_habits(texts: Sequence[ResultText]) -> Iterator[Problem]:
     """The same for the templates of results, in which `content` is a text."""
     for each in texts:
         template = each.template
-        source = Source(template.name, template.text)
+        source = TemplateSource(template.name, template.text)
         spans = {use.span for use in template.inputs if use.name in {"content", "tool"} and not use.template}
         quoted = in_attributes(template.program, template.text)
         yield from map(each.place, _habits(source, template.program.body, spans, quoted, READS))
@@ -106,7 +116,7 @@ def _in_partials(partials: Trees, called: Mapping[str, Collection[Span]], known:
 
 
 def _habits(
-    source: Source,
+    source: TemplateSource,
     body: Sequence[Statement],
     texts: Collection[Span],
     quoted: Collection[int],
@@ -122,14 +132,14 @@ def _habits(
         known: the names of known values.
     """
     for node in walk(body):
-        if isinstance(node, Content):
+        if isinstance(node, TextNode):
             yield from _foreign(source, node)
             yield from _placeholders(source, node, known)
         elif isinstance(node, Mustache) and node.escaped and node.start not in quoted:
             yield from _escaped(source, node, texts)
 
 
-def _foreign(source: Source, node: Content) -> Iterator[Problem]:
+def _foreign(source: TemplateSource, node: TextNode) -> Iterator[Problem]:
     for found in FOREIGN.finditer(source.text, node.start, node.end):
         if is_code(source.text, found.start()):
             continue
@@ -138,7 +148,7 @@ def _foreign(source: Source, node: Content) -> Iterator[Problem]:
         yield source.problem(found.start(), found.end(), "foreign-tag", message, hint, severity="warning")
 
 
-def _placeholders(source: Source, node: Content, known: Collection[str]) -> Iterator[Problem]:
+def _placeholders(source: TemplateSource, node: TextNode, known: Collection[str]) -> Iterator[Problem]:
     for found in PLACEHOLDER.finditer(source.text, node.start, node.end):
         name = found["name"] or found["other"]
         if name in known and not is_code(source.text, found.start()):
@@ -149,7 +159,7 @@ def _placeholders(source: Source, node: Content, known: Collection[str]) -> Iter
             yield source.problem(found.start(), found.end(), "foreign-tag", message, hint, severity="warning")
 
 
-def _escaped(source: Source, node: Mustache, texts: Collection[Span]) -> Iterator[Problem]:
+def _escaped(source: TemplateSource, node: Mustache, texts: Collection[Span]) -> Iterator[Problem]:
     head = node.call.head
     if isinstance(head, Path) and len(head.parts) == 1 + head.data and source.span(head.start, head.end) in texts:
         message = f"`{{{{{head.original}}}}}` prints text with escapes: O'Neil as O&#x27;Neil"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
-from cuecard.agent.assembly import Compiled
+from cuecard.agent.assembly import CompiledSection
 from cuecard.agent.checks.inputs import Use
 from cuecard.agent.specification import core_tools, is_pattern
 from cuecard.config.agent_file import AgentFile
@@ -103,7 +103,7 @@ def check_unfinished(cards: Iterable[ToolCard], files: Sequence[SourceText]) -> 
 
 
 def check_discovery(
-    document: Document, spec: AgentFile, tools: Sequence[str], compiled: Sequence[Compiled]
+    document: Document, spec: AgentFile, tools: Sequence[str], compiled: Sequence[CompiledSection]
 ) -> Iterator[Problem]:
     """Warnings of an agent in which every tool is active from the start.
 
@@ -142,7 +142,7 @@ def _idle(document: Document, spec: AgentFile, reason: str) -> Iterator[Problem]
         yield document.problem(place, "nothing-to-find", message, "remove it", severity="warning")
 
 
-def _spoken_of(compiled: Sequence[Compiled], search: str, reason: str) -> Iterator[Problem]:
+def _spoken_of(compiled: Sequence[CompiledSection], search: str, reason: str) -> Iterator[Problem]:
     """The places where sections name a search tool that no request has."""
     name = re.compile(rf"(?<![\w-]){re.escape(search)}(?![\w-])")
     for each in compiled:

@@ -8,7 +8,7 @@ from cuecard.agent.producers.section_text import SectionText, written_text
 from cuecard.agent.sections.elements import headings_written
 from cuecard.agent.sections.layout import Headings, Layout, guard_of, headings_of
 from cuecard.agent.sections.section import PROTOCOLS
-from cuecard.agent.sections.selections import Written, check_groups
+from cuecard.agent.sections.selections import EditionSource, check_groups
 from cuecard.agent.world import World
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, SpecError, TemplateError
@@ -34,7 +34,7 @@ class SectionList:
         guard = self._guard(written)
         self.layout = Layout(spec.separator, marker, spec.trim, world.spec.whitespace, spec.escaping, guard, markdown)
 
-    def text(self, written: Written) -> SectionText | None:
+    def text(self, written: EditionSource) -> SectionText | None:
         """The text of a section; None if it could not be compiled, as `problems` then says."""
         try:
             return written_text(self._world, written)

@@ -10,7 +10,7 @@ from typing import Protocol
 from cuecard.agent.sections.layout import Layout
 from cuecard.agent.sections.section import Render
 from cuecard.agent.sections.section_source import default_text
-from cuecard.agent.sections.selections import Written
+from cuecard.agent.sections.selections import EditionSource
 from cuecard.agent.world import World
 from cuecard.config.documents.document import inline_problem, problem_at
 from cuecard.config.sections.section_spec import SOURCES, SectionSpec
@@ -18,7 +18,7 @@ from cuecard.errors import Problem, TemplateError
 from cuecard.records import dataclass
 from cuecard.template import BACKENDS, Helper, InputUse, Limits, Template, compile_template
 from cuecard.template.syntax.nodes import Program, Statement
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class SectionText:
         conditional: whether a block of a template decides if it is included.
     """
 
-    source: Source
+    source: TemplateSource
     program: Program
     start: int
     end: int
@@ -63,7 +63,7 @@ class Producer(Protocol):
     frame: tuple[tuple[str, SectionText], ...]
     problems: list[Problem]
 
-    def text(self, written: Written) -> SectionText | None:
+    def text(self, written: EditionSource) -> SectionText | None:
         """The text of a section; None if it could not be compiled, as `problems` then says."""
 
     def label(self, spec: SectionSpec) -> str:
@@ -79,7 +79,7 @@ class Producer(Protocol):
         """The hint if no section has a place for tool instructions."""
 
 
-def written_text(world: World, written: Written) -> SectionText:
+def written_text(world: World, written: EditionSource) -> SectionText:
     """The text of a section, from the agent file or the file that it names, or the default for a section without
     either.
 
@@ -90,7 +90,7 @@ def written_text(world: World, written: Written) -> SectionText:
     spec = written.spec
     files = {source.path: source for source in world.sources.sections}
     file = files[spec.file] if spec.file is not None else None
-    source = Source(file.name, file.text) if file else Source(spec.id, default_text(spec))
+    source = TemplateSource(file.name, file.text) if file else TemplateSource(spec.id, default_text(spec))
     partials = tuple((each.stem, each.text) for each in world.sources.partials)
     place = partial(_placed, world, written, source.name)
     backend = world.spec.template.backend if world.spec.template else "cuecard"
@@ -126,7 +126,7 @@ def _compile(
     return made(text, name=name, partials=dict(partials), helpers=dict(helpers))
 
 
-def _placed(world: World, written: Written, name: str, problem: Problem) -> Problem:
+def _placed(world: World, written: EditionSource, name: str, problem: Problem) -> Problem:
     """The problem at the place in the file where the text is written."""
     if problem.name == name and written.spec.file is None:
         return inline_problem(world.document, written.place("text"), problem)
@@ -134,7 +134,7 @@ def _placed(world: World, written: Written, name: str, problem: Problem) -> Prob
     return replace(problem, name=files.get(problem.name, problem.name))
 
 
-def _origin(world: World, written: Written) -> str:
+def _origin(world: World, written: EditionSource) -> str:
     """The line of the section, or of its text if that is in another file."""
     document, spec = world.document, written.spec
     key = next((key for key in ("text", *SOURCES) if getattr(spec, key) is not None), "id")

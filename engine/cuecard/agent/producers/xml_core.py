@@ -14,7 +14,7 @@ from itertools import chain
 from cuecard.agent.producers.section_text import SectionText, written_text
 from cuecard.agent.sections.layout import Layout
 from cuecard.agent.sections.section import PROTOCOLS, Render
-from cuecard.agent.sections.selections import Written
+from cuecard.agent.sections.selections import EditionSource
 from cuecard.agent.trees import Text, read_trees
 from cuecard.agent.world import World
 from cuecard.config.agent_file import AgentFile
@@ -24,26 +24,26 @@ from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, TemplateError
 from cuecard.model import Json
 from cuecard.records import dataclass
-from cuecard.template import BACKENDS, Helper, Limits, Part, compile_template, element_names
+from cuecard.template import BACKENDS, Helper, Limits, OutlinePart, compile_template, element_names
 from cuecard.template.guards.marks import stripped, unmarked
 from cuecard.template.markup.tags import FILLER, blanked, mustache_spans, placeholders_in_tags, skipped, tags
 from cuecard.template.markup.xml import fragment_problems, xml_problems
 from cuecard.template.rules import USUAL
-from cuecard.template.syntax.nodes import Block, Comment, Content, Mustache, Program, Statement, branches
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.nodes import Block, Comment, Mustache, Program, Statement, TextNode, branches
+from cuecard.template.syntax.source import TemplateSource
 
 
-def is_element(source: Source, program: Program, name: str) -> bool:
+def is_element(source: TemplateSource, program: Program, name: str) -> bool:
     """Whether the text is one element with this name, surrounded only by comments, in every combination of branches."""
     return _is_element(source, _said(source, program.body), name)
 
 
 def is_name(name: str) -> bool:
     """Whether it is a valid element name."""
-    return element_names(f"<{name}>") == {name} and not any(xml_problems(Source(name, name), f"<{name}/>"))
+    return element_names(f"<{name}>") == {name} and not any(xml_problems(TemplateSource(name, name), f"<{name}/>"))
 
 
-def _is_element(source: Source, said: Sequence[Statement], name: str) -> bool:
+def _is_element(source: TemplateSource, said: Sequence[Statement], name: str) -> bool:
     if len(said) == 1 and isinstance(said[0], Block):
         spoken = [found for branch in branches(said[0]) if (found := _said(source, branch.body))]
         return bool(spoken) and all(_is_element(source, each, name) for each in spoken)
@@ -52,14 +52,14 @@ def _is_element(source: Source, said: Sequence[Statement], name: str) -> bool:
     return _is_one(blanked(text, skipped(text), " ").strip(), name)
 
 
-def _said(source: Source, body: Sequence[Statement]) -> list[Statement]:
+def _said(source: TemplateSource, body: Sequence[Statement]) -> list[Statement]:
     """The statements that can render something other than white space."""
-    blank = (Comment, Content)
+    blank = (Comment, TextNode)
     return [node for node in body if not isinstance(node, blank) or source.text[_shown(node)].strip()]
 
 
-def _shown(node: Comment | Content) -> slice:
-    return slice(node.first, node.last) if isinstance(node, Content) else slice(0)
+def _shown(node: Comment | TextNode) -> slice:
+    return slice(node.first, node.last) if isinstance(node, TextNode) else slice(0)
 
 
 def _is_one(text: str, name: str) -> bool:
@@ -74,9 +74,9 @@ def _is_one(text: str, name: str) -> bool:
     return False
 
 
-def check_names(source: Source, parts: Sequence[Part]) -> Iterator[Problem]:
+def check_names(source: TemplateSource, parts: Sequence[OutlinePart]) -> Iterator[Problem]:
     """Problems of a second section with the same name, which manifests and budgets call by another."""
-    first: dict[str, Part] = {}
+    first: dict[str, OutlinePart] = {}
     for part in (part for part in parts if not part.id.startswith("/")):
         seam, other = part.seam, first.setdefault(part.seam.name, part)
         if other is not part:
@@ -95,7 +95,7 @@ def check_placeholders(texts: Iterable[Text]) -> Iterator[Problem]:
             yield from _in_attribute(source, node, quote)
 
 
-def _in_attribute(source: Source, node: Mustache, quote: str) -> Iterator[Problem]:
+def _in_attribute(source: TemplateSource, node: Mustache, quote: str) -> Iterator[Problem]:
     if quote == "'":
         message = "a placeholder in single quotes: an apostrophe in its value would end the attribute"
         yield source.problem(node.start, node.end, "attribute-quotes", message, "use double quotes")
@@ -105,7 +105,7 @@ def _in_attribute(source: Source, node: Mustache, quote: str) -> Iterator[Proble
         yield source.problem(node.start, node.end, "attribute-placeholder", message, hint, severity="warning")
 
 
-def check_new_name(document: Document, written: Written, root: tuple[str, SectionText]) -> Iterator[Problem]:
+def check_new_name(document: Document, written: EditionSource, root: tuple[str, SectionText]) -> Iterator[Problem]:
     """The problem of a new section's id that is not a valid element name, or is that of the root."""
     name, place = written.spec.id, written.place("id")
     if name == root[0]:
@@ -166,7 +166,7 @@ class Core:
     """A valid template: its syntax tree and its parts in order; `problems` are those of the template alone."""
 
     text: Text
-    parts: tuple[Part, ...]
+    parts: tuple[OutlinePart, ...]
     problems: tuple[Problem, ...]
 
 
@@ -189,7 +189,7 @@ def read_core(
     except TemplateError as error:
         files = {each.stem: each.name for each in partials}
         raise type(error)(replace(p, name=files.get(p.name, p.name)) for p in error.problems) from None
-    text = Source(template.name, template.text), compiled.program
+    text = TemplateSource(template.name, template.text), compiled.program
     trees = read_trees(partials).values()
     fragments = [problem for each in trees for problem in fragment_problems(*each)]
     try:
@@ -216,9 +216,9 @@ class XmlCore:
         self.problems: list[Problem] = [*core.problems, *refuse_layout(world.document, spec)]
         self.layout = Layout(whitespace=spec.whitespace, escaping=world.escaping)
         self.frame = tuple((part.id, self._element(part)) for part in core.parts if part.seam.frame)
-        self._own: Mapping[str, Part] = {part.id: part for part in core.parts if not part.seam.frame}
+        self._own: Mapping[str, OutlinePart] = {part.id: part for part in core.parts if not part.seam.frame}
 
-    def text(self, written: Written) -> SectionText | None:
+    def text(self, written: EditionSource) -> SectionText | None:
         """The text of a section; None if it could not be compiled, as `problems` then says."""
         spec = written.spec
         part = self._own.get(spec.id)
@@ -260,7 +260,7 @@ class XmlCore:
             return self._world.document.problem(("template",), "no-protocols", message, hint)
         return lost_protocols(self._world, lost[0].id, self._origin(lost[0]))
 
-    def _element(self, part: Part) -> SectionText:
+    def _element(self, part: OutlinePart) -> SectionText:
         source, program = self.core.text
         seam, told = part.seam, partial(source.problem, *part.seam.mark)
         end = seam.start + len(part.text)
@@ -269,10 +269,10 @@ class XmlCore:
             source, program, seam.start, end, part.inputs, render, origin, _unmoved, told, seam.conditional
         )
 
-    def _origin(self, part: Part) -> str:
+    def _origin(self, part: OutlinePart) -> str:
         return f"{self._path}:{part.span.line}"
 
-    def _unlike_xml(self, text: SectionText, written: Written) -> Iterator[Problem]:
+    def _unlike_xml(self, text: SectionText, written: EditionSource) -> Iterator[Problem]:
         """The reason why a text cannot be an element of the prompt."""
         found = fragment_problems(text.source, text.program), check_placeholders([(text.source, text.program)])
         yield from map(text.place, chain(*found))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cuecard.agent.sections.conditions import parts_of, paths_read, sections_asked
 from cuecard.agent.sections.section import Section
-from cuecard.agent.sections.selections import Written
+from cuecard.agent.sections.selections import EditionSource
 from cuecard.config.agent_file import InputSpec
 from cuecard.config.documents.document import Document, Path
 from cuecard.config.sections.section_spec import TEXTS, ConditionSpec
@@ -138,16 +138,16 @@ def _as_type(wanted: Json, spec: InputSpec) -> str:
     return f"write a value of type {spec.type}"
 
 
-def alternatives(written: Written) -> Sequence[Written]:
+def alternatives(written: EditionSource) -> Sequence[EditionSource]:
     """The section once for each of its alternative texts."""
     if written.spec.choose is None:
         return (written,)
     at = written.place("choose")
     texts = ({**dict.fromkeys(TEXTS), "text": choice.text, "file": choice.file} for choice in written.spec.choose)
-    return [Written(written.spec.model_copy(update=text), (*at, index)) for index, text in enumerate(texts)]
+    return [EditionSource(written.spec.model_copy(update=text), (*at, index)) for index, text in enumerate(texts)]
 
 
-def conditions_of(written: Written) -> Iterator[tuple[Path, ConditionSpec]]:
+def conditions_of(written: EditionSource) -> Iterator[tuple[Path, ConditionSpec]]:
     """Its conditions, each with its place."""
     if written.spec.when:
         yield written.place("when"), written.spec.when
@@ -157,7 +157,7 @@ def conditions_of(written: Written) -> Iterator[tuple[Path, ConditionSpec]]:
 
 
 def check_waiting(
-    document: Document, written: Written, section: Section, known: Mapping[str, Section]
+    document: Document, written: EditionSource, section: Section, known: Mapping[str, Section]
 ) -> Iterator[Problem]:
     """Problems of conditions on sections that do not exist, that wait themselves, or that change from step to step."""
     for at, condition in conditions_of(written):

@@ -12,7 +12,7 @@ from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ConditionFacts:
     """The facts for conditions: the values of a call, its tools, the name of its model, and which sections are not
     empty.
     """
@@ -23,7 +23,7 @@ class Facts:
     saying: Collection[str] = ()
 
 
-def holds(condition: ConditionSpec, facts: Facts) -> bool:
+def holds(condition: ConditionSpec, facts: ConditionFacts) -> bool:
     """Whether the condition is true for these facts."""
     if condition.not_ is not None:
         return not holds(condition.not_, facts)

@@ -13,9 +13,9 @@ from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import TemplateError
 from cuecard.template import element_names
 from cuecard.template.guards.layout import LayoutGuard, layout_guard
-from cuecard.template.syntax.nodes import Call, Expression, Literal, as_path, calls_in
+from cuecard.template.syntax.nodes import Expression, HelperCall, Literal, as_path, calls_in
 from cuecard.template.syntax.parser import parse
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 
 _HEADING = re.compile(r"^[ ]{0,3}(#{1,6})(?=[ \t])", re.MULTILINE)
 _UNDERLINED = re.compile(r"^[ ]{0,3}(?![-+*>#|=\s]).*\n[ ]{0,3}(=+|-+)[ \t]*$", re.MULTILINE)
@@ -43,7 +43,7 @@ def _wrapped(text: str) -> Iterator[str]:
     if "xml" not in text or "{{" not in text:
         return
     try:
-        calls = calls_in(parse(Source("", text)).body)
+        calls = calls_in(parse(TemplateSource("", text)).body)
     except TemplateError:  # who compiles it says so
         return
     for call in calls:
@@ -55,7 +55,7 @@ def _literals(value: Expression) -> Iterator[Literal]:
     """The literal texts that an expression may produce, including those in nested calls."""
     if isinstance(value, Literal):
         yield value
-    elif isinstance(value, Call):
+    elif isinstance(value, HelperCall):
         yield from chain.from_iterable(map(_literals, value.params))
 
 

@@ -11,7 +11,7 @@ from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.model import Json, Lifetime, Tier
 from cuecard.model.tools import Skill
 from cuecard.records import dataclass
-from cuecard.sources.content import Content, Fill, Given, is_blank
+from cuecard.sources.content import Content, Fill, SourceInput, is_blank
 from cuecard.template import trusted_value
 from cuecard.template.guards.layout import LayoutGuard
 from cuecard.template.guards.marks import shown_value
@@ -98,7 +98,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class SectionBody:
     """The text of a section as a function of the values of a call, including the content from its source."""
 
     text: Render
@@ -118,7 +118,7 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class SectionChoice:
     """The alternative texts of a section, of which a call has one."""
 
     texts: tuple[Render, ...]
@@ -148,8 +148,8 @@ class SkillsFill:
     spec: SkillsSpec
     skills: tuple[Skill, ...]
     inputs: frozenset[str]
-    fill: Callable[[Given], Content]
+    fill: Callable[[SourceInput], Content]
 
-    def __call__(self, given: Given) -> Content:
+    def __call__(self, given: SourceInput) -> Content:
         """The list of skills for one call."""
         return self.fill(given)

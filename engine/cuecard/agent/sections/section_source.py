@@ -7,12 +7,12 @@ from itertools import islice, product
 
 from cuecard.agent.sections.conditions import asks_the_call
 from cuecard.agent.sections.section import BUILT_IN, PROTOCOLS, SkillsFill
-from cuecard.agent.sections.selections import Written
+from cuecard.agent.sections.selections import EditionSource
 from cuecard.agent.world import World
 from cuecard.config.agent_file import InputSpec
 from cuecard.config.sections.file_entry import FileEntry
 from cuecard.config.sections.file_patterns import has_inputs
-from cuecard.config.sections.files_spec import FilesSpec, Search, known_paths, searches
+from cuecard.config.sections.files_spec import FileSearch, FilesSpec, known_paths, searches
 from cuecard.config.sections.section_spec import SOURCES, SectionSpec
 from cuecard.config.skills.skill_file import make_skills
 from cuecard.errors import CuecardError, Problem
@@ -25,7 +25,7 @@ from cuecard.sources.rows import compile_rows
 from cuecard.sources.skills import SkillsSource
 from cuecard.sources.tools import compile_tool_list
 from cuecard.template import Escaping, clean, trusted, without_controls
-from cuecard.template.syntax.nodes import Comment, Content, Mustache, Path, Statement
+from cuecard.template.syntax.nodes import Comment, Mustache, Path, Statement, TextNode
 
 _CHOICES = 1_000
 """The maximum number of combinations of values to try."""
@@ -75,7 +75,7 @@ def _unmatched(entry: FileEntry, name: str, paths: set[str], inputs: Mapping[str
             yield Problem("no-match", f"`{pattern}` matches no file", _HINT, f"{name}.{key}")
 
 
-def _holds(search: Search, path: str, inputs: Mapping[str, InputSpec]) -> bool:
+def _holds(search: FileSearch, path: str, inputs: Mapping[str, InputSpec]) -> bool:
     """Whether a search finds a file for any possible values of its inputs."""
     if not search.holds(path):
         return False
@@ -84,7 +84,7 @@ def _holds(search: Search, path: str, inputs: Mapping[str, InputSpec]) -> bool:
     choices: Iterator[tuple[Json, ...]] = islice(product(*known.values()), _CHOICES + 1)
     for tried, values in enumerate(choices):
         bound = pattern.bound(dict(zip(known, values, strict=True)))
-        if tried == _CHOICES or (bound and Search(bound, search.exclude).holds(path)):
+        if tried == _CHOICES or (bound and FileSearch(bound, search.exclude).holds(path)):
             return True
     return False
 
@@ -124,7 +124,7 @@ def is_around(spec: SectionSpec, text: Iterable[Statement]) -> bool:
     source = getattr(spec, source_of(spec), None)
     if source is None or source.model_fields_set & {"empty", "otherwise"}:
         return False
-    return all(isinstance(node, (Content, Comment)) or _prints(node, local_names(spec)) for node in text)
+    return all(isinstance(node, (TextNode, Comment)) or _prints(node, local_names(spec)) for node in text)
 
 
 def _prints(node: Statement, names: Sequence[str]) -> bool:
@@ -226,7 +226,9 @@ def outlives(one: Lifetime, other: Lifetime) -> bool:
 _CODE = "wrong-lifetime"
 
 
-def lifetime_problems(world: World, written: Written, reads: Collection[str], *, stable: bool) -> Iterator[Problem]:
+def lifetime_problems(
+    world: World, written: EditionSource, reads: Collection[str], *, stable: bool
+) -> Iterator[Problem]:
     """The errors of a section's lifetime.
 
     Args:

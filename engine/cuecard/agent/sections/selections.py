@@ -17,7 +17,7 @@ Edition: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Written:
+class EditionSource:
     """A section with its place in the agent file, and the place of its text, which a profile may have replaced."""
 
     spec: SectionSpec
@@ -32,9 +32,9 @@ class Written:
         return (*self.at, key)
 
 
-def written_editions(spec: AgentFile) -> dict[Edition, tuple[Written, ...]]:
+def written_editions(spec: AgentFile) -> dict[Edition, tuple[EditionSource, ...]]:
     """The sections for every combination of profile and variant, including none."""
-    everything = tuple(Written(s, ("sections", i)) for i, s in enumerate(spec.sections))
+    everything = tuple(EditionSource(s, ("sections", i)) for i, s in enumerate(spec.sections))
     profiles = {"": everything} | {
         name: _selected(everything, chosen, ("profiles", name)) for name, chosen in spec.profiles.items()
     }
@@ -134,7 +134,7 @@ def _grouped(spec: AgentFile) -> Iterator[tuple[Path, str]]:
             yield from (((*at, i, "group"), patch.group) for i, patch in enumerate(selection.sections))
 
 
-def _selected(written: Sequence[Written], selection: SelectionSpec, at: Path) -> tuple[Written, ...]:
+def _selected(written: Sequence[EditionSource], selection: SelectionSpec, at: Path) -> tuple[EditionSource, ...]:
     patches = {patch.id: (patch, (*at, "sections", index)) for index, patch in enumerate(selection.sections)}
     return tuple(
         _patched(each, *patches[each.spec.id]) if each.spec.id in patches else each
@@ -143,5 +143,5 @@ def _selected(written: Sequence[Written], selection: SelectionSpec, at: Path) ->
     )
 
 
-def _patched(written: Written, patch: SectionPatch, at: Path) -> Written:
-    return Written(patched(written.spec, patch), written.at, (*written.patches, (patch, at)))
+def _patched(written: EditionSource, patch: SectionPatch, at: Path) -> EditionSource:
+    return EditionSource(patched(written.spec, patch), written.at, (*written.patches, (patch, at)))

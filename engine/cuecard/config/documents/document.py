@@ -129,7 +129,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 @dataclass
-class _Open:
+class _Unfinished:
     """An object or array that is being parsed."""
 
     path: Path
@@ -142,7 +142,7 @@ def json_places(text: str) -> tuple[dict[Path, Span], dict[Path, Span]]:
     """The span of each key and of each value, by path; the text must be valid JSON."""
     keys: dict[Path, Span] = {}
     values: dict[Path, Span] = {}
-    opened: list[_Open] = []
+    opened: list[_Unfinished] = []
     line, line_start = 1, 0
     place = 0
     for token in _TOKEN.finditer(text):
@@ -155,7 +155,7 @@ def json_places(text: str) -> tuple[dict[Path, Span], dict[Path, Span]]:
     return keys, values
 
 
-def _take(word: str, span: Span, opened: list[_Open], keys: dict[Path, Span], values: dict[Path, Span]) -> None:
+def _take(word: str, span: Span, opened: list[_Unfinished], keys: dict[Path, Span], values: dict[Path, Span]) -> None:
     inner = opened[-1] if opened else None
     if word in {"}", "]"}:
         opened.pop()
@@ -171,6 +171,6 @@ def _take(word: str, span: Span, opened: list[_Open], keys: dict[Path, Span], va
         path = (*inner.path, inner.key) if inner else ()
         if word in {"{", "["}:
             values[path] = Span(span.line, span.column)
-            opened.append(_Open(path, word == "{", key="" if word == "{" else 0))
+            opened.append(_Unfinished(path, word == "{", key="" if word == "{" else 0))
         else:
             values[path] = span

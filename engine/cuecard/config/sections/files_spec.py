@@ -111,7 +111,7 @@ class FilesSpec(FileModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class FileSearch:
     """All files that match a pattern, whatever its inputs are, and are not excluded."""
 
     pattern: FilePattern
@@ -127,13 +127,13 @@ class Search:
         return self.pattern.anything().leads(parts) and parts not in self.exclude
 
 
-def searches(entry: FileEntry) -> Iterator[Search]:
+def searches(entry: FileEntry) -> Iterator[FileSearch]:
     """The searches of an entry; none for known paths."""
-    yield from (Search(FilePattern.of_path(path)) for path in entry.path if has_inputs(path))
-    yield from (Search(FilePattern.of_glob(written), Exclusion(entry.exclude)) for written in entry.glob)
+    yield from (FileSearch(FilePattern.of_path(path)) for path in entry.path if has_inputs(path))
+    yield from (FileSearch(FilePattern.of_glob(written), Exclusion(entry.exclude)) for written in entry.glob)
     if entry.upward and has_inputs(entry.upward.from_):
         for name in entry.upward.name:
-            yield Search(FilePattern.below(posixpath.normpath(entry.upward.to), posixpath.normpath(name)))
+            yield FileSearch(FilePattern.below(posixpath.normpath(entry.upward.to), posixpath.normpath(name)))
 
 
 def known_paths(entry: FileEntry) -> Iterator[str]:

@@ -20,7 +20,7 @@ _MARGIN = re.compile(r"[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
+class FrontMatter:
     """A file in two parts: `yaml`, on the same lines as in the file (None if there is none), and the text after it."""
 
     yaml: str | None
@@ -28,7 +28,7 @@ class Front:
     problem: Problem | None = None
 
 
-def split_front(text: str, name: str) -> Front:
+def split_front(text: str, name: str) -> FrontMatter:
     """The front matter of a text: from a first line `---` to the next line `---`.
 
     A byte order mark, blank lines before it and the kind of line endings do not matter. Without front matter, or if it
@@ -38,18 +38,18 @@ def split_front(text: str, name: str) -> Front:
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
     if lines[first].rstrip() != "---":
         hint = "begin the file with a line `---`, `name:` and `description:`, and a line `---`"
-        return Front(None, _trimmed(lines), _at_start(name, lines, first, "the file has no front matter", hint))
+        return FrontMatter(None, _trimmed(lines), _at_start(name, lines, first, "the file has no front matter", hint))
     size = 0
     for number in range(first + 1, len(lines)):
         if lines[number].rstrip() == "---":
             # An empty line for each line before it: places in the YAML are places in the file.
             yaml = "\n".join([*([""] * (first + 1)), *lines[first + 1 : number]])
-            return Front(yaml, _trimmed(lines[number + 1 :]))
+            return FrontMatter(yaml, _trimmed(lines[number + 1 :]))
         size += len(lines[number].encode("utf-8", "surrogatepass")) + 1
         if size > MAX_FRONT:
             break
     hint = f"end it with a line `---` within the first {MAX_FRONT // 1024} KiB"
-    return Front(None, _trimmed(lines), _at_start(name, lines, first, "the front matter is not closed", hint))
+    return FrontMatter(None, _trimmed(lines), _at_start(name, lines, first, "the front matter is not closed", hint))
 
 
 def read_front(yaml: str, name: str) -> tuple[Document, list[Problem]]:

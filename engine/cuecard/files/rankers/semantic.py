@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from cuecard.catalogue.explanation import Explained, Explainer
+from cuecard.catalogue.explanation import Explainer, RankerReasons
 from cuecard.catalogue.fields import CardTexts, bare, whole
 from cuecard.catalogue.ranker import Calibration, Ranker
 from cuecard.files.cache import Cache, fingerprint
@@ -126,10 +126,10 @@ class MixedRanker:
         mixed = [(name, self.share * words.get(name, 0.0) + (1 - self.share) * m) for name, m in meanings.items()]
         return sorted(mixed, key=lambda hit: -hit[1])[:limit]
 
-    def explain(self, query: str, cards: Sequence[ToolCard]) -> Explained:
+    def explain(self, query: str, cards: Sequence[ToolCard]) -> RankerReasons:
         """The explanation of the lexical ranking, if it has one; vectors cannot explain themselves."""
         lexical: object = self.lexical
-        return lexical.explain(query, cards) if isinstance(lexical, Explainer) else Explained((), ())
+        return lexical.explain(query, cards) if isinstance(lexical, Explainer) else RankerReasons((), ())
 
 
 CALIBRATION = Calibration(confidence=0.15, cut=0.65)

@@ -10,7 +10,7 @@ from cuecard.config.history_spec import BlockHistory, HistorySpec, LastHistory, 
 from cuecard.config.values import fill
 from cuecard.model import CountTokens
 from cuecard.model.messages import Message, Summary
-from cuecard.pipeline.history.units import LeftOut, Unit, cost, prefixed, units
+from cuecard.pipeline.history.units import LeftOut, MessageUnit, cost, prefixed, units
 from cuecard.records import dataclass
 from cuecard.template import element_names
 from cuecard.template.guards.escaping import escape_text
@@ -35,7 +35,7 @@ class Cutoff:
     unloaded: str = ""
 
 
-def window(units: Sequence[Unit], spec: WindowHistory) -> Cutoff:
+def window(units: Sequence[MessageUnit], spec: WindowHistory) -> Cutoff:
     """Up to `keep` messages, all of them are included; beyond that, only the last `on_overflow`."""
     sizes = [len(unit) for unit in units]
     if sum(sizes) <= spec.keep:
@@ -49,7 +49,7 @@ def window(units: Sequence[Unit], spec: WindowHistory) -> Cutoff:
     )
 
 
-def last(units: Sequence[Unit], spec: LastHistory) -> Cutoff:
+def last(units: Sequence[MessageUnit], spec: LastHistory) -> Cutoff:
     """The last `limit` messages, and no summary."""
     start = newest([len(unit) for unit in units], spec.limit)
     return Cutoff(start, start, unloaded=f"history.limit: older than the last {spec.limit} messages")
@@ -67,7 +67,7 @@ def fits(costs: Sequence[int], loaded: int, room: int, spec: TokenHistory) -> Cu
     )
 
 
-def blocks(units: Sequence[Unit], costs: Sequence[int], spec: BlockHistory) -> Cutoff:
+def blocks(units: Sequence[MessageUnit], costs: Sequence[int], spec: BlockHistory) -> Cutoff:
     """The beginning moves by whole blocks, whenever there are more than `limit` messages or `max_tokens` tokens.
 
     It depends only on the messages, processed in order: so it is the same in every call until it moves, and between two
@@ -104,10 +104,10 @@ class Decision:
         hidden: why the stored summary, if any, is not shown; empty if it is.
     """
 
-    units: tuple[Unit, ...]
+    units: tuple[MessageUnit, ...]
     out: tuple[LeftOut, ...]
     cutoff: Cutoff
-    told: tuple[Unit, ...] = ()
+    told: tuple[MessageUnit, ...] = ()
     hidden: str = ""
 
 
@@ -137,12 +137,12 @@ def summary_message(text: str, spec: SummarySpec) -> Message:
     )
 
 
-def unit_cost(unit: Unit, count: CountTokens) -> int:
+def unit_cost(unit: MessageUnit, count: CountTokens) -> int:
     """The total cost of a unit's messages in tokens."""
     return sum(cost(message, count) for message in unit.messages)
 
 
-def _window(seen: tuple[Unit, ...], out: tuple[LeftOut, ...], spec: WindowHistory) -> Decision:
+def _window(seen: tuple[MessageUnit, ...], out: tuple[LeftOut, ...], spec: WindowHistory) -> Decision:
     cutoff = window(seen, spec)
     if not cutoff.overflow:
         return Decision(seen, out, cutoff, hidden="history.keep: nothing has overflowed for it to replace")
@@ -151,7 +151,7 @@ def _window(seen: tuple[Unit, ...], out: tuple[LeftOut, ...], spec: WindowHistor
 
 
 def _blocks(
-    seen: tuple[Unit, ...], out: tuple[LeftOut, ...], covered: int, spec: BlockHistory, count: CountTokens
+    seen: tuple[MessageUnit, ...], out: tuple[LeftOut, ...], covered: int, spec: BlockHistory, count: CountTokens
 ) -> Decision:
     costs = [0] * len(seen) if spec.max_tokens is None else [unit_cost(unit, count) for unit in seen]
     cutoff = blocks(seen, costs, spec)
@@ -162,7 +162,7 @@ def _blocks(
 
 
 def _tokens(
-    seen: tuple[Unit, ...],
+    seen: tuple[MessageUnit, ...],
     out: tuple[LeftOut, ...],
     stored: Summary,
     spec: TokenHistory,

@@ -25,7 +25,7 @@ from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class HistoryCut:
     """The part of a conversation in a request.
 
     Attributes:
@@ -104,7 +104,7 @@ def _indented(text: str, spec: SummarySpec) -> str:
     return f"\n{spec.indent}".join(text.splitlines()) if spec.indent else text
 
 
-def select(messages: Sequence[Message], summary: str | Summary, spec: HistorySpec, count: CountTokens) -> Selected:
+def select(messages: Sequence[Message], summary: str | Summary, spec: HistorySpec, count: CountTokens) -> HistoryCut:
     """The part of a conversation that goes into a request.
 
     Args:
@@ -130,7 +130,7 @@ def summary_due(
 
 def apply_summary(
     messages: Sequence[Message], summary: str | Summary, spec: HistorySpec, count: CountTokens, reply: str | None
-) -> Selected:
+) -> HistoryCut:
     """What to include, and what to store, after a summarizer has answered; None or a blank reply means no answer.
 
     An answer is ignored if no summary was due. The other arguments are those of `select`.
@@ -171,11 +171,11 @@ def _compressed(decision: Decision) -> Decision:
 
 def _selected(
     messages: Sequence[Message], shown: Summary, decision: Decision, spec: HistorySpec, count: CountTokens
-) -> Selected:
+) -> HistoryCut:
     out = (*decision.out, *_left_out(decision, count))
     section, as_message = _show("" if decision.hidden else shown.text, spec)
     hidden = [Cut("history summary", decision.hidden, count(shown.text))] if decision.hidden and shown.text else []
-    return Selected(
+    return HistoryCut(
         messages=tuple(message for unit in decision.units[decision.cutoff.start :] for message in unit.messages),
         summary=section,
         as_message=as_message,

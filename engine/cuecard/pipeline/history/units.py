@@ -18,7 +18,7 @@ from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class MessageUnit:
     """Messages that stay together, with their positions in the host's list: a call with its results, or a single
     message.
     """
@@ -48,7 +48,7 @@ class _Block:
     missing: int = field(default=0)
 
 
-def units(messages: Sequence[Message], spec: HistoryBase) -> tuple[tuple[Unit, ...], tuple[LeftOut, ...]]:
+def units(messages: Sequence[Message], spec: HistoryBase) -> tuple[tuple[MessageUnit, ...], tuple[LeftOut, ...]]:
     """The messages in whole units, oldest first, and those that belong to no unit.
 
     Results follow their call directly, in order of arrival. Left out are messages listed in `spec.drop`, results
@@ -57,7 +57,7 @@ def units(messages: Sequence[Message], spec: HistoryBase) -> tuple[tuple[Unit, .
     dropped = tuple(_dropped(messages, spec))
     out = {left.place for left in dropped}
     blocks, orphans = _blocks((place, message) for place, message in enumerate(messages) if place not in out)
-    whole = tuple(Unit(tuple(block.messages), tuple(block.places)) for block in blocks if not block.missing)
+    whole = tuple(MessageUnit(tuple(block.messages), tuple(block.places)) for block in blocks if not block.missing)
     incomplete = (
         LeftOut(place, f"incomplete tool calls: {block.missing} without a result")
         for block in blocks

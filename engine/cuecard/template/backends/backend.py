@@ -10,11 +10,11 @@ from cuecard.template.rules import Rules
 from cuecard.template.runtime.runtime import Runtime
 from cuecard.template.runtime.scope import Body
 from cuecard.template.syntax.nodes import Program
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class ProgramCode:
     """A checked program: the offsets by which its runtime names places, and how to compile it at the first render.
 
     `context_only`: its output depends only on its context. `spends`: it may do work that the limits count.
@@ -32,5 +32,5 @@ class Backend(Protocol):
     Internal: hosts choose one by its name.
     """
 
-    def __call__(self, program: Program, source: Source, rules: Rules, /) -> Code:
+    def __call__(self, program: Program, source: TemplateSource, rules: Rules, /) -> ProgramCode:
         """The program, ready to be compiled."""

@@ -14,17 +14,17 @@ from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
 from cuecard.template.syntax.habits import compared
 from cuecard.template.syntax.nodes import (
     Block,
-    Call,
-    Content,
+    HelperCall,
     Mustache,
     Partial,
     Path,
     Program,
     Statement,
+    TextNode,
     as_path,
     walk,
 )
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 
 
 def unquoted_names(program: Program) -> dict[str, Path]:
@@ -46,7 +46,7 @@ _INLINED = 8
 class FunctionWriter(CallWriter, ABC):
     """Writes functions; `finished` contains the lines of complete ones."""
 
-    def __init__(self, source: Source, rules: Rules, program: Program) -> None:
+    def __init__(self, source: TemplateSource, rules: Rules, program: Program) -> None:
         """Begin with nothing of the program written."""
         super().__init__(source, rules)
         self.unquoted = unquoted_names(program) if rules.strict else {}
@@ -145,7 +145,7 @@ def inline_partials(program: Program) -> list[Block]:
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
+class ProgramSource:
     """Python source, the name of its main function, the places that it names by number, and what it refers to.
 
     Attributes:
@@ -167,7 +167,7 @@ _SPENDING = ("call", "each", "loop", "partial", "section")
 """The functions called by generated code that count work, directly or indirectly."""
 
 
-def generate(program: Program, source: Source, rules: Rules) -> Generated:
+def generate(program: Program, source: TemplateSource, rules: Rules) -> ProgramSource:
     """The code of a program.
 
     Raises:
@@ -181,13 +181,13 @@ def generate(program: Program, source: Source, rules: Rules) -> Generated:
     source_code = "\n".join(writer.finished)
     # A text that merely looks like a call does no harm.
     spends = bool(writer.included) or any(f"{name}(" in source_code for name in _SPENDING)
-    return Generated(source_code, entry, writer.places, writer.constants, writer.included, context_only, spends)
+    return ProgramSource(source_code, entry, writer.places, writer.constants, writer.included, context_only, spends)
 
 
 class ProgramWriter(FunctionWriter):
     """Writes statements and functions."""
 
-    def __init__(self, source: Source, rules: Rules, program: Program) -> None:
+    def __init__(self, source: TemplateSource, rules: Rules, program: Program) -> None:
         """Start with an empty program."""
         super().__init__(source, rules, program)
         self.included: dict[str, tuple[str, int]] = {}
@@ -201,7 +201,7 @@ class ProgramWriter(FunctionWriter):
 
     def statement(self, node: Statement, at: At) -> None:
         """One statement."""
-        if isinstance(node, Content):
+        if isinstance(node, TextNode):
             if text := self.source.text[node.first : node.last]:
                 at.function.put(repr(text))
         elif isinstance(node, Mustache):
@@ -226,7 +226,7 @@ class ProgramWriter(FunctionWriter):
         if len(call.params) > 1:
             message = f"a partial takes one context, not {len(call.params)}"
             self.report(node, "wrong-arguments", message, "pass the other values as `name=value`", certain=True)
-        if isinstance(call.head, Call):
+        if isinstance(call.head, HelperCall):
             name = self.invoke(call.head, at)
         else:
             original = call.head.original
@@ -239,7 +239,7 @@ class ProgramWriter(FunctionWriter):
                 self.report(node, "unknown-partial", f"there is no partial named `{original}`", hint)
         context = self.value(call.params[0], at) if call.params else at.context()
         pairs = self.pairs(call, at) if call.hash else "None"
-        if isinstance(call.head, Call) or call.head.original not in self.rules.plain or node.program is not None:
+        if isinstance(call.head, HelperCall) or call.head.original not in self.rules.plain or node.program is not None:
             block = self.branch(node.program, at)
             at.function.use("d", "s", "k")
             at.function.put(

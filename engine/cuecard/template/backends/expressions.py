@@ -11,14 +11,14 @@ from cuecard.template.guards.escaping import Trusted
 from cuecard.template.helpers.standard import NAMES, STANDARD, takes, usage
 from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, TOOL, Rules, wants_options
 from cuecard.template.syntax import habits
-from cuecard.template.syntax.nodes import Call, Expression, Literal, Path, Statement, as_path
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.nodes import Expression, HelperCall, Literal, Path, Statement, as_path
+from cuecard.template.syntax.source import TemplateSource
 
 
 class PathWriter:
     """Writes lookups; collects the places, constants and problems of a template on the way."""
 
-    def __init__(self, source: Source, rules: Rules) -> None:
+    def __init__(self, source: TemplateSource, rules: Rules) -> None:
         """Begin with nothing written."""
         self.source, self.rules = source, rules
         self.places: list[tuple[int, int]] = []
@@ -140,7 +140,7 @@ class PathWriter:
 class CallWriter(PathWriter):
     """Writes expressions."""
 
-    def invoke(self, call: Call, at: At, branches: tuple[str, ...] = ()) -> str:
+    def invoke(self, call: HelperCall, at: At, branches: tuple[str, ...] = ()) -> str:
         """The value of a head with its arguments: a helper's result, or the value of the path."""
         head = as_path(call.head)
         name = self.helper_name(head, at)
@@ -163,17 +163,19 @@ class CallWriter(PathWriter):
         """The name of the helper that a head would call, if it exists; empty if it cannot be one."""
         return head.parts[0] if head.is_simple and not head.data and not self.bound(head, at) else ""
 
-    def call_helper(self, name: str, call: Call, at: At, branches: tuple[str, ...] = (), *, shown: str = "") -> str:
+    def call_helper(
+        self, name: str, call: HelperCall, at: At, branches: tuple[str, ...] = (), *, shown: str = ""
+    ) -> str:
         """The result of a supplied helper."""
         arguments = "".join(f"{self.value(param, at)}, " for param in call.params)
         wants, options = wants_options(self.rules.helpers[name]), self.options(call, at, branches, shown)
         return f"call({self.helper(name)}, ({arguments}), {options}, {self.place(call)}, wants_options={wants})"
 
-    def is_standard(self, name: str, call: Call) -> bool:
+    def is_standard(self, name: str, call: HelperCall) -> bool:
         """Whether it calls one of the standard helpers; without arguments, the name is that of a value."""
         return call.has_arguments and name in NAMES and name not in self.rules.helpers
 
-    def call_standard(self, name: str, call: Call, at: At, *, is_block: bool) -> str:
+    def call_standard(self, name: str, call: HelperCall, at: At, *, is_block: bool) -> str:
         """The result of a standard helper."""
         keys = [key for key, _ in call.hash]
         is_one_text = isinstance(call.params[0], Literal) if call.params else False
@@ -199,7 +201,7 @@ class CallWriter(PathWriter):
             return self.constant(Trusted(node.value))
         return self.value(node, at)
 
-    def call_built_in(self, name: str, call: Call, at: At) -> str:
+    def call_built_in(self, name: str, call: HelperCall, at: At) -> str:
         """The result of `lookup` and `log`; the others are blocks, or not helpers at all."""
         values = [self.value(param, at) for param in (*call.params, *(value for _, value in call.hash))]
         if name == "log":
@@ -217,7 +219,7 @@ class CallWriter(PathWriter):
         hint = "Handlebars calls it if a helper is missing"
         return self.report(call, "unknown-helper", f"`{name}` cannot be called", hint)
 
-    def missing_helper(self, head: Path, call: Call, at: At, branches: tuple[str, ...]) -> str:
+    def missing_helper(self, head: Path, call: HelperCall, at: At, branches: tuple[str, ...]) -> str:
         """A call of a helper that was not supplied: an error, without parameters only if the name is a value."""
         if not self.rules.strict and "helperMissing" in self.rules.helpers:
             missing = self.call_helper("helperMissing", call, at, branches, shown=head.original)
@@ -229,20 +231,20 @@ class CallWriter(PathWriter):
             missing = "None"
         return f"({missing} if nothing({self.path(head, at)}) else uncalled({head.original!r}, {self.place(head)}))"
 
-    def habit(self, call: Call, name: str) -> str:
+    def habit(self, call: HelperCall, name: str) -> str:
         """What to write instead if the arguments make sense in another language; empty if they do not."""
         if not call.params:
             return ""
-        values = tuple("" if isinstance(value, Call) else value.original for value in call.params)
+        values = tuple("" if isinstance(value, HelperCall) else value.original for value in call.params)
         return habits.misused(name, values, self.source.text[call.params[0].start : call.end])
 
-    def options(self, call: Call, at: At, branches: tuple[str, ...] = (), shown: str = "") -> str:
+    def options(self, call: HelperCall, at: At, branches: tuple[str, ...] = (), shown: str = "") -> str:
         """The `Options` of a call."""
         at.function.use("d")
         name = shown or as_path(call.head).original
         return f"Options({', '.join([repr(name), self.pairs(call, at), at.inside().context(), 'd', *branches])})"
 
-    def pairs(self, call: Call, at: At) -> str:
+    def pairs(self, call: HelperCall, at: At) -> str:
         """The hash, as Handlebars.js builds it: last pair first, and without a written `undefined`."""
         pairs = ((key, value) for key, value in reversed(call.hash) if not _is_undefined(value))
         return "{" + ", ".join(f"{key!r}: {self.value(value, at)}" for key, value in pairs) + "}"
@@ -251,7 +253,7 @@ class CallWriter(PathWriter):
         """The value of a parameter."""
         if isinstance(node, Literal):
             return self.literal(node)
-        return self.invoke(node, at) if isinstance(node, Call) else self.path(node, at)
+        return self.invoke(node, at) if isinstance(node, HelperCall) else self.path(node, at)
 
 
 def _is_undefined(node: Expression) -> bool:

@@ -20,21 +20,21 @@ from typing import Any, NamedTuple
 
 from cuecard.errors import CuecardError, Problem, TemplateRenderError, TemplateSyntaxError
 from cuecard.model import Json
-from cuecard.template.backends.backend import Code
+from cuecard.template.backends.backend import ProgramCode
 from cuecard.template.backends.code import At, Function
 from cuecard.template.backends.codegen import ProgramWriter
 from cuecard.template.backends.python_backend import execute
 from cuecard.template.rules import BLOCKS, BUILT_IN, Rules
 from cuecard.template.runtime.runtime import Runtime
 from cuecard.template.runtime.scope import Body, Data, Env, Fn, Scope
-from cuecard.template.syntax.nodes import Block, Content, Partial, Program, Statement, as_path
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.nodes import Block, Partial, Program, Statement, TextNode, as_path
+from cuecard.template.syntax.source import TemplateSource
 
 _COMPILING = threading.Lock()
 """All pybars3 compilers share state: two at a time would mix up their templates."""
 
 
-def pybars3(program: Program, source: Source, rules: Rules) -> Code:
+def pybars3(program: Program, source: TemplateSource, rules: Rules) -> ProgramCode:
     """A backend for `compile_template`: pybars3 compiles the tree from our parser.
 
     Raises:
@@ -48,7 +48,7 @@ def pybars3(program: Program, source: Source, rules: Rules) -> Code:
     text = writer.text(program)
     if writer.problems:
         raise TemplateSyntaxError(writer.problems)
-    return Code(writer.places, lambda runtime: _load(text, writer, runtime))
+    return ProgramCode(writer.places, lambda runtime: _load(text, writer, runtime))
 
 
 def _load(text: str, writer: _Writer, runtime: Runtime) -> Body:
@@ -80,7 +80,7 @@ def _compile(text: str) -> Any:
 
 
 @contextmanager
-def _wrapped(source: Source, kind: type[CuecardError]) -> Iterator[None]:
+def _wrapped(source: TemplateSource, kind: type[CuecardError]) -> Iterator[None]:
     try:
         yield
     except (CuecardError, RecursionError):
@@ -123,7 +123,7 @@ class _Writer(ProgramWriter):
     `boxed` says that a branch keeps the context of its block (`At.boxed`).
     """
 
-    def __init__(self, source: Source, rules: Rules, program: Program) -> None:
+    def __init__(self, source: TemplateSource, rules: Rules, program: Program) -> None:
         super().__init__(source, rules, program)
         self.called: dict[str, Callable[..., Any]] = {}
 
@@ -133,7 +133,7 @@ class _Writer(ProgramWriter):
     def tag(self, node: Statement, *, boxed: bool) -> str:
         if isinstance(node, Block):
             return self.blocked(node, boxed=boxed)
-        if isinstance(node, Content):
+        if isinstance(node, TextNode):
             text = self.source.text[node.first : node.last]
             # pybars3 takes any `{{` for a tag, and drops the carriage return of a line break.
             if "{{" not in text and not text.endswith("{") and "\r" not in text:

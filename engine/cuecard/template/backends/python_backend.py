@@ -6,25 +6,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from cuecard.records import dataclass
-from cuecard.template.backends.backend import Code
-from cuecard.template.backends.codegen import Generated, generate
+from cuecard.template.backends.backend import ProgramCode
+from cuecard.template.backends.codegen import ProgramSource, generate
 from cuecard.template.rules import Rules
 from cuecard.template.runtime.partials import extended, indented
 from cuecard.template.runtime.runtime import Runtime, found_in, log
-from cuecard.template.runtime.scope import NULL_CONTEXT, Body, Env, Fn, Options, frame, outer, push, up
+from cuecard.template.runtime.scope import NULL_CONTEXT, Body, Env, Fn, HelperOptions, frame, outer, push, up
 from cuecard.template.runtime.values import is_nothing, lookup
 from cuecard.template.syntax.nodes import Program
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 
 
-def python(program: Program, source: Source, rules: Rules) -> Code:
+def python(program: Program, source: TemplateSource, rules: Rules) -> ProgramCode:
     """Generate the code of a program; it is compiled when it is first run.
 
     Raises:
         TemplateSyntaxError: for an unknown helper or partial, where that is certain, and for wrong arguments.
     """
     generated = generate(program, source, rules)
-    return Code(generated.places, Loader(source.name, generated), generated.context_only, generated.spends)
+    return ProgramCode(generated.places, Loader(source.name, generated), generated.context_only, generated.spends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Loader:
     """Compiles generated code for the runtime of its text."""
 
     name: str
-    generated: Generated
+    generated: ProgramSource
 
     def __call__(self, runtime: Runtime) -> Body:
         """The function that renders the text."""
@@ -57,7 +57,7 @@ def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runti
         "L": lookup,
         "M": runtime.assume,
         "N": NULL_CONTEXT,
-        "Options": Options,
+        "Options": HelperOptions,
         "P": runtime.param,
         "S": runtime.strict,
         "T": runtime.bare,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from cuecard.template.guards.marks import Edit, Span, data_within
+from cuecard.template.guards.marks import DataSpan, TextEdit, data_within
 
 _LINE = re.compile(
     r"(?:\A|(?<=[\r\n]))(?P<indent>(?P<lead>[ ]{0,15})(?:(?:[-*+]|[0-9]{1,9}[.)])[ ]{1,4})*)"
@@ -36,8 +36,8 @@ class _Fence(NamedTuple):
 
     line: re.Match[str]
     mark: str
-    span: Span | None
-    inside: list[Edit]
+    span: DataSpan | None
+    inside: list[TextEdit]
 
     @property
     def indent(self) -> int:
@@ -54,7 +54,7 @@ class _Fence(NamedTuple):
         return mark[0] == self.mark[0] and len(mark) >= len(self.mark) and not behind
 
 
-def fence_edits(plain: str, spans: Sequence[Span], *, html: bool = False) -> Iterator[Edit]:
+def fence_edits(plain: str, spans: Sequence[DataSpan], *, html: bool = False) -> Iterator[TextEdit]:
     """A closing fence after data that leaves one open; a backslash before one that data would close, or form together
     with an author's text.
 
@@ -73,11 +73,11 @@ def fence_edits(plain: str, spans: Sequence[Span], *, html: bool = False) -> Ite
 class _Reader:
     """The state at a line, and the edits it requires."""
 
-    def __init__(self, plain: str, spans: Sequence[Span], *, html: bool) -> None:
+    def __init__(self, plain: str, spans: Sequence[DataSpan], *, html: bool) -> None:
         self._plain, self._spans, self._html = plain, spans, html
         self._opened: _Fence | None = None
 
-    def read(self, line: re.Match[str]) -> Iterator[Edit]:
+    def read(self, line: re.Match[str]) -> Iterator[TextEdit]:
         """The edits that a line requires."""
         start, end = line.span("fence" if line["fence"] else "html")
         if self._opened and self._opened.span and self._opened.span.end <= start:
@@ -97,23 +97,23 @@ class _Reader:
         else:
             yield from self._brought(line, span)
 
-    def end(self) -> Iterator[Edit]:
+    def end(self) -> Iterator[TextEdit]:
         """A fence that data opened does not stay open after it."""
         if self._opened and self._opened.span:
             yield from _left_open(self._plain, self._opened, self._opened.span)
             self._opened = None
 
-    def _begun(self, at: int) -> Iterator[Edit]:
+    def _begun(self, at: int) -> Iterator[TextEdit]:
         """A block of HTML, unless it is in code."""
         if not self._html or data_within(self._spans, at, at + 1) is None:
             return
-        edit = Edit(at, 1, "&lt;", "angle_brackets_escaped")
+        edit = TextEdit(at, 1, "&lt;", "angle_brackets_escaped")
         if self._opened is None or (self._opened.indent and self._opened.span is None):
             yield edit
         else:
             self._opened.inside.append(edit)
 
-    def _written(self, line: re.Match[str], span: Span | None, size: int) -> Iterator[Edit]:
+    def _written(self, line: re.Match[str], span: DataSpan | None, size: int) -> Iterator[TextEdit]:
         """An author's fence, possibly with data after its signs."""
         start = line.start("fence")
         if self._opened is None:
@@ -125,7 +125,7 @@ class _Reader:
             yield from _kept_inside(self._plain, self._spans, self._opened, start)
             self._opened = None
 
-    def _brought(self, line: re.Match[str], span: Span) -> Iterator[Edit]:
+    def _brought(self, line: re.Match[str], span: DataSpan) -> Iterator[TextEdit]:
         """A fence whose signs are all data."""
         opened, start = self._opened, line.start("fence")
         if opened is None:
@@ -147,17 +147,17 @@ def _outside(indent: int) -> re.Pattern[str]:
     return re.compile(rf"[\r\n](?P<indent>[ ]{{0,{indent - 1}}})(?![ \t\r\n]|\Z)")
 
 
-def _broken(at: int) -> Edit:
-    return Edit(at, 0, "\\", "code_fences")
+def _broken(at: int) -> TextEdit:
+    return TextEdit(at, 0, "\\", "code_fences")
 
 
-def _closed(plain: str, fence: _Fence, line: re.Match[str]) -> Iterator[Edit]:
+def _closed(plain: str, fence: _Fence, line: re.Match[str]) -> Iterator[TextEdit]:
     """What remains of a data fence that is closed: in a list, it is closed there only if all of it is in the list."""
     if fence.indent and _outside(fence.indent).search(plain, fence.line.end(), line.start("fence") + 1):
         yield from (_broken(fence.line.start("fence")), *fence.inside, _broken(line.start("fence")))
 
 
-def _left_open(plain: str, fence: _Fence, data: Span) -> Iterator[Edit]:
+def _left_open(plain: str, fence: _Fence, data: DataSpan) -> Iterator[TextEdit]:
     """A fence that data leaves open is closed after it; in what may be a list, it is prevented."""
     if fence.indent:
         yield from (_broken(fence.line.start("fence")), *fence.inside)
@@ -168,18 +168,18 @@ def _left_open(plain: str, fence: _Fence, data: Span) -> Iterator[Edit]:
         ends = _LINE_BREAK.search(plain, at)
         at, before = ends.start() if ends else len(plain), "\n"
     behind = "" if plain[at : at + 1] in {"", "\n", "\r"} else "\n"
-    yield Edit(at, 0, f"{before}{fence.mark}{behind}", "code_fences")
+    yield TextEdit(at, 0, f"{before}{fence.mark}{behind}", "code_fences")
 
 
-def _kept_inside(plain: str, spans: Sequence[Span], fence: _Fence, end: int) -> Iterator[Edit]:
+def _kept_inside(plain: str, spans: Sequence[DataSpan], fence: _Fence, end: int) -> Iterator[TextEdit]:
     """Data in an author's fence cannot leave the list that the fence may be in."""
     if fence.indent:
         for outside in _outside(fence.indent).finditer(plain, fence.line.end(), end):
             if data_within(spans, outside.start(), outside.end() + 1):
-                yield Edit(outside.end(), 0, " " * (fence.indent - len(outside["indent"])), "code_fences")
+                yield TextEdit(outside.end(), 0, " " * (fence.indent - len(outside["indent"])), "code_fences")
 
 
-def _untouched(plain: str, spans: Sequence[Span], line: re.Match[str], at: int) -> Iterator[Edit]:
+def _untouched(plain: str, spans: Sequence[DataSpan], line: re.Match[str], at: int) -> Iterator[TextEdit]:
     """An author's fence stays a fence, whatever data follows it on its line."""
     if line["fence"][0] == "~":
         if at < line.end("fence"):
@@ -187,12 +187,12 @@ def _untouched(plain: str, spans: Sequence[Span], line: re.Match[str], at: int) 
         return
     for sign in _BACKTICK.finditer(plain, at, line.end()):
         if data_within(spans, sign.start(), sign.end()):
-            yield Edit(sign.start(), 1, "'", "code_fences")
+            yield TextEdit(sign.start(), 1, "'", "code_fences")
 
 
-def _joined(spans: Sequence[Span]) -> Sequence[Span]:
+def _joined(spans: Sequence[DataSpan]) -> Sequence[DataSpan]:
     """Adjacent data as one: two values may form a fence together."""
-    joined: list[Span] = []
+    joined: list[DataSpan] = []
     for span in spans:
         if joined and joined[-1].end == span.start:
             joined[-1] = joined[-1]._replace(end=span.end)

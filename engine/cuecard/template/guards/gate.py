@@ -18,7 +18,7 @@ from cuecard.records import dataclass
 from cuecard.template.guards.escaping import ANGLE, TagNames, in_name
 from cuecard.template.guards.fences import fence_edits
 from cuecard.template.guards.layout import BREAK, LayoutGuard, underlines
-from cuecard.template.guards.marks import Edit, Span, data_within, edited, has_marks, marked, read_marks
+from cuecard.template.guards.marks import DataSpan, TextEdit, data_within, edited, has_marks, marked, read_marks
 
 _NAME_BEFORE = re.compile(r"[\s/\\]*(?P<name>[\w.:-]*)")
 """An author's text after an angle bracket, as far as the name of an element may continue."""
@@ -40,7 +40,7 @@ _FENCE = re.compile(r"[\r\n][ ]{0,3}(?:```|~~~)")
 _MAY_BEGIN = frozenset("!?spt")
 
 
-def are_quiet(plain: str, spans: Sequence[Span]) -> bool:
+def are_quiet(plain: str, spans: Sequence[DataSpan]) -> bool:
     """Whether there is nothing to do: no angle bracket in data, and no open one of an author's before data."""
     if not plain.isascii():
         return False
@@ -53,8 +53,8 @@ def are_quiet(plain: str, spans: Sequence[Span]) -> bool:
 
 
 def tag_edits(
-    plain: str, spans: Sequence[Span], names: Collection[str], mode: Literal["text", "names"]
-) -> Iterator[Edit]:
+    plain: str, spans: Sequence[DataSpan], names: Collection[str], mode: Literal["text", "names"]
+) -> Iterator[TextEdit]:
     """An edit for each angle bracket that data must not write.
 
     In mode `text`, that is every `<` of data; a look-alike, and in mode `names` every angle bracket, only if it would
@@ -78,7 +78,7 @@ def tag_edits(
         else:
             is_hostile = span.start < beyond and _completed(plain, at + 1, span.start, beyond, own)
         if is_hostile:
-            yield Edit(at, 1, "&lt;", "angle_brackets_escaped" if angle[0] == "<" else "look_alikes_escaped")
+            yield TextEdit(at, 1, "&lt;", "angle_brackets_escaped" if angle[0] == "<" else "look_alikes_escaped")
 
 
 def _completed(plain: str, start: int, data: int, end: int, names: TagNames) -> bool:
@@ -124,7 +124,7 @@ _NOTHING: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class PromptGate:
     """What data in a prompt must not form.
 
     Attributes:
@@ -155,7 +155,7 @@ class Gate:
         plain, spans = read_marks(text)
         if not spans:
             return plain, _NOTHING
-        edits: list[Edit] = []
+        edits: list[TextEdit] = []
         if not are_quiet(plain, spans):
             edits += tag_edits(plain, spans, *((self.words, "names") if raw else (self.names, self.escaping)))
         if self.layout:
@@ -171,7 +171,7 @@ class Gate:
         return replace(self, escaping="names").admit(marked(text))[0]
 
 
-def report(gate: Gate, counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def report(gate: PromptGate, counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """The counts of several texts combined, with a zero for everything that was looked for but not found."""
     kinds = ["angle_brackets_escaped", "look_alikes_escaped", "role_markers"]
     kinds += ["layout_marks"] if gate.layout else []
@@ -183,7 +183,7 @@ def report(gate: Gate, counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return total
 
 
-def _counts(plain: str, spans: Sequence[Span], edits: Sequence[Edit]) -> dict[str, int]:
+def _counts(plain: str, spans: Sequence[DataSpan], edits: Sequence[TextEdit]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for edit in set(edits) if edits else ():
         counts[edit.kind] = counts.get(edit.kind, 0) + 1
@@ -195,7 +195,7 @@ def _counts(plain: str, spans: Sequence[Span], edits: Sequence[Edit]) -> dict[st
     return counts
 
 
-def _role_markers(plain: str, spans: Sequence[Span]) -> int:
+def _role_markers(plain: str, spans: Sequence[DataSpan]) -> int:
     """The number of role markers in data; a value that is printed twice counts once."""
     found: dict[int, int] = {}
     for marker in _ROLE_MARKER.finditer(plain):
@@ -206,29 +206,29 @@ def _role_markers(plain: str, spans: Sequence[Span]) -> int:
     return sum(values.values())
 
 
-def _layout_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iterator[Edit]:
+def _layout_edits(plain: str, spans: Sequence[DataSpan], guard: LayoutGuard) -> Iterator[TextEdit]:
     """A backslash before each line, or within each marker, that consists of data at least in part."""
     if guard.lines:
         for line in guard.lines.finditer(plain):
             if data_within(spans, _line_break(plain, line), _line_end(line)):
-                yield Edit(line.start(2), 0, "\\", "layout_marks")
+                yield TextEdit(line.start(2), 0, "\\", "layout_marks")
     yield from _underline_edits(plain, spans, guard)
     if guard.markers:
         for marker in guard.markers.finditer(plain):
             if data_within(spans, marker.start(), marker.end("mark")):
-                yield Edit(marker.end(), 0, "\\", "layout_marks")
+                yield TextEdit(marker.end(), 0, "\\", "layout_marks")
     if guard.cut_off and spans[-1].end == len(plain) and guard.cut_off.search(plain[-guard.longest :]):
-        yield Edit(len(plain), 0, "\\", "layout_marks")
+        yield TextEdit(len(plain), 0, "\\", "layout_marks")
 
 
-def _underline_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iterator[Edit]:
+def _underline_edits(plain: str, spans: Sequence[DataSpan], guard: LayoutGuard) -> Iterator[TextEdit]:
     """A backslash that keeps a line from turning the one above into a heading."""
     for begin, place, close, end in underlines(plain, guard):
         if data_within(spans, begin, close):
-            yield Edit(place, 0, "\\", "layout_marks")
+            yield TextEdit(place, 0, "\\", "layout_marks")
         elif behind := data_within(spans, close, end):
             # The signs are the author's, such as the bullet of an entry, and the data after them is empty.
-            yield Edit(max(close, behind.start), 0, "\\", "layout_marks")
+            yield TextEdit(max(close, behind.start), 0, "\\", "layout_marks")
 
 
 def _line_break(plain: str, line: re.Match[str]) -> int:

@@ -27,22 +27,22 @@ _NO_CUT = (sys.maxsize, sys.maxsize)
 _BLANKS = MARKS + "".join(filter(str.isspace, map(chr, range(0x3001))))
 
 
-class Shown(str):
+class AuthorData(str):
     """Data whose markup an author allows: it is printed unchanged, but still marked."""
 
     __slots__ = ()
 
 
 def shown_value(value: Json) -> Json:
-    """A value whose texts are `Shown`, including those inside lists and objects; trusted texts stay trusted."""
+    """A value whose texts are `AuthorData`, including those inside lists and objects; trusted texts stay trusted."""
     if isinstance(value, str):
-        return value if isinstance(value, Trusted) else Shown(value)
+        return value if isinstance(value, Trusted) else AuthorData(value)
     if isinstance(value, Mapping):
         return {key: shown_value(item) for key, item in value.items()}
     return [shown_value(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-class Span(NamedTuple):
+class DataSpan(NamedTuple):
     """Data from `start` to `end` in a text without marks; `html` if `{{x}}` has printed it."""
 
     start: int
@@ -70,7 +70,7 @@ def split_marks(text: str) -> list[str]:
     return _MARK.split(text)
 
 
-def read_marks(text: str) -> tuple[str, list[Span]]:
+def read_marks(text: str) -> tuple[str, list[DataSpan]]:
     """The text without marks, and the spans of data in it, from left to right. Nested data is merged."""
     pieces, spans = [], []
     at = depth = start = 0
@@ -79,7 +79,7 @@ def read_marks(text: str) -> tuple[str, list[Span]]:
         if piece == CLOSE:
             depth = max(depth - 1, 0)
             if depth == 0 and start < at:
-                spans.append(Span(start, at, html))
+                spans.append(DataSpan(start, at, html))
                 start = at
         elif piece in {OPEN, HTML}:
             if depth == 0:
@@ -91,11 +91,11 @@ def read_marks(text: str) -> tuple[str, list[Span]]:
             if depth == 0:
                 start = at
     if depth and start < at:
-        spans.append(Span(start, at, html))
+        spans.append(DataSpan(start, at, html))
     return "".join(pieces), spans
 
 
-def data_within(spans: Sequence[Span], start: int, end: int) -> Span | None:
+def data_within(spans: Sequence[DataSpan], start: int, end: int) -> DataSpan | None:
     """The first data between two offsets, if there is any."""
     place = bisect_right(spans, start, key=_END)
     return spans[place] if place < len(spans) and spans[place].start < end else None
@@ -153,7 +153,7 @@ def sliced(text: str, start: int, stop: int) -> str:
     return "".join(pieces)
 
 
-class Edit(NamedTuple):
+class TextEdit(NamedTuple):
     """At `at`, a number of characters is replaced by a text; `kind` is the category in which the edit is counted."""
 
     at: int
@@ -162,7 +162,7 @@ class Edit(NamedTuple):
     kind: str
 
 
-def edited(text: str, edits: Iterable[Edit]) -> str:
+def edited(text: str, edits: Iterable[TextEdit]) -> str:
     """The text with all of these changes; identical changes at the same place are applied once."""
     pieces, at = [], 0
     for edit in sorted(set(edits), key=_order):
@@ -171,7 +171,7 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*pieces, text[at:]]) if pieces else text
 
 
-def _order(edit: Edit) -> tuple[int, int, int, str, str]:
+def _order(edit: TextEdit) -> tuple[int, int, int, str, str]:
     """An added line, such as the end of a code fence, must not share its line with other additions at the same place.
 
     One added after the end of a line comes last at its place, one added before the start of a line comes first.

@@ -14,8 +14,8 @@ from cuecard.records import dataclass
 from cuecard.template.inputs import InputUse
 from cuecard.template.markup.tags import FILLER, Tag, blanked, mustache_spans, tags
 from cuecard.template.markup.xml import document_problems
-from cuecard.template.syntax.nodes import Block, Call, Content, Partial, Program, Statement, walk
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.nodes import Block, HelperCall, Partial, Program, Statement, TextNode, walk
+from cuecard.template.syntax.source import TemplateSource
 
 _DEEPER = {"open": 1, "close": -1, "empty": 0}
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
@@ -54,7 +54,7 @@ class Seam:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class OutlinePart:
     """A slice of the template: a section, or a part of the frame, which is the root's opening or closing tag."""
 
     seam: Seam
@@ -82,10 +82,10 @@ class Outline:
     """The root's name and the parts in document order."""
 
     root: str
-    parts: tuple[Part, ...]
+    parts: tuple[OutlinePart, ...]
 
 
-def make_outline(part: Callable[[Iterable[Statement]], Slice], source: Source, program: Program) -> Outline:
+def make_outline(part: Callable[[Iterable[Statement]], Slice], source: TemplateSource, program: Program) -> Outline:
     """Check a template and split it into parts; `part` makes a separately rendered part of some of its statements.
 
     Raises:
@@ -100,23 +100,23 @@ def make_outline(part: Callable[[Iterable[Statement]], Slice], source: Source, p
     for seam, end in zip(seams, ends, strict=True):
         sliced = part(_cut(program.body, seam.start, end))
         at = seam.start + len(source.text[seam.start : end]) - len(source.text[seam.start : end].lstrip())
-        parts.append(Part(seam, source.span(at, at + 1), source.text[seam.start : end], sliced))
+        parts.append(OutlinePart(seam, source.span(at, at + 1), source.text[seam.start : end], sliced))
     return Outline(seams[0].name, tuple(parts))
 
 
-def find_seams(source: Source, program: Program) -> tuple[Seam, ...]:
+def find_seams(source: TemplateSource, program: Program) -> tuple[Seam, ...]:
     """Where the parts of a well-formed template begin: at each child of the root, moved to the beginning of its line.
 
     A block or a call of a partial between the children is one part.
     """
     plain = blanked(source.text, mustache_spans(program.body), FILLER)
     found = list(tags(plain))
-    nodes = [node for node in program.body if not isinstance(node, Content)]
+    nodes = [node for node in program.body if not isinstance(node, TextNode)]
     children = sorted((*_elements(plain, found), *_bare(source, plain, found, nodes)), key=lambda seam: seam.start)
     return tuple(_named([*_outside(children, [(node.start, node.end) for node in nodes], plain)]))
 
 
-def elements_within(source: Source, program: Program) -> Iterator[tuple[str, str]]:
+def elements_within(source: TemplateSource, program: Program) -> Iterator[tuple[str, str]]:
     """The elements of a well-formed template that are inside of sections, each with the id of its section."""
     seams, depth = find_seams(source, program), 0
     starts = [seam.start for seam in seams]
@@ -142,7 +142,7 @@ def _elements(plain: str, found: Sequence[Tag]) -> Iterator[Seam]:
         depth += _DEEPER[tag.kind]
 
 
-def _bare(source: Source, plain: str, found: Sequence[Tag], nodes: Iterable[Statement]) -> Iterator[Seam]:
+def _bare(source: TemplateSource, plain: str, found: Sequence[Tag], nodes: Iterable[Statement]) -> Iterator[Seam]:
     """Blocks and calls of partials that are children of the root and contain no element themselves."""
     starts = [tag.start for tag in found]
     depths = [0, *accumulate(_DEEPER[tag.kind] for tag in found)]
@@ -156,10 +156,10 @@ def _bare(source: Source, plain: str, found: Sequence[Tag], nodes: Iterable[Stat
             yield Seam(name, name, at, (node.start, node.end), conditional=isinstance(node, Block))
 
 
-def _name(source: Source, node: Block | Partial) -> str:
+def _name(source: TemplateSource, node: Block | Partial) -> str:
     """The name of a part without an element: the partial it calls, or the words of its block."""
     called = [each.call.head for each in walk([node]) if isinstance(each, Partial)]
-    written = [head.original for head in called if not isinstance(head, Call)]
+    written = [head.original for head in called if not isinstance(head, HelperCall)]
     name = written[0] if written else source.text[node.call.start : node.call.end]
     return _NOT_IN_NAMES.sub("-", name).strip("-.")[:64] or "block"
 
@@ -204,9 +204,9 @@ def _named(seams: Sequence[Seam]) -> Iterator[Seam]:
 def _cut(body: Sequence[Statement], start: int, end: int) -> Iterator[Statement]:
     first_node = max(0, bisect_left(body, start, key=lambda node: node.start) - 1)
     for node in body[first_node : bisect_left(body, end, key=lambda node: node.start)]:
-        if isinstance(node, Content):
+        if isinstance(node, TextNode):
             first, last = max(node.first, start), min(node.last, end)
             if first < last:
-                yield Content(node.start, node.end, first, last)
+                yield TextNode(node.start, node.end, first, last)
         elif start <= node.start < end:
             yield node

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from cuecard.errors import Problem
 from cuecard.records import dataclass
 from cuecard.template.syntax.nodes import Block, Comment, Mustache, Partial, Program, Statement, walk
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>(?:[^\W\d]|:)[-\w:.·]*)")
 FILLER = "x"
@@ -129,7 +129,7 @@ def element_names(text: str) -> frozenset[str]:
 _NAME_FOLLOWS = ("<", "</")
 
 
-def placeholders_in_tags(source: Source, program: Program) -> Iterator[tuple[Mustache, str]]:
+def placeholders_in_tags(source: TemplateSource, program: Program) -> Iterator[tuple[Mustache, str]]:
     """Every placeholder inside a tag, with the quote that is open there: empty outside of an attribute's value."""
     plain = blanked(source.text, mustache_spans(program.body), " ")
     found = list(tags(plain))
@@ -148,7 +148,7 @@ def placeholders_in_tags(source: Source, program: Program) -> Iterator[tuple[Mus
             yield node, ""
 
 
-def tag_problems(source: Source, program: Program) -> Iterator[Problem]:
+def tag_problems(source: TemplateSource, program: Program) -> Iterator[Problem]:
     """Every place where something else than the template's own text would be the name of an element or attribute."""
     told = set()
     for node, quote in placeholders_in_tags(source, program):

@@ -23,7 +23,7 @@ from cuecard.template.markup.tags import (
     tags,
 )
 from cuecard.template.syntax.nodes import Block, Mustache, Partial, Program, Statement, walk
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 
 MAX_ERRORS = 100
 """The maximum number of errors reported for one text."""
@@ -33,7 +33,7 @@ _FOLLOWS = ("attributes construct error", "Couldn't find end of Start Tag", "Pre
 """Messages about an element that only follow from an earlier error, or from the end of a broken text."""
 
 
-def xml_problems(source: Source, text: str, wrapper: str = "") -> Iterator[Problem]:
+def xml_problems(source: TemplateSource, text: str, wrapper: str = "") -> Iterator[Problem]:
     """The errors that make the text invalid XML; `wrapper` is an element to put around it. Offsets are those of the
     source.
     """
@@ -52,7 +52,7 @@ def xml_problems(source: Source, text: str, wrapper: str = "") -> Iterator[Probl
         yield from _further(source, etree, wrapped, error.position, shift)
 
 
-def _further(source: Source, etree: Any, text: str, first: tuple[int, int], shift: int) -> Iterator[Problem]:
+def _further(source: TemplateSource, etree: Any, text: str, first: tuple[int, int], shift: int) -> Iterator[Problem]:
     """The other errors of an invalid text, found by libxml2 as it reads on, without those that merely follow from
     an earlier one.
     """
@@ -83,7 +83,7 @@ def xml_parser(etree: Any, *, recover: bool = False) -> Any:
     )
 
 
-def described(source: Source, position: tuple[int, int], told: str, shift: int) -> Problem:
+def described(source: TemplateSource, position: tuple[int, int], told: str, shift: int) -> Problem:
     """An error of lxml as a problem of the source; `shift` is the number of characters before the text in the first
     line.
     """
@@ -111,19 +111,19 @@ def described(source: Source, position: tuple[int, int], told: str, shift: int) 
     return source.problem(start, max(start + 1, min(offset, len(source.text))), "xml", message, hint)
 
 
-def document_problems(source: Source, program: Program) -> list[Problem]:
+def document_problems(source: TemplateSource, program: Program) -> list[Problem]:
     """Every place where a core template is not well-formed."""
     found = [*_check(source, program), *_check_branches(source, program)]
     return list(dict.fromkeys([*found, *_misplaced(source, program), *tag_problems(source, program)]))
 
 
-def fragment_problems(source: Source, program: Program) -> list[Problem]:
+def fragment_problems(source: TemplateSource, program: Program) -> list[Problem]:
     """Every place where a partial is not well-formed XML on its own, in every combination of branches."""
     found = [*_check(source, program, "partial"), *_check_branches(source, program)]
     return list(dict.fromkeys([*found, *_misplaced(source, program), *tag_problems(source, program)]))
 
 
-def _check(source: Source, program: Program, wrapper: str = "") -> Iterator[Problem]:
+def _check(source: TemplateSource, program: Program, wrapper: str = "") -> Iterator[Problem]:
     """The whole text with the first branch of every block, then with the last."""
     for index in (0, -1):
         spans = [*mustache_spans(program.body), *other_branches(program.body, index)]
@@ -151,7 +151,7 @@ def _branches(node: Statement) -> list[Program]:
     return [node.program or Program([]), node.inverse or Program([])]
 
 
-def _check_branches(source: Source, program: Program) -> Iterator[Problem]:
+def _check_branches(source: TemplateSource, program: Program) -> Iterator[Problem]:
     """Check each branch alone: an element opened in it must be closed in it."""
     plain = blanked(source.text, mustache_spans(program.body), FILLER)
     found = list(tags(plain))
@@ -163,7 +163,7 @@ def _check_branches(source: Source, program: Program) -> Iterator[Problem]:
             yield from _unbalanced(source, found[first : bisect_left(starts, branch.body[-1].end)])
 
 
-def _misplaced(source: Source, program: Program) -> Iterator[Problem]:
+def _misplaced(source: TemplateSource, program: Program) -> Iterator[Problem]:
     """Values in comments, CDATA or processing instructions, which they could end."""
     spans = sorted(mustache_spans(program.body))
     closed = list(skipped(blanked(source.text, spans, FILLER)))
@@ -182,7 +182,7 @@ def _all_branches(body: Sequence[Statement]) -> Iterator[Program]:
                 yield from _all_branches(branch.body)
 
 
-def _unbalanced(source: Source, found: Sequence[Tag]) -> Iterator[Problem]:
+def _unbalanced(source: TemplateSource, found: Sequence[Tag]) -> Iterator[Problem]:
     stack: list[Tag] = []
     for tag in found:
         if tag.kind == "open":
@@ -203,7 +203,7 @@ MAX_ATTRIBUTES = 256
 """The maximum number of attributes of an element."""
 
 
-def schema_problems(source: Source, program: Program, schema: str) -> list[Problem]:
+def schema_problems(source: TemplateSource, program: Program, schema: str) -> list[Problem]:
     """The violations of a RELAX NG schema (XML syntax) by a well-formed template with placeholders, for either branch.
 
     Processing instructions, which RELAX NG does not see, are rejected, too.
@@ -238,7 +238,7 @@ def _broken_rules(tree: Any, judge: Any) -> Iterator[tuple[Any, str, str]]:
         yield node, _mark(node, error.message), error.message[:1].lower() + error.message[1:]
 
 
-def _filled(source: Source, program: Program, taken: int) -> str:
+def _filled(source: TemplateSource, program: Program, taken: int) -> str:
     """The text as it might be rendered: a filler for a value, an element for a partial, nothing for other mustaches."""
     nodes = list(walk(program.body))
     values = [(node.start, node.end) for node in nodes if isinstance(node, Mustache)]
@@ -262,7 +262,7 @@ def _mark(node: Any, message: str) -> str:
     return next((text for text in texts if text and text.strip()), tag)
 
 
-def _broken_rule(source: Source, text: str, node: Any, mark: str, message: str) -> Problem:
+def _broken_rule(source: TemplateSource, text: str, node: Any, mark: str, message: str) -> Problem:
     line = sum(len(each) + 1 for each in text.split("\n")[: node.sourceline - 1])
     start = max(line, text.find(mark, line)) + len(mark) - len(mark.lstrip())
     hint = "write one root element with sections of text and elements; no namespaces, no processing instructions"

@@ -9,9 +9,9 @@ from cuecard.errors import Problem, TemplateRenderError, closest, did_you_mean
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.guards.escaping import Escaping, Trusted, escape_text
-from cuecard.template.runtime.values import Code, NotData, has, holds_object, is_nothing, lookup, text_of
+from cuecard.template.runtime.values import CallableValue, NotData, has, holds_object, is_nothing, lookup, text_of
 from cuecard.template.syntax.habits import WORDS
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 
 _EXACT = 10**15
 _LEAST_EXACT = -_EXACT
@@ -22,7 +22,7 @@ _LEAST_EXACT = -_EXACT
 class Printer:
     """Prints the values of one compiled template; `places` are the offsets of its nodes, for errors."""
 
-    source: Source
+    source: TemplateSource
     places: list[tuple[int, int]]
     escaping: Escaping
     names: Collection[str]
@@ -115,7 +115,7 @@ class Printer:
 
     def not_data(self, value: Json, place: int) -> NoReturn:
         """Raise: functions and other objects are not values."""
-        if isinstance(value, Code):
+        if isinstance(value, CallableValue):
             message, hint = "`@partial-block` is called, not printed", "write `{{> @partial-block}}`"
         else:
             message = f"a value of type {type(value).__name__} is not data"
@@ -128,7 +128,7 @@ def _needs_escape(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingValue:
     """A missing value in the middle of a path: the key and where it was looked up, for the next step to report."""
 
     key: str
@@ -139,30 +139,30 @@ class Missing:
 class Lookups(Printer):
     """Lookups of one compiled template."""
 
-    def strict(self, value: Json | Missing, key: str, place: int) -> Json:
+    def strict(self, value: Json | MissingValue, key: str, place: int) -> Json:
         """`value.key`, which must exist."""
         if isinstance(value, dict) and key in value:
             return value[key]
-        if isinstance(value, Missing):
+        if isinstance(value, MissingValue):
             self.missing(value.within, value.key, place)
         if not has(value, key):
             self.missing(value, key, place)
         return lookup(value, key)
 
-    def through(self, value: Json | Missing, key: str, place: int) -> Json | Missing:
+    def through(self, value: Json | MissingValue, key: str, place: int) -> Json | MissingValue:
         """`value.key` in the middle of a path."""
         if isinstance(value, dict) and key in value:
             return value[key]
-        if isinstance(value, Missing):
+        if isinstance(value, MissingValue):
             self.missing(value.within, value.key, place)
         if value is None:
             self.nothing(key, place)
         found = lookup(value, key)
-        return Missing(key, value) if found is None and not has(value, key) else found
+        return MissingValue(key, value) if found is None and not has(value, key) else found
 
-    def assume(self, value: Json | Missing, key: str, place: int) -> Json:
+    def assume(self, value: Json | MissingValue, key: str, place: int) -> Json:
         """`value.key`, where `value` itself must exist."""
-        if isinstance(value, Missing):
+        if isinstance(value, MissingValue):
             self.missing(value.within, value.key, place)
         if value is None:
             self.nothing(key, place)

@@ -10,12 +10,12 @@ from cuecard.errors import TemplateError, TemplateRenderError
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.guards.escaping import TagNames, Trusted, escape_text
-from cuecard.template.guards.marks import HTML, Shown, marked
+from cuecard.template.guards.marks import HTML, AuthorData, marked
 from cuecard.template.runtime.partials import PartialCaller
 from cuecard.template.runtime.printing import Printer
-from cuecard.template.runtime.scope import Fn, LoopBody, Options, frame, push
+from cuecard.template.runtime.scope import Fn, HelperOptions, LoopBody, frame, push
 from cuecard.template.runtime.values import (
-    Code,
+    CallableValue,
     NotData,
     WrongValueError,
     is_data,
@@ -128,7 +128,7 @@ class Runtime(HelperCaller):
             self.not_data(value, place)
         except TemplateRenderError:
             # A block that cannot be printed without its context still exists.
-            if self.is_strict and isinstance(value, Code):
+            if self.is_strict and isinstance(value, CallableValue):
                 return False
             raise
 
@@ -202,7 +202,13 @@ class Runtime(HelperCaller):
         return self.each(value, fn, place) if isinstance(value, (list, tuple)) else fn(value)
 
     def call(
-        self, helper: Callable[..., Json], params: Sequence[Json], options: Options, place: int, *, wants_options: bool
+        self,
+        helper: Callable[..., Json],
+        params: Sequence[Json],
+        options: HelperOptions,
+        place: int,
+        *,
+        wants_options: bool,
     ) -> Json:
         """A helper's result; any exception becomes an error at the place of the call."""
         try:
@@ -219,11 +225,11 @@ class MarkingRuntime(Runtime):
     """The runtime of a compiled template whose data must be told apart from its own text."""
 
     def html(self, value: Json, place: int) -> str:
-        """`{{x}}`: escaped as usual and marked as escaped; `Shown` data is only marked."""
+        """`{{x}}`: escaped as usual and marked as escaped; `AuthorData` data is only marked."""
         if isinstance(value, Trusted):
             return value
         text = self.text(value, place)
-        return marked(text) if isinstance(value, Shown) else marked(Printer.html(self, text, place), HTML)
+        return marked(text) if isinstance(value, AuthorData) else marked(Printer.html(self, text, place), HTML)
 
     def are_clean(self, values: Sequence[Json]) -> bool:  # noqa: ARG002 - whatever they are, they are marked
         """Always false: each value is printed separately, between marks."""
@@ -235,7 +241,7 @@ class MarkingRuntime(Runtime):
 
     def attribute(self, value: Json, place: int) -> str:
         """`{{{x}}}` inside an attribute: without quotes and line breaks."""
-        if isinstance(value, (Trusted, Shown)):
+        if isinstance(value, (Trusted, AuthorData)):
             return self.bare(value, place)
         return marked(escape_text(self.text(value, place), mode="names", attribute=True))
 

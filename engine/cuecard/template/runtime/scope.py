@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.guards.escaping import Trusted
-from cuecard.template.runtime.values import Code, same
+from cuecard.template.runtime.values import CallableValue, same
 
 Scope: TypeAlias = "tuple[Json, Any]"
 """Contexts from the inside out, as linked pairs: `../` follows them."""
@@ -76,7 +76,7 @@ class Fn:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class HelperOptions:
     """The argument of a helper with a parameter named `options`: hash, context, `@data`, and the branches of its
     block.
     """
@@ -127,7 +127,7 @@ def frame(data: Data) -> Data:
 
 
 @dataclass(frozen=True, slots=True)
-class PartialBlock(Code):
+class PartialBlock(CallableValue):
     """The block of a partial call, as the partial sees it; inside it, `@partial-block` is the one around the call."""
 
     block: Fn

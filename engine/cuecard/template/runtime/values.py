@@ -13,7 +13,7 @@ _NAME = 64
 """The maximum length of a name."""
 
 
-class Code:
+class CallableValue:
     """Code that may be among the values: `@partial-block`. It can be tested, and called as a partial."""
 
     __slots__ = ()
@@ -77,7 +77,7 @@ def is_falsy(value: Json, *, include_zero: bool = False) -> bool:
     """What `if` takes for no."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and value == 0:
         return not include_zero
-    if isinstance(value, Code):
+    if isinstance(value, CallableValue):
         return value.is_blank()
     if not is_data(value):
         raise NotData

@@ -9,8 +9,8 @@ from typing import NoReturn, TypeVar
 from cuecard.errors import Problem, TemplateLimitError
 from cuecard.template.syntax import habits
 from cuecard.template.syntax.lexer import Token, number_text, tokenize
-from cuecard.template.syntax.nodes import Call, Expression, Literal, Path
-from cuecard.template.syntax.source import Mistakes, Source, TagError
+from cuecard.template.syntax.nodes import Expression, HelperCall, Literal, Path
+from cuecard.template.syntax.source import Mistakes, TagError, TemplateSource
 
 MAX_NESTED = 40
 """The maximum depth of parentheses, and the maximum number of names in a path."""
@@ -39,7 +39,7 @@ Read = TypeVar("Read")
 class CallParser:
     """A cursor over the tokens of a template that reads the contents of tags."""
 
-    def __init__(self, source: Source, mistakes: Mistakes) -> None:
+    def __init__(self, source: TemplateSource, mistakes: Mistakes) -> None:
         """Read the tokens, recording mistakes."""
         self.source, self.mistakes = source, mistakes
         self.tokens = list(tokenize(source, mistakes))
@@ -58,11 +58,11 @@ class CallParser:
         self.index += 1
         return token
 
-    def call(self) -> Call:
+    def call(self) -> HelperCall:
         """A head and its arguments."""
         return self.arguments(self.next.start, self.head())
 
-    def arguments(self, start: int, head: Path | Literal | Call) -> Call:
+    def arguments(self, start: int, head: Path | Literal | HelperCall) -> HelperCall:
         """The arguments after a head, then the `name=value` pairs."""
         params: list[Expression] = []
         pairs: list[tuple[str, Expression]] = []
@@ -72,7 +72,7 @@ class CallParser:
                 self.take("EQUALS")
                 pairs.append((key, self.param()))
             elif self.next.kind not in (*HEADS, "OPEN_SEXPR"):
-                return Call(start, self.tokens[self.index - 1].end, head, tuple(params), tuple(pairs))
+                return HelperCall(start, self.tokens[self.index - 1].end, head, tuple(params), tuple(pairs))
             elif pairs:
                 message = "a positional value follows `name=value`"
                 self.fail(self.next, "unexpected-value", message, "put it before the named values")
@@ -83,7 +83,7 @@ class CallParser:
         """An argument."""
         return self.subexpression() if self.next.kind == "OPEN_SEXPR" else self.head()
 
-    def subexpression(self) -> Call:
+    def subexpression(self) -> HelperCall:
         """`(head arguments)`."""
         opening = self.take("OPEN_SEXPR")
         self.parentheses += 1
@@ -94,7 +94,7 @@ class CallParser:
         call = self.call()
         closing = self.take("CLOSE_SEXPR")
         self.parentheses -= 1
-        return Call(opening.start, closing.end, call.head, call.params, call.hash, nested=True)
+        return HelperCall(opening.start, closing.end, call.head, call.params, call.hash, nested=True)
 
     def head(self) -> Path | Literal:
         """A path or a literal."""

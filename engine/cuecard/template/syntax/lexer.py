@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from cuecard.errors import Problem
 from cuecard.records import dataclass
 from cuecard.template.syntax import habits
-from cuecard.template.syntax.source import Mistakes, Source
+from cuecard.template.syntax.source import Mistakes, TemplateSource
 
 SPACES = " \t\n\v\f\r\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
 """What JavaScript's `\\s` matches."""
@@ -85,7 +85,7 @@ class Token:
     end: int
 
 
-def tokenize(source: Source, mistakes: Mistakes) -> Iterator[Token]:
+def tokenize(source: TemplateSource, mistakes: Mistakes) -> Iterator[Token]:
     """The tokens of a template, ending with one of kind `EOF`.
 
     An unclosed tag, or a character that a tag must not contain, is recorded as a mistake and replaced by a token of
@@ -95,7 +95,7 @@ def tokenize(source: Source, mistakes: Mistakes) -> Iterator[Token]:
 
 
 class _Lexer:
-    def __init__(self, source: Source, mistakes: Mistakes) -> None:
+    def __init__(self, source: TemplateSource, mistakes: Mistakes) -> None:
         self.source, self.text, self.position, self.mistakes = source, source.text, 0, mistakes
 
     def tokens(self) -> Iterator[Token]:

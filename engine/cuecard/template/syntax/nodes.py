@@ -42,12 +42,12 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class HelperCall:
     """A head with parameters: the content of a mustache, a block's opening tag, or (`nested`) parentheses."""
 
     start: int
     end: int
-    head: Path | Literal | Call
+    head: Path | Literal | HelperCall
     params: tuple[Expression, ...] = ()
     hash: tuple[tuple[str, Expression], ...] = ()
     nested: bool = False
@@ -58,7 +58,7 @@ class Call:
         return bool(self.params or self.hash)
 
 
-Expression: TypeAlias = "Path | Literal | Call"
+Expression: TypeAlias = "Path | Literal | HelperCall"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Strip:
 
 
 @dataclass(slots=True)
-class Content:
+class TextNode:
     """Text as written. Whitespace control narrows `first` and `last`, offsets into the template's text."""
 
     start: int
@@ -87,7 +87,7 @@ class Mustache:
 
     start: int
     end: int
-    call: Call
+    call: HelperCall
     escaped: bool
     strip: Strip
 
@@ -116,7 +116,7 @@ class Block:
 
     start: int
     end: int
-    call: Call
+    call: HelperCall
     program: Program | None
     inverse: Program | None
     open_strip: Strip
@@ -132,14 +132,14 @@ class Partial:
 
     start: int
     end: int
-    call: Call
+    call: HelperCall
     strip: Strip
     program: Program | None = None
     close_strip: Strip = field(default_factory=Strip)
     indent: str = ""
 
 
-Statement: TypeAlias = Content | Mustache | Comment | Block | Partial
+Statement: TypeAlias = TextNode | Mustache | Comment | Block | Partial
 
 
 def branches(node: Statement) -> tuple[Program, ...]:
@@ -157,23 +157,23 @@ def walk(body: Sequence[Statement]) -> Iterator[Statement]:
             yield from walk(program.body)
 
 
-def calls_in(body: Sequence[Statement]) -> Iterator[Call]:
+def calls_in(body: Sequence[Statement]) -> Iterator[HelperCall]:
     """Every call in these statements, including those in parentheses, outer before inner."""
     for node in walk(body):
         if isinstance(node, Mustache | Block | Partial):
             yield from _calls(node.call)
 
 
-def _calls(call: Call) -> Iterator[Call]:
+def _calls(call: HelperCall) -> Iterator[HelperCall]:
     yield call
     for each in (call.head, *call.params, *(value for _, value in call.hash)):
-        if isinstance(each, Call):
+        if isinstance(each, HelperCall):
             yield from _calls(each)
 
 
-def as_path(head: Path | Literal | Call) -> Path:
+def as_path(head: Path | Literal | HelperCall) -> Path:
     """A literal used as a head is a name: `{{"a b"}}` looks up that key (Handlebars.js transformLiteralToPath)."""
-    if isinstance(head, Call):
+    if isinstance(head, HelperCall):
         return as_path(head.head)
     if isinstance(head, Literal):
         return Path(head.start, head.end, head.original, (head.original,))

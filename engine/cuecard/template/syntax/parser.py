@@ -11,9 +11,8 @@ from cuecard.template.syntax.habits import WORDS
 from cuecard.template.syntax.lexer import Token
 from cuecard.template.syntax.nodes import (
     Block,
-    Call,
     Comment,
-    Content,
+    HelperCall,
     Literal,
     Mustache,
     Partial,
@@ -21,8 +20,9 @@ from cuecard.template.syntax.nodes import (
     Program,
     Statement,
     Strip,
+    TextNode,
 )
-from cuecard.template.syntax.source import EnoughError, Mistakes, Source, TagError
+from cuecard.template.syntax.source import EnoughError, Mistakes, TagError, TemplateSource
 
 MAX_DEPTH = 100
 """The maximum depth of blocks, and the maximum number of branches in a chain of `{{else if}}`."""
@@ -45,11 +45,11 @@ _BEGINNINGS = (
 _UNKNOWN = "\0"
 """The name of a block whose tag is wrong; any name closes it."""
 
-_Opened: TypeAlias = tuple[Call, tuple[str, ...], Token]
+_Opened: TypeAlias = tuple[HelperCall, tuple[str, ...], Token]
 """What a tag calls, its block parameters, and its end."""
 
 
-def parse(source: Source) -> Program:
+def parse(source: TemplateSource) -> Program:
     """The tree of a template, as written: whitespace control comes after.
 
     Raises:
@@ -69,7 +69,7 @@ def parse(source: Source) -> Program:
 
 
 class _Parser(CallParser):
-    def __init__(self, source: Source, mistakes: Mistakes) -> None:
+    def __init__(self, source: TemplateSource, mistakes: Mistakes) -> None:
         super().__init__(source, mistakes)
         self.depth = 0
 
@@ -124,7 +124,7 @@ class _Parser(CallParser):
     def statement(self) -> Statement:
         token = self.take(*_BEGINNINGS)
         if token.kind == "CONTENT":
-            return Content(token.start, token.end, token.start, token.end)
+            return TextNode(token.start, token.end, token.start, token.end)
         if token.kind == "COMMENT":
             return Comment(token.start, token.end, _strip(token, token))
         if token.kind in {"OPEN_BLOCK", "OPEN_INVERSE"}:
@@ -170,7 +170,7 @@ class _Parser(CallParser):
     def unknown(self) -> _Opened:
         """Replaces a wrong tag, so that the rest of its block can be read."""
         token = self.tokens[self.index - 1]
-        return Call(token.start, token.end, Path(token.start, token.end, _UNKNOWN, (), 0), (), ()), (), token
+        return HelperCall(token.start, token.end, Path(token.start, token.end, _UNKNOWN, (), 0), (), ()), (), token
 
     def opened(self) -> _Opened:
         call = self.call()
@@ -205,7 +205,7 @@ class _Parser(CallParser):
         block = Block(opening.start, self.next.start, call, program, inverse, strip, inverse_strip, inverse_strip)
         return Program([block], chained=True), strip
 
-    def close(self, opening: Token, call: Call) -> tuple[int, Strip]:
+    def close(self, opening: Token, call: HelperCall) -> tuple[int, Strip]:
         name = _name(call)
         if name == _UNKNOWN and self.next.kind != "OPEN_ENDBLOCK":
             raise EnoughError
@@ -223,7 +223,7 @@ class _Parser(CallParser):
         closing = self.attempt(lambda: self.closing_tag(token, opening, call)) or self.tokens[self.index - 1]
         return closing.end, _strip(token, closing)
 
-    def closing_tag(self, token: Token, opening: Token, call: Call) -> Token:
+    def closing_tag(self, token: Token, opening: Token, call: HelperCall) -> Token:
         """The end of the tag that closes a block; its head is at the cursor."""
         name, head = _name(call), self.head()
         if name not in {head.original, _UNKNOWN}:
@@ -270,17 +270,17 @@ class _Parser(CallParser):
             opened = self.source.where(opening.start)
             message = f"`{{{{{{{{/{end.text}}}}}}}}}` closes the raw block `{name}`, which was opened at {opened}"
             self.mistakes.add(self.problem(end, "mismatched-block", message, f"write `{{{{{{{{/{name}}}}}}}}}`"))
-        body: list[Statement] = [Content(content.start, content.end, content.start, content.end)]
+        body: list[Statement] = [TextNode(content.start, content.end, content.start, content.end)]
         return Block(opening.start, end.end, call, Program(body), None, Strip(), Strip(), Strip(), raw=True)
 
-    def opened_raw(self) -> Call:
+    def opened_raw(self) -> HelperCall:
         call = self.call()
         self.take("CLOSE_RAW_BLOCK")
         return call
 
     def opened_partial(self) -> _Opened:
         start = self.next.start
-        head: Path | Literal | Call = self.subexpression() if self.next.kind == "OPEN_SEXPR" else self.head()
+        head: Path | Literal | HelperCall = self.subexpression() if self.next.kind == "OPEN_SEXPR" else self.head()
         return self.arguments(start, head), (), self.take("CLOSE")
 
     def partial(self, opening: Token) -> Partial:
@@ -308,7 +308,7 @@ def _close_chain(inverse: Program | None, strip: Strip) -> None:
         inverse.body[0].close_strip = strip
 
 
-def _else_hint(call: Call) -> str:
+def _else_hint(call: HelperCall) -> str:
     """What to write instead of an `else` opened as a block."""
     written = {"else": "{{else if value}}" if call.params else "{{else}}"}
     written |= dict.fromkeys(("elseif", "elsif", "elif"), "{{else if value}}")
@@ -316,5 +316,5 @@ def _else_hint(call: Call) -> str:
     return f"write `{found}` there, without `#`" if found else ""
 
 
-def _name(call: Call) -> str:
-    return call.head.original if not isinstance(call.head, Call) else _name(call.head)
+def _name(call: HelperCall) -> str:
+    return call.head.original if not isinstance(call.head, HelperCall) else _name(call.head)

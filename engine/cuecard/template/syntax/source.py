@@ -14,7 +14,7 @@ _LINE_END = re.compile("\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TemplateSource:
     """The text of one template; `starts` are the offsets of its lines."""
 
     name: str

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from cuecard.records import dataclass
 from cuecard.template.syntax.lexer import SPACES
-from cuecard.template.syntax.nodes import Block, Comment, Content, Mustache, Partial, Program, Statement
+from cuecard.template.syntax.nodes import Block, Comment, Mustache, Partial, Program, Statement, TextNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +61,12 @@ class _Control:
         self.trim_right_of(body, index + 1)
         if self.trim_left_of(body, index) and isinstance(statement, Partial):
             before = body[index - 1]
-            if isinstance(before, Content):
+            if isinstance(before, TextNode):
                 written = self.text[before.start : before.end]
                 statement.indent = written[len(written.rstrip(" \t")) :]
 
     def shape(self, statement: Statement) -> _Shape | None:
-        if isinstance(statement, Content):
+        if isinstance(statement, TextNode):
             return None
         if isinstance(statement, Mustache):
             return _Shape(statement.strip.left, statement.strip.right)
@@ -112,7 +112,7 @@ class _Control:
         if not index:
             return root
         content = body[index - 1]
-        if not isinstance(content, Content):
+        if not isinstance(content, TextNode):
             return False
         written = self.text[content.start : content.end]
         blank = written[len(written.rstrip(SPACES)) :]
@@ -123,7 +123,7 @@ class _Control:
         if index >= len(body):
             return root
         content = body[index]
-        if not isinstance(content, Content):
+        if not isinstance(content, TextNode):
             return False
         written = self.text[content.start : content.end]
         blank = written[: len(written) - len(written.lstrip(SPACES))]
@@ -134,7 +134,7 @@ class _Control:
         break.
         """
         content = body[index] if index < len(body) else None
-        if not isinstance(content, Content) or (content.right_stripped and not everything):
+        if not isinstance(content, TextNode) or (content.right_stripped and not everything):
             return
         value = self.text[content.first : content.last]
         if everything:
@@ -151,7 +151,7 @@ class _Control:
         anything was cut.
         """
         content = body[index - 1] if 0 < index <= len(body) else None
-        if not isinstance(content, Content) or (content.left_stripped and not everything):
+        if not isinstance(content, TextNode) or (content.left_stripped and not everything):
             return False
         value = self.text[content.first : content.last]
         cut = len(value) - len(value.rstrip(SPACES if everything else " \t"))

@@ -18,13 +18,13 @@ from cuecard.files.roots import is_folder, shown
 from cuecard.files.safe_read import MAX_LOG_BYTES, read_text
 from cuecard.model import ToolCard
 from cuecard.workbench.bench.baselines import BASELINES, Build, installed, named_build
-from cuecard.workbench.bench.measure import DEPTHS, JudgedQuery, Measured, answers, measure, read_queries
+from cuecard.workbench.bench.measure import DEPTHS, JudgedQuery, RankerFigures, answers, measure, read_queries
 from cuecard.workbench.output import json_text
 from cuecard.workbench.step import open_engine
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class BenchOptions:
     """The options of the command; `None` stands for the value from the agent file, or the default."""
 
     rankers: Sequence[str] = ()
@@ -35,7 +35,7 @@ class Options:
     allow_code: bool = False
 
 
-def bench_search(catalogue: Path, queries: Path, options: Options) -> None:
+def bench_search(catalogue: Path, queries: Path, options: BenchOptions) -> None:
     """Measure each ranker, and print the results.
 
     Raises:
@@ -62,7 +62,7 @@ def bench_search(catalogue: Path, queries: Path, options: Options) -> None:
     print(f"{len(cards)} tools, {len(asked)} queries; {settings}", *_rows(found), sep="\n")
 
 
-def _catalogue(path: Path, options: Options) -> tuple[list[ToolCard], SearchSpec]:
+def _catalogue(path: Path, options: BenchOptions) -> tuple[list[ToolCard], SearchSpec]:
     """The tools to search, and how, from an agent or a JSON file."""
     if path.suffix.lower() in {".yaml", ".yml"} or is_folder(path):
         engine = open_engine(path, allow_code=options.allow_code)
@@ -77,7 +77,7 @@ def _catalogue(path: Path, options: Options) -> tuple[list[ToolCard], SearchSpec
     return cards, spec
 
 
-def _wanted(options: Options) -> dict[str, Build]:
+def _wanted(options: BenchOptions) -> dict[str, Build]:
     known = installed()
     if not options.rankers:
         return known
@@ -113,7 +113,7 @@ def _progress(queries: Sequence[JudgedQuery], name: str) -> Iterator[JudgedQuery
     yield from track(queries, name, console=console, transient=True, disable=not console.is_terminal)
 
 
-def _rows(found: Iterable[Measured]) -> Iterator[str]:
+def _rows(found: Iterable[RankerFigures]) -> Iterator[str]:
     yield ""
     depths = "".join(f"{f'R@{depth}':>6}" for depth in DEPTHS)
     yield f"{'':12}{depths}   tools recall  empty   build ms query ms"

@@ -73,7 +73,7 @@ DEPTHS = (1, 3, 5, 8, 10)
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RankerFigures:
     """The measurements of one ranker.
 
     Attributes:
@@ -107,7 +107,7 @@ def measure(
     cards: Sequence[ToolCard],
     queries: Iterable[JudgedQuery],
     spec: SearchSpec,
-) -> Measured:
+) -> RankerFigures:
     """Run every query through a ranker: with the spec's settings, and to the greatest depth without the cut."""
     build(cards[:1])  # one-time imports do not count
     start = perf_counter()
@@ -126,7 +126,7 @@ def measure(
         ranked = index.search(query.query, spec=deep).tools
         for depth in DEPTHS:
             shares[depth].append(_share(query.tools, ranked[:depth]))
-    return Measured(
+    return RankerFigures(
         ranker=name,
         recall={depth: fmean(each) for depth, each in shares.items()},
         returned=fmean(returned),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from cuecard.agent.build import Draft, make_draft
+from cuecard.agent.build import AgentDraft, make_draft
 from cuecard.agent.lint import lint
 from cuecard.agent.world import Memo
 from cuecard.config.agent_file import TokensSpec
@@ -25,7 +25,7 @@ from cuecard.files.tree import search
 from cuecard.model import CountTokens
 from cuecard.records import dataclass
 from cuecard.workbench.check.codes import CODES
-from cuecard.workbench.check.formats import Checked, Format, print_report
+from cuecard.workbench.check.formats import AgentProblems, Format, print_report
 from cuecard.workbench.output import counted, json_text
 
 
@@ -98,7 +98,7 @@ def _unknown(option: str, names: list[str]) -> Iterator[Problem]:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class CheckOptions:
     """The options of a check.
 
     Attributes:
@@ -116,7 +116,7 @@ class Options:
     allow_code: bool = False
 
 
-def check(*agents: Path, options: Options = Options()) -> int:
+def check(*agents: Path, options: CheckOptions = CheckOptions()) -> int:
     """Print the problems; returns 1 if there is an error, 0 otherwise (warnings do not fail a check).
 
     Args:
@@ -127,16 +127,16 @@ def check(*agents: Path, options: Options = Options()) -> int:
         InputError: when `select` or `ignore` names no check.
     """
     counts = matcher(options.select, options.ignore)
-    checked, there = list[Checked](), dict[Path, None]()
+    checked, there = list[AgentProblems](), dict[Path, None]()
     for each in map(find_content, agents):
         found, unread = _agents(each)
         there |= dict.fromkeys(found)
-        checked += [Checked(unread, str(each))] if unread else []
+        checked += [AgentProblems(unread, str(each))] if unread else []
     kept = cache_at(read_settings().cache_folder)
     counter = cache(lambda encoding: kept_counter(encoding, kept))  # stored counts are read once for all agents
     for agent in there:
         problems, facts = _problems(agent, counter, allow_code=options.allow_code)
-        checked.append(Checked([problem for problem in problems if counts(problem.code)], facts))
+        checked.append(AgentProblems([problem for problem in problems if counts(problem.code)], facts))
     print_report(checked, options.format)
     told = [problem for each in checked for problem in each.problems]
     return 1 if any(options.strict or problem.severity == "error" for problem in told) else 0
@@ -166,7 +166,7 @@ def _problems(agent: Path, counter: Callable[[str], CountTokens], *, allow_code:
     return _sorted(problems, draft.sources), _facts(draft) or str(agent)
 
 
-def _facts(draft: Draft) -> str:
+def _facts(draft: AgentDraft) -> str:
     if draft.has_errors or draft.spec is None or draft.assembly is None:
         return ""
     return (

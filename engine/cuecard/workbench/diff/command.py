@@ -12,7 +12,7 @@ from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.pipeline.comparison import compare_manifests
 from cuecard.workbench.diff.markdown import Rate, markdown
 from cuecard.workbench.diff.review import review
-from cuecard.workbench.diff.sides import Reading
+from cuecard.workbench.diff.sides import SideOptions
 from cuecard.workbench.diff.view import print_json, print_text
 from cuecard.workbench.output import tell
 from cuecard.workbench.price import find_profile, price
@@ -21,7 +21,7 @@ Form: TypeAlias = Literal["text", "json", "markdown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DiffOptions:
     """The options of the command; `per_million` is the price of a million uncached input tokens in US dollars."""
 
     turns: Sequence[Path] = ()
@@ -31,7 +31,7 @@ class Options:
     form: Form = "text"
 
 
-def diff(before: str, after: str, reading: Reading, options: Options) -> int:
+def diff(before: str, after: str, reading: SideOptions, options: DiffOptions) -> int:
     """Print the differences; returns 0, or with `exit_code` 1 if there are any; 2 if a side cannot be read or
     rendered.
     """
@@ -46,7 +46,7 @@ def diff(before: str, after: str, reading: Reading, options: Options) -> int:
         return 2
 
 
-def _refuse_what_does_not_fit(options: Options) -> None:
+def _refuse_what_does_not_fit(options: DiffOptions) -> None:
     wrong = []
     if options.form != "markdown" and len(options.turns) > 1:
         wrong.append(Problem("wrong-option", "several turns require Markdown", "add --format markdown", "--turn"))
@@ -57,7 +57,7 @@ def _refuse_what_does_not_fit(options: Options) -> None:
         raise InputError(wrong)
 
 
-def _refuse_idle(reading: Reading, before: str, after: str, options: Options) -> None:
+def _refuse_idle(reading: SideOptions, before: str, after: str, options: DiffOptions) -> None:
     """Raise `InputError` if tools are given as discovered but no prompt would be rendered with them."""
     if not reading.discovered:
         return
@@ -78,7 +78,7 @@ def _refuse_idle(reading: Reading, before: str, after: str, options: Options) ->
         )
 
 
-def _compare(before: str, after: str, reading: Reading, options: Options) -> int:
+def _compare(before: str, after: str, reading: SideOptions, options: DiffOptions) -> int:
     profile = find_profile(options.model) if options.model else None
     one, other = reading.side(before), reading.side(after)
     comparison = compare_manifests(one.manifest, other.manifest)
@@ -87,7 +87,7 @@ def _compare(before: str, after: str, reading: Reading, options: Options) -> int
     return 1 if options.exit_code and comparison.differs else 0
 
 
-def _review(before: str, after: str, reading: Reading, options: Options) -> int:
+def _review(before: str, after: str, reading: SideOptions, options: DiffOptions) -> int:
     rate = Rate(find_profile(options.model), options.per_million) if options.model else None
     reviewed = review(before, after, reading, options.turns)
     sys.stdout.write(markdown(reviewed, rate))

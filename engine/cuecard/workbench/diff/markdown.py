@@ -10,7 +10,7 @@ from itertools import islice
 from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import CuecardError, visible
 from cuecard.pipeline.changes import Change
-from cuecard.workbench.diff.review import Review, Reviewed
+from cuecard.workbench.diff.review import Review, TurnReview
 from cuecard.workbench.diff.sides import Side
 from cuecard.workbench.diff.view import lines
 from cuecard.workbench.price import dollars, price_of_calls
@@ -38,7 +38,7 @@ def row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
-class Body:
+class CommentText:
     """A text with a maximum length.
 
     Args:
@@ -104,7 +104,7 @@ class _Section:
 def markdown(review: Review, rate: Rate | None) -> str:
     """The review for people, at most `MAX_CHARACTERS` long; with `rate`, it includes the cost of calls."""
     differing = [turn for turn in review.turns if turn.differs]
-    body = Body(MAX_CHARACTERS)
+    body = CommentText(MAX_CHARACTERS)
     body.take(f"**{_headline(review, differing)}**\n\n{code(review.before)} → {code(review.after)}\n")
     if not differing:
         return body.text
@@ -121,7 +121,7 @@ def markdown(review: Review, rate: Rate | None) -> str:
     return body.text
 
 
-def _headline(review: Review, differing: Sequence[Reviewed]) -> str:
+def _headline(review: Review, differing: Sequence[TurnReview]) -> str:
     count = len(review.turns)
     where = f" in {len(differing)} of {count} turns" if count > 1 else ""
     failed = sum(turn.after is None for turn in differing)
@@ -146,7 +146,7 @@ def _heading(rate: Rate | None) -> str:
     return row(names) + row(lines_)
 
 
-def _turn_row(turn: Reviewed, rate: Rate | None) -> str:
+def _turn_row(turn: TurnReview, rate: Rate | None) -> str:
     counts = [f"{side.manifest.total_tokens:,}" if side else "-" for side in (turn.before, turn.after)]
     found = turn.comparison
     change = _delta(found.tokens_before, found.tokens_after) if found else _why(turn)
@@ -157,7 +157,7 @@ def _turn_row(turn: Reviewed, rate: Rate | None) -> str:
     return row([code(turn.name or "no turn file"), *counts, change, *prices])
 
 
-def _why(turn: Reviewed) -> str:
+def _why(turn: TurnReview) -> str:
     """The text in place of a change."""
     if turn.failure:
         return f"cannot be rendered: {_first(turn.failure)}"
@@ -177,7 +177,7 @@ def _unit(rate: Rate) -> str:
     return f"Calls are priced for {model} at {price}; the prompt alone, without messages and tools."
 
 
-def _sections(turns: Iterable[Reviewed]) -> list[_Section]:
+def _sections(turns: Iterable[TurnReview]) -> list[_Section]:
     """Each change once, with its turns, the largest first."""
     found: dict[object, _Section] = {}
     for turn in turns:
@@ -187,7 +187,7 @@ def _sections(turns: Iterable[Reviewed]) -> list[_Section]:
     return sorted(found.values(), key=lambda each: -abs(each.change.tokens_after - each.change.tokens_before))
 
 
-def _changes(turn: Reviewed) -> Iterator[tuple[Change, tuple[str, ...]]]:
+def _changes(turn: TurnReview) -> Iterator[tuple[Change, tuple[str, ...]]]:
     comparison = turn.comparison
     if comparison is None or turn.before is None or turn.after is None:
         return
@@ -207,7 +207,7 @@ def _delta(before: int, after: int) -> str:
     return f"{after - before:+,}" if after != before else "0"
 
 
-def _add_lines(body: Body, sections: Sequence[_Section]) -> None:
+def _add_lines(body: CommentText, sections: Sequence[_Section]) -> None:
     """Add the lines of each section, folded, while there is room; then the number of those left out."""
     note = "\nMore lines are omitted: `cuecard diff` shows them.\n"
     for section in sections:

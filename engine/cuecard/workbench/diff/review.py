@@ -10,7 +10,7 @@ from typing import TypeAlias
 from cuecard.errors import CuecardError, InputError
 from cuecard.pipeline.changes import Comparison
 from cuecard.pipeline.comparison import compare_manifests
-from cuecard.workbench.diff.sides import Reading, Side
+from cuecard.workbench.diff.sides import Side, SideOptions
 from cuecard.workbench.testing.turns import find_turns, steps_of
 
 _Sides: TypeAlias = Mapping[str, Side | CuecardError]
@@ -18,7 +18,7 @@ _Sides: TypeAlias = Mapping[str, Side | CuecardError]
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
+class TurnReview:
     """One turn in both editions.
 
     Attributes:
@@ -53,10 +53,10 @@ class Review:
 
     before: str
     after: str
-    turns: tuple[Reviewed, ...]
+    turns: tuple[TurnReview, ...]
 
 
-def review(before: str, after: str, reading: Reading, turns: Sequence[Path]) -> Review:
+def review(before: str, after: str, reading: SideOptions, turns: Sequence[Path]) -> Review:
     """Render the same turns, in their current form, with both editions.
 
     An earlier edition that is missing or cannot be rendered is reported, but not an error: a pull request may add an
@@ -76,7 +76,7 @@ def review(before: str, after: str, reading: Reading, turns: Sequence[Path]) -> 
     return Review(before, after, tuple(_reviewed(name, earlier.get(name), side) for name, side in later.items()))
 
 
-def _sides(name: str, reading: Reading, files: Sequence[Path]) -> _Sides:
+def _sides(name: str, reading: SideOptions, files: Sequence[Path]) -> _Sides:
     with reading.opened(name) as engine:
         steps = [each for file in files for each in steps_of(engine, file)]
         return {turn: Side.of(name, step) if not isinstance(step, CuecardError) else step for turn, step in steps}
@@ -88,8 +88,8 @@ def _names_nothing(error: CuecardError, name: str) -> bool:
     return isinstance(error, InputError) and not there
 
 
-def _reviewed(name: str, before: Side | CuecardError | None, after: Side | CuecardError) -> Reviewed:
-    return Reviewed(
+def _reviewed(name: str, before: Side | CuecardError | None, after: Side | CuecardError) -> TurnReview:
+    return TurnReview(
         name,
         before if isinstance(before, Side) else None,
         after if isinstance(after, Side) else None,

@@ -40,7 +40,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SideOptions:
     """The options for reading sides.
 
     Attributes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from cuecard.catalogue.words import WordReader
 from cuecard.model import ToolCard
-from cuecard.workbench.field.records import Called, Requested, read_records
+from cuecard.workbench.field.records import CallRecord, RequestRecord, read_records
 
 _SHARED_WORDS = 2
 """The number of shared words from which a GOTCHA is likely to describe an error."""
@@ -87,7 +87,7 @@ class FieldReport:
 
 
 def field_report(
-    requests: Sequence[Requested], search_tool: str, cards: Mapping[str, ToolCard] | None = None
+    requests: Sequence[RequestRecord], search_tool: str, cards: Mapping[str, ToolCard] | None = None
 ) -> FieldReport:
     """The findings in these requests.
 
@@ -96,7 +96,7 @@ def field_report(
         search_tool: the name of the search tool.
         cards: the agent's tools, for what their GOTCHA says.
     """
-    talks: dict[str, list[Requested]] = defaultdict(list)
+    talks: dict[str, list[RequestRecord]] = defaultdict(list)
     for request in requests:
         talks[request.conversation].append(request)
     tools: dict[str, _Tool] = defaultdict(_Tool)
@@ -115,7 +115,7 @@ def field_report(
     return FieldReport(len(talks), len(requests), tuple(uses), searches, any(r.calls for r in requests))
 
 
-def _count(tools: dict[str, _Tool], name: str, talk: Sequence[Requested], cards: Mapping[str, ToolCard]) -> None:
+def _count(tools: dict[str, _Tool], name: str, talk: Sequence[RequestRecord], cards: Mapping[str, ToolCard]) -> None:
     instructed = {record.id for request in talk for record in request.manifest.protocols}
     instructed |= {tool for tool, card in cards.items() if card.instructions}
     for request in talk:
@@ -142,7 +142,7 @@ def _speaks_of(card: ToolCard | None, told: str) -> bool:
     return len(reader.parts(card.instructions.gotcha) & reader.parts(told)) >= _SHARED_WORDS
 
 
-def _searches(talks: Iterable[Sequence[Requested]], search_tool: str) -> tuple[SearchUse, ...]:
+def _searches(talks: Iterable[Sequence[RequestRecord]], search_tool: str) -> tuple[SearchUse, ...]:
     counted: Counter[tuple[str, tuple[str, ...], str]] = Counter()
     for talk in talks:
         counted.update(_idle([call for request in talk for call in request.calls], search_tool))
@@ -150,7 +150,7 @@ def _searches(talks: Iterable[Sequence[Requested]], search_tool: str) -> tuple[S
     return tuple(SearchUse(query, times, found, meant) for (query, found, meant), times in rows)
 
 
-def _idle(calls: Sequence[Called], search_tool: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
+def _idle(calls: Sequence[CallRecord], search_tool: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
     """The searches without a call of their results before the next one, and what was meant."""
     places = [at for at, call in enumerate(calls) if call.tool == search_tool]
     for number, at in enumerate(places):
@@ -164,7 +164,7 @@ def _idle(calls: Sequence[Called], search_tool: str) -> Iterator[tuple[str, tupl
             yield calls[at].query, calls[at].found, meant
 
 
-__all__ = ["Called", "FieldReport", "Requested", "SearchUse", "ToolUse", "field_report", "read_records"]
+__all__ = ["CallRecord", "FieldReport", "RequestRecord", "SearchUse", "ToolUse", "field_report", "read_records"]
 
 
 def tool_advice(use: ToolUse, *, with_calls: bool) -> Iterator[str]:

@@ -20,7 +20,7 @@ _ERROR_CHARACTERS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CallRecord:
     """A tool call and its result.
 
     Attributes:
@@ -39,21 +39,21 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Requested:
+class RequestRecord:
     """One request: the conversation it belongs to, the manifest of its prompt, and the model's calls."""
 
     conversation: str
     manifest: Manifest
-    calls: tuple[Called, ...] = ()
+    calls: tuple[CallRecord, ...] = ()
 
 
-def read_records(texts: Iterable[tuple[str, str]]) -> tuple[list[Requested], list[Problem]]:
+def read_records(texts: Iterable[tuple[str, str]]) -> tuple[list[RequestRecord], list[Problem]]:
     """The requests in files of JSON or JSON lines, and what could not be read; an unreadable line costs only itself.
 
     Args:
         texts: the name and the text of each file; without `conversation`, a file of lines is one conversation.
     """
-    requests: list[Requested] = []
+    requests: list[RequestRecord] = []
     problems: list[Problem] = []
     for name, text in texts:
         for where, line in _objects(name, text):
@@ -82,7 +82,7 @@ class WrongShapeError(ValueError):
     """A record that has another shape."""
 
 
-def _request(data: Any, where: str, name: str) -> Requested:
+def _request(data: Any, where: str, name: str) -> RequestRecord:
     if not isinstance(data, Mapping):
         raise WrongShapeError("this is not a JSON object")
     manifest = data.get("manifest", data)
@@ -90,15 +90,15 @@ def _request(data: Any, where: str, name: str) -> Requested:
     if not isinstance(calls, (list, tuple)) or not all(isinstance(call, Mapping) for call in calls):
         raise WrongShapeError("`calls` should be a list of objects")
     conversation = str(data.get("conversation") or name)
-    return Requested(conversation, Manifest.from_json(manifest, where), tuple(_call(call) for call in calls))
+    return RequestRecord(conversation, Manifest.from_json(manifest, where), tuple(_call(call) for call in calls))
 
 
-def _call(data: Mapping[str, Json]) -> Called:
+def _call(data: Mapping[str, Json]) -> CallRecord:
     failed = data.get("is_error") is True
     result = data.get("result")
     told = (result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)) if failed else ""
     found = () if failed else found_names(result).names
-    return Called(str(data.get("tool", "")), _query(data.get("arguments")), found, failed, told[:_ERROR_CHARACTERS])
+    return CallRecord(str(data.get("tool", "")), _query(data.get("arguments")), found, failed, told[:_ERROR_CHARACTERS])
 
 
 def _query(arguments: Json) -> str:

@@ -11,14 +11,14 @@ from pathlib import Path
 from cuecard.errors import InputError, Problem, SpecError, pictures, visible
 from cuecard.files.atomic_write import has_other_names, rewrite
 from cuecard.files.host_code import helper_loader
-from cuecard.workbench.fmt.files import File, Found, find_files
+from cuecard.workbench.fmt.files import File, FileChoice, find_files
 from cuecard.workbench.fmt.texts import Texts
 from cuecard.workbench.fmt.yaml_layout import KeptError, formatted_yaml, not_formatted
 from cuecard.workbench.output import json_text
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class FormatOptions:
     """The options of formatting.
 
     Attributes:
@@ -40,14 +40,14 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class FormattedFile:
     """A file that needs formatting, and its formatted text."""
 
     file: File
     text: str
 
 
-def fmt(paths: Sequence[Path], options: Options = Options()) -> int:
+def fmt(paths: Sequence[Path], options: FormatOptions = FormatOptions()) -> int:
     """Format files and folders; the exit code is 1 for an error, or if files would change but are not written.
 
     Args:
@@ -66,24 +66,24 @@ def fmt(paths: Sequence[Path], options: Options = Options()) -> int:
     return 1 if failed or (changed and not options.writes) else 0
 
 
-def _yaml(found: Found, problems: list[Problem]) -> Iterator[Changed]:
+def _yaml(found: FileChoice, problems: list[Problem]) -> Iterator[FormattedFile]:
     for file in found.yaml.values():
         try:
-            yield Changed(file, formatted_yaml(file.text, file.name))
+            yield FormattedFile(file, formatted_yaml(file.text, file.name))
         except KeptError as why:
             problems.append(not_formatted(file.name, str(why)))
         except SpecError as error:
             problems += error.problems
 
 
-def _texts(found: Found, problems: list[Problem], *, allow_code: bool) -> list[Changed]:
+def _texts(found: FileChoice, problems: list[Problem], *, allow_code: bool) -> list[FormattedFile]:
     texts = Texts(found, helper_loader(allow_code=allow_code))
-    made = [Changed(file, text) for file, text in texts.formatted()]
+    made = [FormattedFile(file, text) for file, text in texts.formatted()]
     problems += texts.problems
     return made
 
 
-def _is_linked(each: Changed, problems: list[Problem]) -> bool:
+def _is_linked(each: FormattedFile, problems: list[Problem]) -> bool:
     """Whether it has further hard links, which would keep the old text."""
     linked = has_other_names(each.file.path)
     if linked:
@@ -91,7 +91,7 @@ def _is_linked(each: Changed, problems: list[Problem]) -> bool:
     return linked
 
 
-def _is_written(each: Changed, problems: list[Problem]) -> bool:
+def _is_written(each: FormattedFile, problems: list[Problem]) -> bool:
     try:
         rewrite(each.file.path, each.text, each.file.text)
     except InputError as error:
@@ -100,7 +100,7 @@ def _is_written(each: Changed, problems: list[Problem]) -> bool:
     return True
 
 
-def _show(changed: Sequence[Changed], read: int, problems: Sequence[Problem], options: Options) -> None:
+def _show(changed: Sequence[FormattedFile], read: int, problems: Sequence[Problem], options: FormatOptions) -> None:
     failed = any(problem.severity == "error" for problem in problems)
     if options.as_json:
         told = {
@@ -121,11 +121,11 @@ def _show(changed: Sequence[Changed], read: int, problems: Sequence[Problem], op
         print(f"{_files(len(changed))} {verb}, {_files(read - len(changed))} already formatted")
 
 
-def _told(each: Changed, *, diff: bool) -> dict[str, str]:
+def _told(each: FormattedFile, *, diff: bool) -> dict[str, str]:
     return {"file": each.file.name, **({"diff": "".join(_diff(each))} if diff else {})}
 
 
-def _line(each: Changed, *, written: bool) -> str:
+def _line(each: FormattedFile, *, written: bool) -> str:
     return f"{'formatted' if written else 'would format'} {visible(each.file.name)}\n"
 
 
@@ -133,7 +133,7 @@ def _files(count: int) -> str:
     return f"{count} file" if count == 1 else f"{count} files"
 
 
-def _diff(each: Changed) -> Iterator[str]:
+def _diff(each: FormattedFile) -> Iterator[str]:
     """The changes line by line, with line ends, a byte order mark and control characters made visible."""
     name = visible(each.file.name)
     before = each.file.data.decode("utf-8").splitlines(keepends=True)

@@ -12,7 +12,7 @@ from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.file_kinds import kind_of
 from cuecard.errors import Problem, SpecError
 from cuecard.files.content import ENDINGS
-from cuecard.files.roots import Place, is_file, is_folder, is_there, shown
+from cuecard.files.roots import RealPlace, is_file, is_folder, is_there, shown
 from cuecard.files.safe_read import decoded, read_bytes
 from cuecard.files.tree import search
 
@@ -33,7 +33,7 @@ class File:
 
 
 @dataclass(slots=True)
-class Found:
+class FileChoice:
     """The files found under the paths.
 
     Attributes:
@@ -55,9 +55,9 @@ class Found:
         return path in self.texts or any(path.is_relative_to(folder) for folder in self.folders)
 
 
-def find_files(paths: Sequence[Path]) -> Found:
+def find_files(paths: Sequence[Path]) -> FileChoice:
     """Read everything under these paths; unreadable files are reported, and the others are still found."""
-    found = Found()
+    found = FileChoice()
     for path in paths:
         if not is_there(path):
             hint = "check the path: it is relative to the current folder"
@@ -75,7 +75,7 @@ def read_file(real: Path, name: str) -> File:
     Raises:
         SpecError: when it cannot be read as text.
     """
-    place = Place(os.fspath(real.parent), (real.name,))
+    place = RealPlace(os.fspath(real.parent), (real.name,))
     data = read_bytes(real, limit=MAX_BYTES, place=place)
     return File(real, name, data, decoded(data, name))
 
@@ -97,7 +97,7 @@ def is_agent(path: Path) -> bool:
         return False
 
 
-def _folder(found: Found, folder: Path) -> None:
+def _folder(found: FileChoice, folder: Path) -> None:
     found.folders.append(Path(os.path.realpath(folder)))
     walk = search(folder, lambda name: any(fnmatch(name, each) for each in ENDINGS))
     found.problems += walk.problems
@@ -105,7 +105,7 @@ def _folder(found: Found, folder: Path) -> None:
         _yaml(found, each.place.path, shown(folder.joinpath(*each.shown)), named=False)
 
 
-def _file(found: Found, path: Path) -> None:
+def _file(found: FileChoice, path: Path) -> None:
     real = Path(os.path.realpath(path))
     if any(fnmatch(path.name, each) for each in ENDINGS):
         _yaml(found, real, shown(path), named=True)
@@ -116,7 +116,7 @@ def _file(found: Found, path: Path) -> None:
         found.problems += error.problems
 
 
-def _yaml(found: Found, real: Path, name: str, *, named: bool) -> None:
+def _yaml(found: FileChoice, real: Path, name: str, *, named: bool) -> None:
     if real in found.yaml:
         return
     try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from cuecard.agent.agent import Agent
-from cuecard.agent.build import Draft, build_agent, make_draft
+from cuecard.agent.build import AgentDraft, build_agent, make_draft
 from cuecard.agent.host_functions import LoadHelpers
 from cuecard.agent.sections.layout import Layout
 from cuecard.agent.world import Memo
@@ -26,8 +26,8 @@ from cuecard.files.roots import shown
 from cuecard.files.tokens import bundled_counter
 from cuecard.template.rules import BLOCKS
 from cuecard.template.syntax import nodes
-from cuecard.template.syntax.nodes import Block, Content, Partial, Program, Statement
-from cuecard.workbench.fmt.files import File, Found, agents_above, is_agent, read_file
+from cuecard.template.syntax.nodes import Block, Partial, Program, Statement, TextNode
+from cuecard.workbench.fmt.files import File, FileChoice, agents_above, is_agent, read_file
 from cuecard.workbench.fmt.yaml_layout import KINDS, not_formatted
 from cuecard.workbench.testing.turns import MOMENT, TURNS, read_turns
 
@@ -73,7 +73,7 @@ _BLANKS_AT_LINE_END = re.compile(r"[ \t]+\n")
 _BLANK_LINES = re.compile(r"\n{2,}")
 
 
-def shape_of(draft: Draft) -> Shape | None:
+def shape_of(draft: AgentDraft) -> Shape | None:
     """The shape of an agent; None for one with errors."""
     if draft.assembly is None or draft.spec is None or draft.has_errors:
         return None
@@ -87,7 +87,7 @@ def shape_of(draft: Draft) -> Shape | None:
         told = made.tier, tuple(sorted(made.reads)), made.heading, made.leads, made.label, made.stable, made.frame
         sections.append((made.id, told, made.lifetime, trees[key]))
     partials = tuple(
-        (name, _Printed(source.text, layout).program(tree)) for name, (source, tree) in draft.partials.items()
+        (name, _TextShape(source.text, layout).program(tree)) for name, (source, tree) in draft.partials.items()
     )
     results = tuple((form.name, form.text.text, form.error.text, form.spec) for form in draft.results)
     return tuple(sections), partials, layout, draft.names, results
@@ -95,7 +95,7 @@ def shape_of(draft: Draft) -> Shape | None:
 
 def _text(text: str, program: Program, layout: Layout) -> Shape:
     """A separate text, without surrounding white space if the layout trims it."""
-    said = _Printed(text, layout).statements(program.body)
+    said = _TextShape(text, layout).statements(program.body)
     if layout.trim and said:
         said = [_stripped(said[0], left=True), *said[1:]]
         said = [*said[:-1], _stripped(said[-1], left=False)]
@@ -108,7 +108,7 @@ def _stripped(said: Shape, *, left: bool) -> Shape:
     return said.lstrip() if left else said.rstrip()
 
 
-class _Printed:
+class _TextShape:
     """What decides the output of a text: its statements without their places."""
 
     def __init__(self, text: str, layout: Layout) -> None:
@@ -124,7 +124,7 @@ class _Printed:
         return [self._statement(node, exact=exact) for node in body]
 
     def _statement(self, node: Statement, *, exact: bool) -> Shape:
-        if isinstance(node, Content):
+        if isinstance(node, TextNode):
             text = self._text[node.first : node.last]
             return text if exact else self._tidied(text)
         if not isinstance(node, Block | Partial):
@@ -188,7 +188,7 @@ class _Agent:
 class Texts:
     """The texts of the agents that were found, or that use the given files."""
 
-    def __init__(self, found: Found, load: LoadHelpers) -> None:
+    def __init__(self, found: FileChoice, load: LoadHelpers) -> None:
         self._found, self._load, self._memo = found, load, Memo()
         self.problems: list[Problem] = []
         self._agents = {path: agent for path in found.agents if (agent := self._read(path))}

@@ -15,7 +15,7 @@ from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.documents.yaml_events import pure_events
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json
-from cuecard.workbench.fmt.yaml_lines import Lines, spacing
+from cuecard.workbench.fmt.yaml_lines import YamlLines, spacing
 
 _ODD_BREAKS = re.compile("[\\x85\\u2028\\u2029]")
 _WHITE = re.compile("[ \\t\\n]+")
@@ -53,7 +53,7 @@ def _once(text: str) -> str:
     events = [*pure_events(text)]
     rows = text.split("\n")
     edits = spacing(events, rows)
-    lines = Lines(rows, events)
+    lines = YamlLines(rows, events)
     if lines.explicit:
         raise KeptError("it has keys written with `?`")
     return lines.laid_out(edits)

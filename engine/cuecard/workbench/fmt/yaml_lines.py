@@ -100,7 +100,7 @@ class _Block:
     header: str
 
 
-class Lines:
+class YamlLines:
     """The lines of one text, with what the reader found out about them.
 
     Attributes:

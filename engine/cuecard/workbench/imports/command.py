@@ -13,7 +13,7 @@ from cuecard.files.roots import is_folder, is_there, shown
 from cuecard.files.safe_read import read_text
 from cuecard.model import Json
 from cuecard.workbench.imports.dotprompt import read_dotprompt
-from cuecard.workbench.imports.prompt import Imported, Input, Message
+from cuecard.workbench.imports.prompt import ImportedPrompt, Input, PromptMessage
 from cuecard.workbench.imports.prompty import read_prompty
 from cuecard.workbench.output import counted, json_text
 
@@ -21,7 +21,7 @@ ENDINGS = (".prompt", ".prompty")
 """The known extensions: dotprompt and Prompty."""
 
 
-def read_prompt_file(path: Path) -> Imported:
+def read_prompt_file(path: Path) -> ImportedPrompt:
     """One file of another tool.
 
     Raises:
@@ -66,7 +66,7 @@ def agent_name(name: str) -> str:
     return (made if made[:1].isalpha() else f"agent-{made}".rstrip("-"))[:64]
 
 
-def files_of(imported: Imported) -> dict[str, str]:
+def files_of(imported: ImportedPrompt) -> dict[str, str]:
     """The files as paths and texts. Texts are in separate files; the turn has the sample's values, or the first
     that fit.
     """
@@ -88,7 +88,7 @@ def files_of(imported: Imported) -> dict[str, str]:
     }
 
 
-def _sections(imported: Imported) -> Iterator[tuple[str, Message]]:
+def _sections(imported: ImportedPrompt) -> Iterator[tuple[str, PromptMessage]]:
     """Each message with a name."""
     seen: dict[str, int] = {}
     for message in imported.messages:
@@ -97,7 +97,7 @@ def _sections(imported: Imported) -> Iterator[tuple[str, Message]]:
         yield (message.role if number == 1 else f"{message.role}-{number}"), message
 
 
-def _agent(imported: Imported, sections: list[tuple[str, Message]]) -> Iterator[str]:
+def _agent(imported: ImportedPrompt, sections: list[tuple[str, PromptMessage]]) -> Iterator[str]:
     yield "".join(f"# {line}\n" for line in imported.description.split("\n") if line.strip() and line.isprintable())
     yield f"agent: {agent_name(imported.name)}\n"
     if imported.inputs:
@@ -161,8 +161,8 @@ def import_files(paths: Sequence[Path], folder: Path, *, check: bool, as_json: b
     return 1 if any(check or problem.severity == "error" for problem in problems) else 0
 
 
-def _read(paths: Sequence[Path]) -> list[Imported]:
-    found: dict[str, Imported] = {}
+def _read(paths: Sequence[Path]) -> list[ImportedPrompt]:
+    found: dict[str, ImportedPrompt] = {}
     wrong: list[CuecardError] = []
     for path in dict.fromkeys(paths):
         try:

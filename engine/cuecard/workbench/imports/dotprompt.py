@@ -8,8 +8,18 @@ from dataclasses import replace
 from cuecard.config.documents.document import Document, Path
 from cuecard.errors import Problem
 from cuecard.model import Json
-from cuecard.workbench.imports.handlebars import Body, Marker, from_handlebars
-from cuecard.workbench.imports.prompt import EMPTY, ROLES, Front, Imported, Input, Message, Notes, Role, read_front
+from cuecard.workbench.imports.handlebars import HandlebarsText, Marker, from_handlebars
+from cuecard.workbench.imports.prompt import (
+    EMPTY,
+    ROLES,
+    FrontMatterFile,
+    ImportedPrompt,
+    Input,
+    Notes,
+    PromptMessage,
+    Role,
+    read_front,
+)
 from cuecard.workbench.imports.schemas import Schema, type_of_value
 
 Partials = Callable[[str], tuple[str, str] | None]
@@ -25,7 +35,7 @@ _TELLING = 40  # the characters of a text that an error shows
 _SILENT = {"name", "description", "input"}
 
 
-def read_dotprompt(text: str, name: str, stem: str, partial: Partials) -> Imported:
+def read_dotprompt(text: str, name: str, stem: str, partial: Partials) -> ImportedPrompt:
     """One `.prompt` file.
 
     Args:
@@ -55,7 +65,7 @@ def read_dotprompt(text: str, name: str, stem: str, partial: Partials) -> Import
         notes.add(line, f"`{missing}` is read, but no schema declares it: it is a `{kind}` here", hint, "warning")
         declared[missing] = Input(kind, (EMPTY[kind],))
     said = document.value.get("description")
-    return Imported(
+    return ImportedPrompt(
         name=_told(document, "name") or stem,
         source=name,
         messages=tuple(_messages(body, notes)),
@@ -68,13 +78,13 @@ def read_dotprompt(text: str, name: str, stem: str, partial: Partials) -> Import
     )
 
 
-def _trimmed(front: Front) -> Front:
+def _trimmed(front: FrontMatterFile) -> FrontMatterFile:
     """The body as dotprompt reads it: without surrounding white space if there is front matter."""
     if front.document is None:
         return front
     body = front.body.lstrip()
     skipped = front.body[: len(front.body) - len(body)].count("\n")
-    return Front(front.document, body.rstrip(), front.line + skipped)
+    return FrontMatterFile(front.document, body.rstrip(), front.line + skipped)
 
 
 def _told(document: Document, key: str) -> str:
@@ -114,7 +124,7 @@ def _unknown(document: Document, path: Path, given: Mapping[str, Json], known: s
             yield document.problem((*path, key), "not-imported", message, hint, key=True, severity="warning")
 
 
-def _partials(body: Body, notes: Notes, partial: Partials, found: dict[str, str]) -> Iterator[Body]:
+def _partials(body: HandlebarsText, notes: Notes, partial: Partials, found: dict[str, str]) -> Iterator[HandlebarsText]:
     """Collect every partial, including those that partials name, in `found`."""
     for name, line in body.partials.items():
         if name in found:
@@ -137,7 +147,7 @@ def _partials(body: Body, notes: Notes, partial: Partials, found: dict[str, str]
         yield from _partials(inner, notes, partial, found)
 
 
-def _messages(body: Body, notes: Notes) -> Sequence[Message]:
+def _messages(body: HandlebarsText, notes: Notes) -> Sequence[PromptMessage]:
     """The messages of a body; if the history has no place, it comes before the final user message."""
     found = list(_parted(body, notes))
     if found and found[-1].role == "user" and all(isinstance(part, str) or part.role for part in body.parts):
@@ -145,7 +155,7 @@ def _messages(body: Body, notes: Notes) -> Sequence[Message]:
     return found
 
 
-def _parted(body: Body, notes: Notes) -> Iterator[Message]:
+def _parted(body: HandlebarsText, notes: Notes) -> Iterator[PromptMessage]:
     """Texts with the roles before them; texts of only white space are dropped."""
     role: Role = "user"
     passed, at, line = False, 0, 1
@@ -158,7 +168,7 @@ def _parted(body: Body, notes: Notes) -> Iterator[Message]:
                     at = found if found >= 0 else len(notes.text)  # a translated one, and those after it
                     message = "text for the system after the history: it becomes part of the system prompt here"
                     notes.add(line, message, "no action needed if that is intended", "warning")
-                yield Message(role, part, late=passed and role != "system")
+                yield PromptMessage(role, part, late=passed and role != "system")
         elif part.role in ROLES:
             role = ROLES[part.role]
         elif part.role:

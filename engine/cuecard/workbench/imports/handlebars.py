@@ -12,8 +12,8 @@ from cuecard.template.helpers.standard import NAMES
 from cuecard.template.inputs import inputs_of
 from cuecard.template.syntax.nodes import (
     Block,
-    Call,
     Expression,
+    HelperCall,
     Literal,
     Mustache,
     Partial,
@@ -23,7 +23,7 @@ from cuecard.template.syntax.nodes import (
     walk,
 )
 from cuecard.template.syntax.parser import parse
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 from cuecard.workbench.imports.prompt import Notes
 from cuecard.workbench.imports.writer import between, escaped
 
@@ -49,7 +49,7 @@ class Marker:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class HandlebarsText:
     """The converted template: texts and the markers between them, and the inputs and partials that it names."""
 
     parts: tuple[str | Marker, ...]
@@ -65,7 +65,7 @@ class _Edit:
     marker: Marker | None = None
 
 
-def from_handlebars(text: str, notes: Notes, first_line: int) -> Body:
+def from_handlebars(text: str, notes: Notes, first_line: int) -> HandlebarsText:
     """The body with our helpers in place of dotprompt's.
 
     Args:
@@ -78,7 +78,7 @@ def from_handlebars(text: str, notes: Notes, first_line: int) -> Body:
     """
     # Leading empty lines, so that problems have the lines of the file.
     before = "\n" * (first_line - 1)
-    source = Source(notes.name, before + text)
+    source = TemplateSource(notes.name, before + text)
     program = parse(source)
     reader = _Reader(source, notes)
     edits = sorted(reader.edits(program.body, top=True), key=lambda edit: edit.start)
@@ -87,12 +87,12 @@ def from_handlebars(text: str, notes: Notes, first_line: int) -> Body:
     for use in inputs_of(program.body, source, {*_ELSEWHERE, *_COMPARED, "json", *NAMES}, {}):
         if use.name != "history":
             reads.setdefault(use.name, (kinds.get(use.name, "string"), use.span.line))
-    return Body(tuple(_cut(source.text, edits, len(before))), reads, dict(reader.partials))
+    return HandlebarsText(tuple(_cut(source.text, edits, len(before))), reads, dict(reader.partials))
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    source: Source
+    source: TemplateSource
     notes: Notes
     partials: dict[str, int] = field(default_factory=dict)
 
@@ -150,7 +150,7 @@ class _Reader:
             yield _Edit(closing.start(), closing.end(), f"/{block}")
 
     def partial(self, node: Partial) -> Iterator[_Edit]:
-        if isinstance(node.call.head, Call):
+        if isinstance(node.call.head, HelperCall):
             yield self.left(node, "a partial whose name is computed", "name each partial, in `{{#if}}`")
             return
         if not re.fullmatch(r"[\w-]+", node.call.head.original):
@@ -160,7 +160,7 @@ class _Reader:
         if node.program:
             yield from self.edits(node.program.body)
 
-    def unknown(self, call: Call, *, known: bool = False) -> tuple[str, str] | None:
+    def unknown(self, call: HelperCall, *, known: bool = False) -> tuple[str, str] | None:
         """Why a call cannot be converted: a helper or data of the host."""
         name = _name(call)
         if call.has_arguments and not known and name not in {"json", "lookup"}:
@@ -171,7 +171,7 @@ class _Reader:
         return None
 
     def unknown_value(self, node: Expression) -> tuple[str, str] | None:
-        if isinstance(node, Call):
+        if isinstance(node, HelperCall):
             return self.unknown(node)
         if isinstance(node, Path) and node.data and node.parts and node.parts[0] not in _DATA:
             return f"`{node.original}` is a value supplied by the host", "make it an input"
@@ -193,8 +193,8 @@ def _unknown_helper(name: str) -> tuple[str, str]:
     return f"`{name}` is a helper of the host", "use the helpers of docs/helpers.md, or write your own"
 
 
-def _name(call: Call) -> str:
-    return "" if isinstance(call.head, Call) else call.head.original
+def _name(call: HelperCall) -> str:
+    return "" if isinstance(call.head, HelperCall) else call.head.original
 
 
 def _inner_end(node: Block) -> int:

@@ -13,7 +13,7 @@ from cuecard.errors import InputError, Problem, Span, SpecError
 from cuecard.records import dataclass
 from cuecard.workbench.imports.jinja_expressions import Node, Scope, Untranslatable, condition, quoted, value
 from cuecard.workbench.imports.prompt import Notes
-from cuecard.workbench.imports.writer import Writer
+from cuecard.workbench.imports.writer import HandlebarsWriter
 
 _ENDS = {
     "if": "endif", "for": "endfor", "macro": "endmacro", "call": "endcall", "filter": "endfilter", "with": "endwith",
@@ -23,7 +23,7 @@ _MIDDLES = {"elif", "else"}
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class JinjaPiece:
     """A text or a whole tag; `word` is the first word of a `{% %}`."""
 
     line: int
@@ -33,24 +33,24 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class JinjaBlock:
     """A block: pieces of its opening and middle tags, each with what follows it, and its end."""
 
-    branches: Sequence[tuple[Piece, Sequence[Piece | Block]]]
-    end: Piece | None = None
+    branches: Sequence[tuple[JinjaPiece, Sequence[JinjaPiece | JinjaBlock]]]
+    end: JinjaPiece | None = None
     raw: str = field(default="")
 
 
-def pieces_of(tokens: Iterable[tuple[int, str, str]], first_line: int) -> list[Piece]:
+def pieces_of(tokens: Iterable[tuple[int, str, str]], first_line: int) -> list[JinjaPiece]:
     """Texts and whole tags, in order; line 1 of the template is `first_line` of its file."""
-    pieces: list[Piece] = []
+    pieces: list[JinjaPiece] = []
     tag: list[tuple[str, str]] = []
     line = 1
     for number, kind, text in tokens:
         if not tag:
             line = number
         if kind == "data" and not tag:
-            pieces.append(Piece(number + first_line - 1, "text", text))
+            pieces.append(JinjaPiece(number + first_line - 1, "text", text))
             continue
         tag.append((kind, text))
         if kind.endswith("_end"):
@@ -59,20 +59,20 @@ def pieces_of(tokens: Iterable[tuple[int, str, str]], first_line: int) -> list[P
             word = next((part for each, part in tag if each == "name"), "")
             data = "".join(part for each, part in tag if each == "data")
             if opened == "raw":
-                pieces.append(Piece(line + first_line - 1, "text", data))
+                pieces.append(JinjaPiece(line + first_line - 1, "text", data))
             else:
-                pieces.append(Piece(line + first_line - 1, opened, raw, word))
+                pieces.append(JinjaPiece(line + first_line - 1, opened, raw, word))
             tag = []
         elif kind == "data":  # the text between `{% raw %}` and `{% endraw %}`
-            pieces.append(Piece(line + first_line - 1, "text", text))
+            pieces.append(JinjaPiece(line + first_line - 1, "text", text))
             tag = []
     return pieces
 
 
-def tree_of(pieces: Sequence[Piece]) -> list[Piece | Block]:
+def tree_of(pieces: Sequence[JinjaPiece]) -> list[JinjaPiece | JinjaBlock]:
     """The tree of blocks; Jinja has checked that they are closed."""
-    open_blocks: list[tuple[str, list[tuple[Piece, list[Piece | Block]]], list[str]]] = []
-    top: list[Piece | Block] = []
+    open_blocks: list[tuple[str, list[tuple[JinjaPiece, list[JinjaPiece | JinjaBlock]]], list[str]]] = []
+    top: list[JinjaPiece | JinjaBlock] = []
     for piece in pieces:
         for _, _, raws in open_blocks:
             raws.append(piece.raw)
@@ -82,7 +82,7 @@ def tree_of(pieces: Sequence[Piece]) -> list[Piece | Block]:
         elif open_blocks and piece.word == open_blocks[-1][0]:
             _, branches, raws = open_blocks.pop()
             outer = open_blocks[-1][1][-1][1] if open_blocks else top
-            outer.append(Block(branches, piece, "".join(raws)))
+            outer.append(JinjaBlock(branches, piece, "".join(raws)))
         elif open_blocks and piece.word in _MIDDLES:
             open_blocks[-1][1].append((piece, []))
         elif piece.word in _ENDS and _is_block(piece):
@@ -92,7 +92,7 @@ def tree_of(pieces: Sequence[Piece]) -> list[Piece | Block]:
     return top
 
 
-def _is_block(piece: Piece) -> bool:
+def _is_block(piece: JinjaPiece) -> bool:
     return piece.word != "set" or "=" not in piece.raw
 
 
@@ -134,7 +134,7 @@ def from_jinja(
         pieces = pieces_of(environment.lexer.tokeniter(text, None), first_line)
         tree = tree_of(pieces)
         scope = Scope(types)
-        writer = Writer()
+        writer = HandlebarsWriter()
         _Translator(environment, notes, writer).body(tree, scope)
     except TemplateSyntaxError as error:
         line = error.lineno + first_line - 1
@@ -154,12 +154,12 @@ def _wrong(notes: Notes, line: int, message: str) -> SpecError:
 
 
 class _Translator:
-    def __init__(self, environment: Any, notes: Notes, writer: Writer) -> None:
+    def __init__(self, environment: Any, notes: Notes, writer: HandlebarsWriter) -> None:
         self.environment, self.notes, self.writer = environment, notes, writer
 
-    def body(self, nodes: Sequence[Piece | Block], scope: Scope, *, nested: bool = False) -> None:
+    def body(self, nodes: Sequence[JinjaPiece | JinjaBlock], scope: Scope, *, nested: bool = False) -> None:
         for node in nodes:
-            if isinstance(node, Block):
+            if isinstance(node, JinjaBlock):
                 self.block(node, scope)
             elif node.kind == "text":
                 self.text(node, nested=nested)
@@ -168,20 +168,20 @@ class _Translator:
             elif node.kind == "block":
                 self.left(node, _foreign(node.word))
 
-    def text(self, node: Piece, *, nested: bool) -> None:
+    def text(self, node: JinjaPiece, *, nested: bool) -> None:
         if nested and (found := _ROLE_LINE.search(node.raw)):
             line = node.line + node.raw.count("\n", 0, found.start())
             message = "a role inside a block: the list of messages is fixed here"
             self.notes.add(line, message, "make it a separate section, with `when`")
         self.writer.text(node.raw)
 
-    def variable(self, node: Piece, scope: Scope) -> None:
+    def variable(self, node: JinjaPiece, scope: Scope) -> None:
         try:
             self.print(self.parsed(node).nodes[0], scope, node)
         except Untranslatable as reason:
             self.left(node, reason)
 
-    def print(self, node: Node, scope: Scope, piece: Piece) -> None:
+    def print(self, node: Node, scope: Scope, piece: JinjaPiece) -> None:
         """The Handlebars code that prints an expression."""
         kind = type(node).__name__
         if kind == "Const":
@@ -196,7 +196,7 @@ class _Translator:
             self.writer.tag(_printed(node, scope))
         self.remark(piece, scope)
 
-    def block(self, block: Block, scope: Scope) -> None:
+    def block(self, block: JinjaBlock, scope: Scope) -> None:
         opening = block.branches[0][0]
         try:
             if opening.word == "if":
@@ -215,7 +215,7 @@ class _Translator:
             self.body(body, within, nested=True)
         self.writer.tag(tags[-1], block=True)
 
-    def asked(self, block: Block, scope: Scope) -> tuple[list[str], list[Scope]]:
+    def asked(self, block: JinjaBlock, scope: Scope) -> tuple[list[str], list[Scope]]:
         tags = []
         for piece, _ in block.branches:
             if piece.word == "else":
@@ -225,9 +225,9 @@ class _Translator:
             tags.append(f"{{{{{'#if' if piece.word == 'if' else 'else if'} {asked}}}}}")
         return [*tags, "{{/if}}"], [scope] * len(block.branches)
 
-    def looped(self, block: Block, scope: Scope) -> tuple[list[str], list[Scope]]:
+    def looped(self, block: JinjaBlock, scope: Scope) -> tuple[list[str], list[Scope]]:
         opening = block.branches[0][0]
-        loop = self.parsed(Piece(opening.line, "block", f"{opening.raw}{{% endfor %}}", "for"))
+        loop = self.parsed(JinjaPiece(opening.line, "block", f"{opening.raw}{{% endfor %}}", "for"))
         if type(loop.target).__name__ != "Name" or loop.test is not None or loop.recursive:
             raise Untranslatable(
                 "a loop with several variables, a condition or recursion", "prepare the list in the host"
@@ -242,15 +242,15 @@ class _Translator:
         tags = [f"{{{{#each {items} as |{loop.target.name}|}}}}", *["{{else}}"] * (len(block.branches) - 1)]
         return [*tags, "{{/each}}"], [scope.inside(loop.target.name), scope]
 
-    def parsed(self, piece: Piece) -> Node:
+    def parsed(self, piece: JinjaPiece) -> Node:
         return self.environment.parse(piece.raw).body[0]
 
-    def remark(self, piece: Piece, scope: Scope) -> None:
+    def remark(self, piece: JinjaPiece, scope: Scope) -> None:
         for message, hint in scope.remarks:
             self.notes.add(piece.line, message, hint, "warning")
         scope.remarks.clear()
 
-    def left(self, piece: Piece, reason: Untranslatable, raw: str = "") -> None:
+    def left(self, piece: JinjaPiece, reason: Untranslatable, raw: str = "") -> None:
         """Text that is not converted stays as it is, after a mark."""
         self.notes.add(piece.line, reason.message, reason.hint)
         self.writer.text(f"{self.notes.mark(piece.line)}{raw or piece.raw}")
@@ -261,9 +261,9 @@ def _foreign(word: str) -> Untranslatable:
     return Untranslatable(message, _HINTS.get(word, "compute it in the host"))
 
 
-def _as_if(piece: Piece) -> Piece:
+def _as_if(piece: JinjaPiece) -> JinjaPiece:
     raw = re.sub(r"^\{%([-+]?)\s*elif", r"{%\1 if", piece.raw)
-    return Piece(piece.line, "block", f"{raw}{{% endif %}}", "if")
+    return JinjaPiece(piece.line, "block", f"{raw}{{% endif %}}", "if")
 
 
 def _printed(node: Node, scope: Scope) -> str:

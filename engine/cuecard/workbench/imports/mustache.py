@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cuecard.config.values import InputType
 from cuecard.records import dataclass
-from cuecard.template.syntax.nodes import Block, Call, Mustache, Partial, Path, Statement
+from cuecard.template.syntax.nodes import Block, HelperCall, Mustache, Partial, Path, Statement
 from cuecard.template.syntax.parser import parse
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 from cuecard.workbench.imports.prompt import Notes
 from cuecard.workbench.imports.writer import between, escaped
 
@@ -30,7 +30,7 @@ def from_mustache(
         TemplateSyntaxError: when its tags cannot be read.
     """
     before = "\n" * (first_line - 1)
-    source = Source(notes.name, before + text)
+    source = TemplateSource(notes.name, before + text)
     reader = _Reader(source, types, notes, {})
     edits = sorted(reader.edits(parse(source).body, ()))
     out, at = "", len(before)
@@ -42,7 +42,7 @@ def from_mustache(
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    source: Source
+    source: TemplateSource
     types: Mapping[str, InputType]
     notes: Notes
     reads: dict[str, InputType]
@@ -61,7 +61,7 @@ class _Reader:
 
     def value(self, node: Mustache, around: tuple[str, ...]) -> _Edit:
         head = node.call.head
-        if node.call.has_arguments or isinstance(head, Call):
+        if node.call.has_arguments or isinstance(head, HelperCall):
             return self.left(node, "a tag with arguments is not Mustache", "write it with the helpers here")
         path = self.path(head.original, around)
         if node.escaped and not self.reads.get("", None):
@@ -83,7 +83,7 @@ class _Reader:
         return f"{'../' * depth}{name}"
 
     def section(self, node: Block, around: tuple[str, ...]) -> Iterator[_Edit]:
-        name = "" if isinstance(node.call.head, Call) else node.call.head.original
+        name = "" if isinstance(node.call.head, HelperCall) else node.call.head.original
         kind = self.types.get(name)
         inverted = node.program is None or not self.source.text.startswith("{{#", node.start)
         if node.call.has_arguments or not isinstance(node.call.head, Path) or "." in name:

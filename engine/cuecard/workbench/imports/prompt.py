@@ -29,7 +29,7 @@ EMPTY: Mapping[InputType, Json] = {"list": [], "object": {}, "string": ""}
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class PromptMessage:
     """A text with its role: a Handlebars template.
 
     Attributes:
@@ -54,7 +54,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedPrompt:
     """One imported file.
 
     Attributes:
@@ -71,7 +71,7 @@ class Imported:
 
     name: str
     source: str
-    messages: tuple[Message, ...]
+    messages: tuple[PromptMessage, ...]
     inputs: Mapping[str, Input]
     partials: Mapping[str, str]
     sample: Mapping[str, Json]
@@ -118,7 +118,7 @@ _FENCE = re.compile(r"---[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
+class FrontMatterFile:
     """The front matter as a document (None if there is none), and the text that begins at line `line`."""
 
     document: Document | None
@@ -126,7 +126,7 @@ class Front:
     line: int
 
 
-def read_front(text: str, name: str) -> Front:
+def read_front(text: str, name: str) -> FrontMatterFile:
     """The two parts of a file; without a first line `---` the whole file is text.
 
     Raises:
@@ -134,7 +134,7 @@ def read_front(text: str, name: str) -> Front:
     """
     lines = text.split("\n")
     if not _FENCE.fullmatch(lines[0]):
-        return Front(None, text, 1)
+        return FrontMatterFile(None, text, 1)
     end = next((number for number, line in enumerate(lines[1:], 1) if _FENCE.fullmatch(line)), 0)
     if not end:
         hint = "end it with a line `---`"
@@ -143,4 +143,4 @@ def read_front(text: str, name: str) -> Front:
     yaml = "\n".join(["", *lines[1:end]])
     empty = not any(line.strip() and not line.lstrip().startswith("#") for line in lines[1:end])
     document = Document(name, yaml, {}) if empty else read_yaml(yaml, name)
-    return Front(document, "\n".join(lines[end + 1 :]), end + 2)
+    return FrontMatterFile(document, "\n".join(lines[end + 1 :]), end + 2)

@@ -11,12 +11,22 @@ from contextlib import suppress
 from cuecard.config.documents.document import Document, Path
 from cuecard.errors import Problem
 from cuecard.model import Json
-from cuecard.template.syntax.nodes import Content
+from cuecard.template.syntax.nodes import TextNode
 from cuecard.template.syntax.parser import parse
-from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.source import TemplateSource
 from cuecard.workbench.imports.jinja import from_jinja
 from cuecard.workbench.imports.mustache import from_mustache
-from cuecard.workbench.imports.prompt import EMPTY, ROLES, Front, Imported, Input, Message, Notes, Role, read_front
+from cuecard.workbench.imports.prompt import (
+    EMPTY,
+    ROLES,
+    FrontMatterFile,
+    ImportedPrompt,
+    Input,
+    Notes,
+    PromptMessage,
+    Role,
+    read_front,
+)
 from cuecard.workbench.imports.schemas import type_of, type_of_value
 
 _LINE = re.compile(
@@ -25,7 +35,7 @@ _LINE = re.compile(
 )
 
 
-def messages(text: str, notes: Notes, first_line: int) -> Iterator[Message]:
+def messages(text: str, notes: Notes, first_line: int) -> Iterator[PromptMessage]:
     """The messages of a Handlebars template; a text before the first role belongs to the system.
 
     Args:
@@ -38,7 +48,7 @@ def messages(text: str, notes: Notes, first_line: int) -> Iterator[Message]:
     rows = _rows(notes)
     for found in _lines(text):
         if text[at : found.start()].strip():
-            yield Message(role, text[at : found.start()].strip("\n"))
+            yield PromptMessage(role, text[at : found.start()].strip("\n"))
         at = found.end()
         word = found["role"].lower()
         line = _line(rows.get(found[0].strip(), ()), line)
@@ -57,12 +67,12 @@ def messages(text: str, notes: Notes, first_line: int) -> Iterator[Message]:
             )
         role = ROLES.get(word, "user")
     if text[at:].strip():
-        yield Message(role, text[at:].strip("\n"))
+        yield PromptMessage(role, text[at:].strip("\n"))
 
 
 def _lines(text: str) -> Iterator[re.Match[str]]:
     """Role lines outside blocks; a line with a value is a text."""
-    plain = [node for node in parse(Source("prompt", text)).body if isinstance(node, Content)]
+    plain = [node for node in parse(TemplateSource("prompt", text)).body if isinstance(node, TextNode)]
     starts = [node.start for node in plain]
     for found in _LINE.finditer(text):
         at = bisect_right(starts, found.start()) - 1
@@ -117,7 +127,7 @@ _FACTS = {
 }
 
 
-def read_prompty(text: str, name: str, stem: str, beside: Beside) -> Imported:
+def read_prompty(text: str, name: str, stem: str, beside: Beside) -> ImportedPrompt:
     """One `.prompty` file.
 
     Args:
@@ -150,7 +160,7 @@ def read_prompty(text: str, name: str, stem: str, beside: Beside) -> Imported:
         declared[missing] = Input(kind, (EMPTY[kind],))
     said = document.value.get("description")
     called = document.value.get("name")
-    return Imported(
+    return ImportedPrompt(
         name=called if isinstance(called, str) else stem,
         source=name,
         messages=tuple(messages(written, notes, front.line)),
@@ -163,7 +173,7 @@ def read_prompty(text: str, name: str, stem: str, beside: Beside) -> Imported:
     )
 
 
-def _first_lines(front: Front) -> Mapping[str, int]:
+def _first_lines(front: FrontMatterFile) -> Mapping[str, int]:
     """The first line of each word in the template."""
     found: dict[str, int] = {}
     for line, row in enumerate(front.body.split("\n"), front.line):

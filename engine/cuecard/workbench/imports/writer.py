@@ -19,7 +19,7 @@ class _Part:
     is_block: bool = False
 
 
-class Writer:
+class HandlebarsWriter:
     """Collects the parts of a template in another language, and writes them as Handlebars."""
 
     def __init__(self) -> None:

@@ -41,7 +41,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ChartBreak:
     """Where a stack differs from the previous one: the height, and the reason."""
 
     place: int
@@ -70,7 +70,7 @@ def line_chart(title: str, axis: Axis, series: Sequence[Series], height: int = 2
 
 
 def stack_chart(
-    title: str, axis: Axis, layers: Sequence[Series], cuts: Sequence[Cut], most: float, height: int = 220
+    title: str, axis: Axis, layers: Sequence[Series], cuts: Sequence[ChartBreak], most: float, height: int = 220
 ) -> str:
     """A bar per request, made of layers from the bottom up; a line where it differs from the previous one."""
     frame = _Frame(len(axis.labels), ceiling(most), height)

@@ -18,15 +18,15 @@ from cuecard.model import Delivery, Json
 from cuecard.workbench.bill import Bill, Row
 from cuecard.workbench.output import json_text, write_output
 from cuecard.workbench.replay.blocks import tokens_by_group
-from cuecard.workbench.replay.play import Sent, with_inputs
+from cuecard.workbench.replay.play import SentRequest, with_inputs
 from cuecard.workbench.replay.recommend import Recommendation, recommend
-from cuecard.workbench.replay.report import DELIVERIES, Billing, Break, Report, Variant
+from cuecard.workbench.replay.report import DELIVERIES, BillingModels, PrefixBreak, ReplayReport, Variant
 from cuecard.workbench.replay.report import replay as replay_transcript
 from cuecard.workbench.step import assignments, open_engine
 from cuecard.workbench.transcripts.formats import LogForm, read_conversation
 
 
-def report_json(report: Report, recommendation: Recommendation | None = None) -> dict[str, Json]:
+def report_json(report: ReplayReport, recommendation: Recommendation | None = None) -> dict[str, Json]:
     """`deliveries` for the first model, request by request; `profiles` for every model, totals only."""
     return {
         "agent": report.agent,
@@ -42,13 +42,13 @@ def report_json(report: Report, recommendation: Recommendation | None = None) ->
     }
 
 
-def _texts(report: Report) -> dict[str, Json]:
+def _texts(report: ReplayReport) -> dict[str, Json]:
     """What texts of one turn cost, by delivery and model, if there are any."""
     found = {each.name: {model: asdict(price) for model, price in each.texts.items()} for each in report.variants}
     return {"one_turn_texts": {name: prices for name, prices in found.items() if prices}} if any(found.values()) else {}
 
 
-def _profile(report: Report, model: str) -> Mapping[str, Json]:
+def _profile(report: ReplayReport, model: str) -> Mapping[str, Json]:
     return {variant.name: _totals(variant.bills[model]) for variant in report.variants}
 
 
@@ -63,12 +63,12 @@ def _totals(bill: Bill) -> dict[str, Json]:
     }
 
 
-def _requests(variant: Variant, report: Report) -> list[Json]:
+def _requests(variant: Variant, report: ReplayReport) -> list[Json]:
     rows = zip(variant.sent, report.bill(variant).rows, variant.breaks, strict=True)
     return [_request(sent, row, broken) for sent, row, broken in rows]
 
 
-def _request(sent: Sent, row: Row, broken: Break | None) -> dict[str, Json]:
+def _request(sent: SentRequest, row: Row, broken: PrefixBreak | None) -> dict[str, Json]:
     return {
         "turn": sent.turn,
         "request": sent.number,
@@ -90,7 +90,7 @@ MODELS = ("claude-opus-4-8", "claude-sonnet-5", "gpt-5.6", "gpt-5", "gpt-4o")
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ReplayOptions:
     """What was asked for; the fields are the options of the command."""
 
     form: LogForm = "auto"
@@ -104,13 +104,13 @@ class Options:
     as_json: bool = False
     long_cache: bool = False
 
-    def billing(self, engine: Engine) -> Billing:
+    def billing(self, engine: Engine) -> BillingModels:
         """How the conversation is billed."""
         place = None if self.definitions == "auto" else self.definitions
-        return Billing(_profiles(engine, self), place, self.long_cache)
+        return BillingModels(_profiles(engine, self), place, self.long_cache)
 
 
-def replay(agent: Path, transcript: Path, options: Options, *, allow_code: bool = False) -> None:
+def replay(agent: Path, transcript: Path, options: ReplayOptions, *, allow_code: bool = False) -> None:
     """Replay the conversation, and print its cost.
 
     Raises:
@@ -144,7 +144,7 @@ def _deliveries(names: Sequence[str]) -> tuple[Delivery, ...]:
     return tuple(known[name] for name in names) or DELIVERIES
 
 
-def _print(report: Report, advice: Recommendation | None) -> None:
+def _print(report: ReplayReport, advice: Recommendation | None) -> None:
     from rich.console import Console
 
     from cuecard.workbench.replay.tables import show
@@ -152,14 +152,14 @@ def _print(report: Report, advice: Recommendation | None) -> None:
     show(report, advice, Console())
 
 
-def _write_page(path: Path, report: Report, advice: Recommendation | None) -> None:
+def _write_page(path: Path, report: ReplayReport, advice: Recommendation | None) -> None:
     from cuecard.workbench.replay.page import page
 
     write_output(path, page(report, advice), "--html")
     sys.stderr.write(f"wrote {visible(str(path))}\n")
 
 
-def _profiles(engine: Engine, options: Options) -> list[ModelProfile]:
+def _profiles(engine: Engine, options: ReplayOptions) -> list[ModelProfile]:
     """The chosen models. Your own file replaces the agent's; either overrides the shipped one."""
     known = read_models(options.own_models) if options.own_models else engine.models
     profiles = [known.find(name) for name in dict.fromkeys(options.models or MODELS)]

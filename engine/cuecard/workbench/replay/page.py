@@ -10,9 +10,9 @@ from itertools import accumulate
 
 from cuecard.errors import visible
 from cuecard.workbench.replay.blocks import GROUPS, tokens_by_group
-from cuecard.workbench.replay.charts import Axis, Cut, Mark, Series, line_chart, share_bars, stack_chart
+from cuecard.workbench.replay.charts import Axis, ChartBreak, Mark, Series, line_chart, share_bars, stack_chart
 from cuecard.workbench.replay.recommend import Recommendation
-from cuecard.workbench.replay.report import DELIVERIES, NO_CACHE, Report, Variant
+from cuecard.workbench.replay.report import DELIVERIES, NO_CACHE, ReplayReport, Variant
 from cuecard.workbench.replay.tables import advice_lines, break_groups, headline, percent
 
 STYLE = (
@@ -146,14 +146,14 @@ _LAYERS = (
 )
 
 
-def page(report: Report, advice: Recommendation | None) -> str:
+def page(report: ReplayReport, advice: Recommendation | None) -> str:
     """The whole page."""
     main = "\n".join(_sections(report, advice))
     title = _text(f"{report.agent}: the price of a prompt")
     return document(title, STYLE, main)
 
 
-def _sections(report: Report, advice: Recommendation | None) -> Iterator[str]:
+def _sections(report: ReplayReport, advice: Recommendation | None) -> Iterator[str]:
     yield f"<header>\n<p class='over'>cuecard replay</p>\n<h1>{_text(report.agent)}: the price of a prompt</h1>"
     yield f"<p>{_text(headline(report))}</p>\n</header>"
     if advice:
@@ -193,14 +193,14 @@ def _sections(report: Report, advice: Recommendation | None) -> Iterator[str]:
     yield f"<footer>Tokens counted with {_text(report.tokens.encoding)}; {_reported(report)}</footer>"
 
 
-def _cards(report: Report) -> str:
+def _cards(report: ReplayReport) -> str:
     least = min(report.bill(variant).cost for variant in report.variants)
     return (
         "<div class='cards'>\n" + "\n".join(_card(report, variant, least) for variant in report.variants) + "\n</div>"
     )
 
 
-def _card(report: Report, variant: Variant, least: float) -> str:
+def _card(report: ReplayReport, variant: Variant, least: float) -> str:
     bill = report.bill(variant)
     times = "cheapest" if bill.cost == least else f"{bill.cost / least:.2f} × the cheapest" if least else ""
     rewrites = f"{bill.rewrites} of {len(bill.rows)} rewrite"
@@ -216,24 +216,24 @@ def _axis(variant: Variant) -> Axis:
     return Axis(tuple(f"{sent.turn}.{sent.number}" for sent in variant.sent), starts)
 
 
-def _line(report: Report, variant: Variant) -> Series:
+def _line(report: ReplayReport, variant: Variant) -> Series:
     marks = [Mark(n, f"{broken.id} ({broken.cause})") for n, broken in enumerate(variant.breaks) if broken]
     costs = tuple(row.cost for row in report.bill(variant).rows)
     return Series(variant.name, variant.name, costs, tuple(marks))
 
 
-def _shares(report: Report, variant: Variant) -> tuple[str, Sequence[tuple[str, str, float]]]:
+def _shares(report: ReplayReport, variant: Variant) -> tuple[str, Sequence[tuple[str, str, float]]]:
     rows = report.bill(variant).rows
     parts = [(name, name, float(sum(getattr(row, name) for row in rows))) for name in ("cached", "written", "fresh")]
     return variant.name, parts
 
 
-def _stacks(report: Report, variant: Variant, axis: Axis, most: float) -> str:
+def _stacks(report: ReplayReport, variant: Variant, axis: Axis, most: float) -> str:
     groups = [tokens_by_group(sent.request.blocks) for sent in variant.sent]
     layers = [Series(words, name, tuple(float(group[name]) for group in groups)) for name, words in _LAYERS]
     rows = report.bill(variant).rows
     cuts = [
-        Cut(n, _sum_until(variant, n, row.first_break), f"{axis.labels[n]}: {broken.id} ({broken.cause})")
+        ChartBreak(n, _sum_until(variant, n, row.first_break), f"{axis.labels[n]}: {broken.id} ({broken.cause})")
         for n, (row, broken) in enumerate(zip(rows, variant.breaks, strict=True))
         if broken and row.first_break is not None
     ]
@@ -259,7 +259,7 @@ def _breaks(shown: Sequence[Variant]) -> str:
     return f"<section><h2>Where a prefix broke</h2>\n{table}\n</section>"
 
 
-def _models(report: Report) -> str:
+def _models(report: ReplayReport) -> str:
     rows = []
     for model in report.models:
         costs = [variant.bills[model.name].cost for variant in report.variants]
@@ -271,7 +271,7 @@ def _models(report: Report) -> str:
     )
 
 
-def _requests(report: Report, variant: Variant) -> str:
+def _requests(report: ReplayReport, variant: Variant) -> str:
     heads = ("request", "tokens", "cached", "written", "neither", "cost", "below minimum", *GROUPS)
     rows = []
     for sent, row in zip(variant.sent, report.bill(variant).rows, strict=True):
@@ -314,7 +314,7 @@ def _legend(entries: Iterable[tuple[str, str]]) -> str:
     return f"<ul class='legend'>{keys}</ul>"
 
 
-def _reported(report: Report) -> str:
+def _reported(report: ReplayReport) -> str:
     usage = report.reported
     if not usage:
         return "the recording does not contain the provider's own count."

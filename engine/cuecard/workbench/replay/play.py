@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
-from cuecard.adapters.block_places import Reader, homes, turn_places
+from cuecard.adapters.block_places import MessageReader, homes, turn_places
 from cuecard.adapters.bodies import Message, reminder
 from cuecard.adapters.one_turn import ended_turns
 from cuecard.config.model_profile import Definitions, ModelProfile
@@ -17,7 +17,7 @@ from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.model import Call, Delivery, Json, Manifest, Memory, Segment, Step, ToolCard, ToolResult, Turn
 from cuecard.pipeline.segments import stable_part
-from cuecard.workbench.bill import Block, Request
+from cuecard.workbench.bill import BillBlock, Request
 from cuecard.workbench.replay.blocks import (
     answer_blocks,
     appended_block,
@@ -66,7 +66,7 @@ _MOST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentRequest:
     """One request as it would be sent: its blocks, its step, and the numbers of its turn and request, both from 1.
 
     `own` are the tokens of each text of its turn alone. Where a conversation has any, `without` is the request without
@@ -89,7 +89,7 @@ class Sent:
 
 def play(
     engine: Engine, transcript: TranscriptFile, delivery: Delivery, channel: Channel = Channel()
-) -> tuple[Sent, ...]:
+) -> tuple[SentRequest, ...]:
     """Every request of the conversation under this delivery, as a model gets it.
 
     The engine makes the prompt; the recorded messages, calls and results are sent as they were. Breakpoints are those
@@ -110,14 +110,14 @@ class _Stage:
     """The state of the conversation while it is played."""
 
     engine: Engine
-    own: tuple[Block, ...]
+    own: tuple[BillBlock, ...]
     channel: Channel
     messages: list[Message] = field(default_factory=list)
     news: list[ToolResult] = field(default_factory=list)
     now: datetime | None = None
     at: float | None = None
-    defined: dict[tuple[str, bool], Block] = field(default_factory=dict)
-    lines: dict[Segment, list[Block]] = field(default_factory=dict)
+    defined: dict[tuple[str, bool], BillBlock] = field(default_factory=dict)
+    lines: dict[Segment, list[BillBlock]] = field(default_factory=dict)
     ahead: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -125,7 +125,7 @@ class _Stage:
         count, form = self.engine.count, self.engine.words.notices.reminder
         self.around = count(reminder("", form)) if self.channel.reminders else 0
 
-    def play(self, transcript: TranscriptFile) -> Iterator[Sent]:
+    def play(self, transcript: TranscriptFile) -> Iterator[SentRequest]:
         for number, turn in enumerate(transcript.turns, 1):
             call = self._prepare(turn)
             aside: Conversation | None = None
@@ -145,7 +145,7 @@ class _Stage:
 
                 passing = [block.tokens + self.around for block in step.appended if not block.stays]
                 others = [made("left out"), made("at the end")] if passing or step.ended else []
-                yield Sent(made("in place"), step, number, place, tuple(passing), *others)
+                yield SentRequest(made("in place"), step, number, place, tuple(passing), *others)
                 self._answer(request, answer, f"{number}.{place}")
 
     def _prepare(self, turn: RecordedTurn) -> Call:
@@ -174,7 +174,7 @@ class _Stage:
         news, self.news = self.news, []
         return news
 
-    def _answer(self, request: RecordedRequest, answer: Sequence[Block], place: str) -> None:
+    def _answer(self, request: RecordedRequest, answer: Sequence[BillBlock], place: str) -> None:
         count = self.engine.count
         self.messages += [{"role": "assistant", "block": block} for block in answer]
         for number, call in enumerate(request.calls, 1):
@@ -209,7 +209,7 @@ class _Stage:
         marks = {len(front) + static, begun, *ends} if len(ends) < _MOST else {len(front) + static or begun, *ends}
         return Request((*front, *system, *said), tuple(sorted(marks - {0})), self.at)
 
-    def _front(self, call: Call, step: Step, inline: set[str]) -> list[Block]:
+    def _front(self, call: Call, step: Step, inline: set[str]) -> list[BillBlock]:
         """The definitions at the start of the request, in an order to which later requests only append."""
         names = step.active_tools if call.delivery.rebuilds else step.initial_tools
         if self.channel.loads_all(ahead=step.looks_ahead):
@@ -217,12 +217,12 @@ class _Stage:
         lost = [d.tool for d in step.discovered if d.tool not in inline and d.tool not in names]
         return [self._definition(name) for name in (*names, *lost)]
 
-    def _lines(self, segment: Segment) -> list[Block]:
+    def _lines(self, segment: Segment) -> list[BillBlock]:
         if segment not in self.lines:
             self.lines[segment] = segment_blocks(segment, self.engine.count)
         return self.lines[segment]
 
-    def _definition(self, name: str, *, appended: bool = False) -> Block:
+    def _definition(self, name: str, *, appended: bool = False) -> BillBlock:
         key = (name, appended)
         if key not in self.defined:
             self.defined[key] = tool_block(self.engine.tools[name], self.engine.count, appended=appended)
@@ -305,4 +305,4 @@ def _is_user(message: Message) -> bool:
     return bool(message["role"] == "user")
 
 
-_READER = Reader(_results, _is_user)
+_READER = MessageReader(_results, _is_user)

@@ -15,7 +15,7 @@ from cuecard.model import Delivery, ToolCard
 from cuecard.sources.tools import make_protocol
 from cuecard.workbench.bill import Prices, bill
 from cuecard.workbench.replay.play import Channel, play, without_searches
-from cuecard.workbench.replay.report import DELIVERIES, FROZEN_DIRECT, Report
+from cuecard.workbench.replay.report import DELIVERIES, FROZEN_DIRECT, ReplayReport
 
 
 def resized(engine: Engine, tools: int, keep: Collection[str]) -> Engine:
@@ -82,7 +82,7 @@ class Recommendation:
     thresholds: tuple[Threshold, ...]
 
 
-def recommend(report: Report, engine: Engine, transcript: TranscriptFile) -> Recommendation:
+def recommend(report: ReplayReport, engine: Engine, transcript: TranscriptFile) -> Recommendation:
     """Play and bill the conversation again with smaller and larger catalogues (see `resized`), for the first model."""
     billing, model = report.billing, report.models[0]
     channel = billing.channel(model)

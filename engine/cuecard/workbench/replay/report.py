@@ -13,11 +13,11 @@ from cuecard.engine import Engine
 from cuecard.model import Delivery, Manifest, TokenSource
 from cuecard.pipeline.comparison import compare_manifests
 from cuecard.workbench.bill import Bill, Prices, bill, first_break
-from cuecard.workbench.replay.play import Channel, Sent, play, without_searches
+from cuecard.workbench.replay.play import Channel, SentRequest, play, without_searches
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
+class PrefixBreak:
     """The first block that differs from the previous request.
 
     Attributes:
@@ -31,7 +31,7 @@ class Break:
     lost: int
 
 
-def breaks(before: Sent, after: Sent) -> Break | None:
+def breaks(before: SentRequest, after: SentRequest) -> PrefixBreak | None:
     """The break between two consecutive requests; None when the later one only adds to the earlier."""
     at = first_break(before.request, after.request)
     if at is None:
@@ -39,7 +39,7 @@ def breaks(before: Sent, after: Sent) -> Break | None:
     lost = sum(block.tokens for block in before.request.blocks[at:])
     there = [sent.request.blocks[at].label for sent in (before, after) if at < len(sent.request.blocks)]
     label = _shared(there)
-    return Break(label, _cause(label, before.manifest, after.manifest), lost)
+    return PrefixBreak(label, _cause(label, before.manifest, after.manifest), lost)
 
 
 def _shared(labels: list[str]) -> str:
@@ -89,7 +89,7 @@ class TextPrice:
     moving: float
 
 
-def text_price(sent: Sequence[Sent], prices: Prices) -> TextPrice | None:
+def text_price(sent: Sequence[SentRequest], prices: Prices) -> TextPrice | None:
     """The price of the texts of one turn in these requests; None if there are none."""
     own = [one for one in sent if one.own]
     if not own:
@@ -127,14 +127,14 @@ class Variant:
     """
 
     name: str
-    sent: tuple[Sent, ...]
+    sent: tuple[SentRequest, ...]
     bills: Mapping[str, Bill]
-    breaks: tuple[Break | None, ...]
+    breaks: tuple[PrefixBreak | None, ...]
     texts: Mapping[str, TextPrice] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Billing:
+class BillingModels:
     """The models for which a conversation is billed, and how.
 
     Attributes:
@@ -158,7 +158,7 @@ class Billing:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ReplayReport:
     """The result of a replay.
 
     Attributes:
@@ -173,7 +173,7 @@ class Report:
 
     agent: str
     transcript: str
-    billing: Billing
+    billing: BillingModels
     tokens: TokenSource
     tools: int
     variants: tuple[Variant, ...]
@@ -201,11 +201,11 @@ class Report:
 def replay(
     engine: Engine,
     transcript: TranscriptFile,
-    billing: Billing,
+    billing: BillingModels,
     *,
     name: str = "",
     deliveries: Sequence[Delivery] = DELIVERIES,
-) -> Report:
+) -> ReplayReport:
     """Play a conversation under each delivery, and bill it for each model.
 
     Raises:
@@ -223,7 +223,7 @@ def replay(
     if direct != transcript:
         variants.append(_variant(FROZEN_DIRECT, played("frozen", direct), billing))
     variants.append(_variant(NO_CACHE, found.get("rewrite") or played("rewrite"), billing))
-    return Report(
+    return ReplayReport(
         engine.name,
         name,
         billing,
@@ -234,11 +234,11 @@ def replay(
     )
 
 
-_Played: TypeAlias = Mapping[Channel, tuple[Sent, ...]]
+_Played: TypeAlias = Mapping[Channel, tuple[SentRequest, ...]]
 """The requests of a conversation, by how models accept them."""
 
 
-def _variant(name: str, played: _Played, billing: Billing) -> Variant:
+def _variant(name: str, played: _Played, billing: BillingModels) -> Variant:
     bills = {model.name: _bill(name, played[billing.channel(model)], billing.prices(model)) for model in billing.models}
     sent = played[billing.channel(billing.models[0])]
     priced = {each.name: text_price(played[billing.channel(each)], billing.prices(each)) for each in billing.models}
@@ -246,14 +246,14 @@ def _variant(name: str, played: _Played, billing: Billing) -> Variant:
     return Variant(name, sent, bills, (None, *_breaks(sent)) if sent else (), texts)
 
 
-def _bill(name: str, sent: Sequence[Sent], prices: Prices) -> Bill:
+def _bill(name: str, sent: Sequence[SentRequest], prices: Prices) -> Bill:
     if name == NO_CACHE:  # nothing is kept where nothing is marked
         plain = Prices(1.0, 1.0, output=prices.output)
         return bill((replace(one.request, breakpoints=()) for one in sent), plain)
     return bill((one.request for one in sent), prices)
 
 
-def _breaks(sent: Sequence[Sent]) -> Iterator[Break | None]:
+def _breaks(sent: Sequence[SentRequest]) -> Iterator[PrefixBreak | None]:
     return (breaks(before, after) for before, after in pairwise(sent))
 
 

@@ -12,12 +12,12 @@ from rich.text import Text
 from cuecard.errors import visible
 from cuecard.workbench.output import counted
 from cuecard.workbench.replay.recommend import MOST_TOOLS, Recommendation, Threshold
-from cuecard.workbench.replay.report import FROZEN_DIRECT, NO_CACHE, Report, Variant
+from cuecard.workbench.replay.report import FROZEN_DIRECT, NO_CACHE, ReplayReport, Variant
 
 _NAMED = 6
 
 
-def headline(report: Report) -> str:
+def headline(report: ReplayReport) -> str:
     """The agent of this conversation, and its length."""
     sent = report.variants[0].sent
     turns = len({one.turn for one in sent})
@@ -27,7 +27,7 @@ def headline(report: Report) -> str:
     )
 
 
-def advice_lines(report: Report, advice: Recommendation) -> Iterator[str]:
+def advice_lines(report: ReplayReport, advice: Recommendation) -> Iterator[str]:
     """The cheapest delivery, and the number of tools from which another one is cheaper."""
     yield f"{advice.delivery} is the cheapest delivery here, with {report.model}: {advice.cost:,.0f}"
     yield from (_threshold(threshold) for threshold in advice.thresholds)
@@ -93,7 +93,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _STYLES = {"append": "green", "rewrite": "red", "frozen": "blue"}
 
 
-def show(report: Report, advice: Recommendation | None, console: Console) -> None:
+def show(report: ReplayReport, advice: Recommendation | None, console: Console) -> None:
     """Print the whole report."""
     console.print(Text(visible(headline(report)), style="bold"), soft_wrap=True)
     console.print(_totals(report, console.width - _FIGURES))
@@ -113,7 +113,7 @@ def bar(value: float, most: float, width: int = BAR) -> str:
     return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
 
 
-def _totals(report: Report, room: int) -> Table:
+def _totals(report: ReplayReport, room: int) -> Table:
     """The whole conversation; with bars if there is room."""
     width = min(room, BAR)
     table = Table(title=_title(report), title_justify="left")
@@ -134,14 +134,14 @@ def _totals(report: Report, room: int) -> Table:
     return table
 
 
-def _title(report: Report) -> str:
+def _title(report: ReplayReport) -> str:
     model = report.models[0]
     short = any(report.bill(variant).below_minimum for variant in report.variants)
     small = "; too short: below the minimum" if short else ""
     return f"prices of {visible(model.name)}, {model.output:g} for a token of output; thinking is not billed{small}"
 
 
-def _by_model(report: Report) -> Table:
+def _by_model(report: ReplayReport) -> Table:
     """Costs with every model, the cheapest delivery of each marked."""
     table = Table(title="cost with each model", title_justify="left")
     table.add_column("model", no_wrap=True)
@@ -155,7 +155,7 @@ def _by_model(report: Report) -> Table:
     return table
 
 
-def _requests(report: Report, room: int) -> Table:
+def _requests(report: ReplayReport, room: int) -> Table:
     """What each request costs: one row per request, a column per delivery, `!` where it rewrites."""
     shown = [variant for variant in report.variants if variant.name in _STYLES]
     table = Table(title="cost per request (turn.request; ! rewrites earlier content)", title_justify="left")
@@ -175,7 +175,7 @@ def _requests(report: Report, room: int) -> Table:
     return table
 
 
-def _texts(report: Report) -> Iterator[Text]:
+def _texts(report: ReplayReport) -> Iterator[Text]:
     """What texts of one turn cost where they are, and at the end of each request."""
     for variant in report.variants:
         for model, price in variant.texts.items():
@@ -187,14 +187,14 @@ def _texts(report: Report) -> Iterator[Text]:
             yield Text.assemble((f"{variant.name} ", _style(variant)), told)
 
 
-def _breaks(report: Report) -> Iterator[Text]:
+def _breaks(report: ReplayReport) -> Iterator[Text]:
     for variant in report.variants:
         for group in break_groups(variant) if variant.name != NO_CACHE else ():
             said = f"{group.id} ({group.cause}); {group.lost:,} tokens after it were no longer cached"
             yield Text.assemble((f"{variant.name} {group.where}: ", _style(variant)), visible(said))
 
 
-def _reported(report: Report) -> Iterator[Text]:
+def _reported(report: ReplayReport) -> Iterator[Text]:
     usage = report.reported
     if usage:
         share = percent(usage.cached_tokens / usage.input_tokens) if usage.input_tokens else "none"

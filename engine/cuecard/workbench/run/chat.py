@@ -21,7 +21,7 @@ from cuecard.workbench.run.assistant import ACKNOWLEDGE, FINAL_ANSWER
 from cuecard.workbench.run.assistant_file import Assistant
 from cuecard.workbench.run.events import Began, Emit, totals
 from cuecard.workbench.run.sources import ChatOptions, of_server, opened
-from cuecard.workbench.run.turn import Running, Talk, take_turn
+from cuecard.workbench.run.turn import LiveAgent, Talk, take_turn
 from cuecard.workbench.step import assignments, read_turn
 
 Ask = Callable[[], str | None]
@@ -38,7 +38,7 @@ async def chat(assistant: Assistant, engine: Engine, model: Model, data: Path, a
         return await converse(await assistant_on(server, "chat", assistant.file, engine), model, ask, emit)
 
 
-async def converse(running: Running, model: Model, ask: Ask, emit: Emit) -> Talk:
+async def converse(running: LiveAgent, model: Model, ask: Ask, emit: Emit) -> Talk:
     """Chat until the user stops; returns the conversation.
 
     Raises:
@@ -53,14 +53,14 @@ async def converse(running: Running, model: Model, ask: Ask, emit: Emit) -> Talk
     return talk
 
 
-async def assistant_on(server: ToolServer, name: str, file: AssistantFile, engine: Engine) -> Running:
+async def assistant_on(server: ToolServer, name: str, file: AssistantFile, engine: Engine) -> LiveAgent:
     """The assistant with the tools of its server; its core tools exist in any case.
 
     Raises:
         ToolServerError: when the server cannot list its tools.
     """
     source = await of_server(server)
-    return Running.on(source, name, engine, own=engine.agent.named, steps=file.steps, retries=file.retries)
+    return LiveAgent.on(source, name, engine, own=engine.agent.named, steps=file.steps, retries=file.retries)
 
 
 _LIVE = ("history", "messages", "message", "discovered", "tools")
@@ -77,7 +77,7 @@ async def chat_with(engine: Engine, options: ChatOptions, model: Model, ask: Ask
     base = base_turn(engine, options)
     async with opened(options.sources) as source:
         own = tuple(name for name in (engine.search_tool, FINAL_ANSWER, ACKNOWLEDGE) if name in engine.tools)
-        running = Running.on(source, "chat", engine, own=own, base=base)
+        running = LiveAgent.on(source, "chat", engine, own=own, base=base)
         _tell_cuts(running.engine)
         _tell_unserved(running)
         return await converse(running, model, ask, emit)
@@ -109,7 +109,7 @@ def _tell_cuts(engine: Engine) -> None:
         sys.stderr.write(f"{told.picture()}\n")
 
 
-def _tell_unserved(running: Running) -> None:
+def _tell_unserved(running: LiveAgent) -> None:
     missing = [name for name in running.engine.agent.named if name not in {*running.own, *running.tools}]
     hint = "name its server with `--mcp`, or its module with `--tools-module`; the chat continues without it"
     for name in missing:

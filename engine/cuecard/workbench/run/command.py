@@ -126,7 +126,7 @@ def _refuse_stage_options(scenarios: Sequence[str], data: Path | None) -> None:
 
 
 def _play_all(stage: Stage, scenarios: Sequence[Scenario], data: Path | None) -> int:
-    from cuecard.workbench.run.events import Finished
+    from cuecard.workbench.run.events import RunEnd
     from cuecard.workbench.run.play import play
 
     failed = []
@@ -139,7 +139,7 @@ def _play_all(stage: Stage, scenarios: Sequence[Scenario], data: Path | None) ->
             output_folder(places[scenario.name], "--data")
             if not asyncio.run(play(stage, scenario, places[scenario.name])):
                 failed.append(scenario.name)
-    stage.emit(Finished(len(scenarios), tuple(failed)))
+    stage.emit(RunEnd(len(scenarios), tuple(failed)))
     return 1 if failed else 0
 
 

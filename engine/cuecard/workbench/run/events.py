@@ -20,7 +20,7 @@ class Began:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class UserMessage:
     """The user has written something."""
 
     scenario: str
@@ -93,7 +93,7 @@ class StepTaken:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class TurnEnd:
     """A turn is over; without an answer, `stopped` says why."""
 
     scenario: str
@@ -103,7 +103,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ContentChange:
     """A difference in the server's content: the old and the new value at `path`; None for nothing."""
 
     path: str
@@ -112,16 +112,16 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ContentChanges:
     """What a turn changed in the server's content."""
 
     scenario: str
     turn: int
-    changes: tuple[Change, ...]
+    changes: tuple[ContentChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ScenarioEnd:
     """The totals of a scenario: the tokens of prompts as `sent`, and if they always contained `everything`.
 
     `problems` are the deviations from the scenario.
@@ -137,21 +137,21 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class RunEnd:
     """All scenarios have been played; `failed` names those that failed."""
 
     scenarios: int
     failed: tuple[str, ...] = ()
 
 
-Event: TypeAlias = Began | Asked | StepTaken | Answered | Changed | Ended | Finished
+Event: TypeAlias = Began | UserMessage | StepTaken | TurnEnd | ContentChanges | ScenarioEnd | RunEnd
 
 Emit: TypeAlias = Callable[[Event], None]
 """Handles an event."""
 
 
-def totals(scenario: str, steps: Sequence[StepTaken], problems: tuple[Problem, ...] = ()) -> Ended:
+def totals(scenario: str, steps: Sequence[StepTaken], problems: tuple[Problem, ...] = ()) -> ScenarioEnd:
     """The totals of these steps."""
     tokens = [step.manifest.total_tokens for step in steps] or [0]
     everything = sum(step.everything for step in steps)
-    return Ended(scenario, len(steps), tokens[0], tokens[-1], sum(tokens), everything, problems)
+    return ScenarioEnd(scenario, len(steps), tokens[0], tokens[-1], sum(tokens), everything, problems)

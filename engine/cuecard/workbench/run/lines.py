@@ -11,16 +11,26 @@ from pathlib import Path
 
 from cuecard.model import Json
 from cuecard.workbench.output import json_text, output_folder, write_output
-from cuecard.workbench.run.events import Answered, Asked, Began, Changed, Emit, Ended, Event, Finished, StepTaken
+from cuecard.workbench.run.events import (
+    Began,
+    ContentChanges,
+    Emit,
+    Event,
+    RunEnd,
+    ScenarioEnd,
+    StepTaken,
+    TurnEnd,
+    UserMessage,
+)
 
 _KINDS: Mapping[type[Event], str] = {
     Began: "scenario",
-    Asked: "user",
+    UserMessage: "user",
     StepTaken: "step",
-    Answered: "turn",
-    Changed: "changes",
-    Ended: "totals",
-    Finished: "finished",
+    TurnEnd: "turn",
+    ContentChanges: "changes",
+    ScenarioEnd: "totals",
+    RunEnd: "finished",
 }
 
 

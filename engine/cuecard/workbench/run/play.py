@@ -22,23 +22,23 @@ from cuecard.files.server_process import TAIL_LINES, Guard, ServerCommand
 from cuecard.model import Json
 from cuecard.workbench.run.assistant_file import Assistant
 from cuecard.workbench.run.chat import assistant_on
-from cuecard.workbench.run.events import Began, Change, Changed, Emit, totals
+from cuecard.workbench.run.events import Began, ContentChange, ContentChanges, Emit, totals
 from cuecard.workbench.run.script_model import check_outcomes, resolve_at, saved_values, scripted_model
-from cuecard.workbench.run.turn import Running, Talk, take_turn
+from cuecard.workbench.run.turn import LiveAgent, Talk, take_turn
 
 
-def changes(before: Json, after: Json, path: str = "") -> Iterator[Change]:
+def changes(before: Json, after: Json, path: str = "") -> Iterator[ContentChange]:
     """Every difference at its outermost place: an object that was added or removed as a whole is one change."""
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
         if before != after:
-            yield Change(path, before, after)
+            yield ContentChange(path, before, after)
         return
     for key in dict.fromkeys([*before, *after]):
         inner = f"{path}.{key}" if path else key
         if key in before and key in after:
             yield from changes(before[key], after[key], inner)
         else:
-            yield Change(inner, before.get(key), after.get(key))
+            yield ContentChange(inner, before.get(key), after.get(key))
 
 
 def read_snapshot(start: ServerCommand) -> dict[str, Json]:
@@ -136,7 +136,7 @@ async def play(stage: Stage, scenario: Scenario, data: Path) -> bool:
             model = stage.model or scripted_model(scenario, number)
             talk, problems = await _attempt(running, scenario, talk, model, stage.emit)
             before, content = content, look()
-            stage.emit(Changed(scenario.name, number + 1, tuple(changes(before, content))))
+            stage.emit(ContentChanges(scenario.name, number + 1, tuple(changes(before, content))))
             if problems:
                 break
     if not problems and not stage.model:
@@ -146,7 +146,7 @@ async def play(stage: Stage, scenario: Scenario, data: Path) -> bool:
 
 
 async def _attempt(
-    running: Running, scenario: Scenario, talk: Talk, model: Model, emit: Emit
+    running: LiveAgent, scenario: Scenario, talk: Talk, model: Model, emit: Emit
 ) -> tuple[Talk, tuple[Problem, ...]]:
     """Play the next turn of the scenario; returns the deviations from it."""
     number = len(talk.turns)

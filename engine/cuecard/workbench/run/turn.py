@@ -17,12 +17,12 @@ from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.model import Memory, Step, ToolResult, Turn
 from cuecard.workbench.run.assistant import ACKNOWLEDGE, FINAL_ANSWER, CallTool, make_assistant
-from cuecard.workbench.run.events import Answered, Asked, CallMade, Emit, StepTaken
+from cuecard.workbench.run.events import CallMade, Emit, StepTaken, TurnEnd, UserMessage
 from cuecard.workbench.run.sources import ToolSource
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class LiveAgent:
     """An agent ready for a conversation, with its tools known to the engine.
 
     Attributes:
@@ -46,7 +46,7 @@ class Running:
     retries: int = 2
 
     @classmethod
-    def on(cls, source: ToolSource, name: str, engine: Engine, *, own: tuple[str, ...], **options: Any) -> Running:
+    def on(cls, source: ToolSource, name: str, engine: Engine, *, own: tuple[str, ...], **options: Any) -> LiveAgent:
         """The agent with these tools; its own tools are not taken from a source."""
         known = engine.with_tools(source.cards)
         taken = {engine.search_tool, FINAL_ANSWER, ACKNOWLEDGE}
@@ -68,11 +68,11 @@ class Talk:
     chat: Conversation
     messages: tuple[ModelMessage, ...] = ()
     steps: tuple[StepTaken, ...] = ()
-    turns: tuple[Answered, ...] = ()
+    turns: tuple[TurnEnd, ...] = ()
 
 
 async def take_turn(
-    running: Running, talk: Talk, user: str, model: Model, emit: Emit, now: datetime | None = None
+    running: LiveAgent, talk: Talk, user: str, model: Model, emit: Emit, now: datetime | None = None
 ) -> Talk:
     """The conversation after one more message of the user.
 
@@ -85,7 +85,7 @@ async def take_turn(
         now: the time of the turn; None for the engine's clock.
     """
     number = len(talk.turns) + 1
-    emit(Asked(running.name, number, user))
+    emit(UserMessage(running.name, number, user))
     turn = running.turn(now)
     everything: list[int] = []
     prepared: list[Step] = []
@@ -101,7 +101,7 @@ async def take_turn(
         on_step=prepared.append,
     )
     steps: list[StepTaken] = list(talk.steps)
-    answered = Answered(running.name, number, "")
+    answered = TurnEnd(running.name, number, "")
     async with agent.iter(user, deps=turn, message_history=talk.messages, usage_limits=limits) as run:
         response: ModelResponse | None = None
         try:

@@ -18,17 +18,17 @@ from cuecard.model import Json
 from cuecard.workbench.output import write_output
 from cuecard.workbench.run.assistant import FINAL_ANSWER
 from cuecard.workbench.run.events import (
-    Answered,
-    Asked,
     Began,
     CallMade,
-    Change,
-    Changed,
+    ContentChange,
+    ContentChanges,
     Emit,
-    Ended,
     Event,
-    Finished,
+    RunEnd,
+    ScenarioEnd,
     StepTaken,
+    TurnEnd,
+    UserMessage,
 )
 
 MARK = " ..."
@@ -92,7 +92,7 @@ def picture_writer(path: Path) -> Emit:
 
     def write(event: Event) -> None:
         view(event)
-        if isinstance(event, Finished | Ended):
+        if isinstance(event, RunEnd | ScenarioEnd):
             # The fonts that rich links to would be fetched from a third party's server.
             picture = _LINKED_FONTS.sub("", console.export_svg(title="cuecard run", clear=False))
             write_output(path, picture.replace(">", f">\n    <title>{TITLE}</title>", 1), "--svg")
@@ -106,19 +106,19 @@ def _lines(event: Event, width: int) -> Iterator[Text]:
             title = f"{event.scenario}: {event.title}" if event.title else event.scenario
             yield _line((title, "bold"), (f"  ({event.tools} tools)", "dim"))
             yield _line((LEGEND, "dim"))
-        case Asked():
+        case UserMessage():
             yield _line((f"  turn {event.turn}  ", "dim"), (event.user, "cyan"))
         case StepTaken():
             yield from _step(event, width)
-        case Answered():
+        case TurnEnd():
             yield from (_line((f"{INDENT}{line}".rstrip(), "cyan")) for line in event.answer.splitlines())
             if event.stopped:
                 yield _line((f"{INDENT}stopped: {event.stopped}", "red"))
-        case Changed():
+        case ContentChanges():
             yield from (_change(change, width) for change in event.changes)
-        case Ended():
+        case ScenarioEnd():
             yield from _end(event)
-        case Finished():
+        case RunEnd():
             yield _result(event)
 
 
@@ -145,7 +145,7 @@ def _call(call: CallMade, width: int) -> list[tuple[str, str]]:
     return [(call.tool, "bold"), ("" if call.tool == FINAL_ANSWER else f" {fit(call.arguments, room)}", "dim")]
 
 
-def _change(change: Change, width: int) -> Text:
+def _change(change: ContentChange, width: int) -> Text:
     room = width - len(f"{CONTENT}+ {change.path} ")
     if change.before is None:
         return _line((f"{CONTENT}+ {change.path} {fit(change.after, room)}", "green"))
@@ -155,7 +155,7 @@ def _change(change: Change, width: int) -> Text:
     return _line((f"{CONTENT}~ {change.path} {fit(change.before, half)} -> {fit(change.after, half)}", "yellow"))
 
 
-def _end(event: Ended) -> Iterator[Text]:
+def _end(event: ScenarioEnd) -> Iterator[Text]:
     if event.everything:
         requests = "1 request" if event.requests == 1 else f"{event.requests} requests"
         prompt = f"{requests}; prompt {event.first:,} -> {event.last:,} tokens"
@@ -165,7 +165,7 @@ def _end(event: Ended) -> Iterator[Text]:
     yield Text("")
 
 
-def _result(event: Finished) -> Text:
+def _result(event: RunEnd) -> Text:
     if event.failed:
         failed = ", ".join(event.failed)
         return _line((f"{len(event.failed)} of {event.scenarios} scenarios did not go as expected: {failed}", "red"))

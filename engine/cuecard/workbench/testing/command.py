@@ -38,7 +38,7 @@ def junit(agent: str, outcomes: Sequence[Outcome]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class TestOptions:
     """The options of the command."""
 
     update: bool = False
@@ -49,7 +49,7 @@ class Options:
     allow_code: bool = False
 
 
-def test(agent: Path, turns: Sequence[Path], options: Options) -> int:
+def test(agent: Path, turns: Sequence[Path], options: TestOptions) -> int:
     """Print the outcome of each turn; returns 0 if all passed, otherwise 1.
 
     Raises:

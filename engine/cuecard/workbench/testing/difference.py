@@ -7,8 +7,8 @@ from difflib import unified_diff
 from hashlib import sha256
 
 from cuecard.errors import InputError
-from cuecard.workbench.price import Priced, find_profile, price_of
-from cuecard.workbench.testing.snapshot import Part, Snapshot, counted
+from cuecard.workbench.price import SectionPrice, find_profile, price_of
+from cuecard.workbench.testing.snapshot import Snapshot, SnapshotSection, counted
 
 
 def difference(before: Snapshot, after: Snapshot) -> list[str]:
@@ -38,14 +38,14 @@ def _parts(before: Snapshot, after: Snapshot) -> Iterator[str]:
         yield f"order: {', '.join(new)}"
 
 
-def _change(was: Part | None, now: Part | None) -> str:
+def _change(was: SnapshotSection | None, now: SnapshotSection | None) -> str:
     if was is None or now is None:
         return f"new, {counted(now.tokens)}" if now else f"removed, {counted(was.tokens if was else 0)}"
     moved = "" if was.tier == now.tier else f", tier {was.tier} -> {now.tier}"
     return f"{was.tokens:,} -> {counted(now.tokens)}{moved}"
 
 
-def _lines(part: Part | None) -> list[str]:
+def _lines(part: SnapshotSection | None) -> list[str]:
     return part.text.split("\n") if part else []
 
 
@@ -74,9 +74,9 @@ def _cost(before: Snapshot, after: Snapshot) -> Iterator[str]:
         yield f"cost: {cost.cost:,.1f} uncached input tokens on {cost.model}; {cost.warm:,.1f} once cached"
 
 
-def _priced(parts: Sequence[Part]) -> list[Priced]:
+def _priced(parts: Sequence[SnapshotSection]) -> list[SectionPrice]:
     return [
-        Priced(
+        SectionPrice(
             sha256(f"{part.name}\n{part.text}".encode()).hexdigest(),
             part.tokens,
             part.tier == "static",

@@ -20,7 +20,7 @@ _LONG = 60
 
 
 @dataclass(frozen=True)
-class Shown:
+class RenderedTurn:
     """A prompt under test, the prompt of the previous turn, and the tool results as the model reads them."""
 
     engine: Engine
@@ -42,7 +42,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ExpectationPlace:
     """Where an expectation is written."""
 
     document: Document
@@ -58,7 +58,7 @@ class Place:
         return self.document.problem(path, code, message, hint)
 
 
-def unmet(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
+def unmet(expected: Expectation, shown: RenderedTurn, place: ExpectationPlace) -> Iterator[Problem]:
     """Every unmet expectation."""
     yield from _texts(expected, shown, place)
     yield from _tools(expected, shown, place)
@@ -73,7 +73,7 @@ def unmet(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem
         yield from _cache(shown, place, wanted=expected.shares_cache)
 
 
-def _texts(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
+def _texts(expected: Expectation, shown: RenderedTurn, place: ExpectationPlace) -> Iterator[Problem]:
     for at, text in enumerate(expected.contains):
         if not text:
             yield place.problem("expect-contains", "every prompt contains an empty text", "write what is expected", at)
@@ -88,7 +88,7 @@ def _texts(expected: Expectation, shown: Shown, place: Place) -> Iterator[Proble
             yield place.problem("expect-absent", f"the prompt contains {_cut(text)}", where, at)
 
 
-def _tools(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
+def _tools(expected: Expectation, shown: RenderedTurn, place: ExpectationPlace) -> Iterator[Problem]:
     active, known = shown.step.active_tools, frozenset({shown.engine.search_tool, *shown.engine.tools})
     for at, tool in enumerate(expected.active):
         if tool not in active:
@@ -107,7 +107,7 @@ def _not_active(tool: str, known: frozenset[str], hint: str = "") -> tuple[str, 
     return f"`{tool}` is not active", hint
 
 
-def _sections(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
+def _sections(expected: Expectation, shown: RenderedTurn, place: ExpectationPlace) -> Iterator[Problem]:
     there = shown.sections
     known = frozenset((*there, *(section.id for section in shown.engine.agent.edition())))
     missing = [(at, name) for at, name in enumerate(expected.sections) if name not in there]
@@ -134,7 +134,7 @@ def _out_of_order(wanted: Iterable[str], there: list[str]) -> str:
     return next((name for (before, _), (at, name) in pairwise(places) if at < before), "")
 
 
-def _results(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
+def _results(expected: Expectation, shown: RenderedTurn, place: ExpectationPlace) -> Iterator[Problem]:
     known = frozenset(name for made in shown.results for name in (made.tool, made.call_id) if name)
     for name, wanted in expected.results.items():
         found = [made for made in shown.results if name in {made.tool, made.call_id}]
@@ -152,7 +152,7 @@ def _told(made: RenderedResult) -> str:
     return f"told by {rule}: {_cut(made.text)}"
 
 
-def _cache(shown: Shown, place: Place, *, wanted: bool) -> Iterator[Problem]:
+def _cache(shown: RenderedTurn, place: ExpectationPlace, *, wanted: bool) -> Iterator[Problem]:
     if shown.before is None:
         hint = "put several `turns` into one file; the second one can expect this"
         yield place.problem("expect-shares-cache", "there is no previous turn", hint)

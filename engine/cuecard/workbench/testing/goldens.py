@@ -22,7 +22,7 @@ Became: TypeAlias = Literal["equal", "missing", "different", "written"]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Golden:
     """The comparison of a prompt with its snapshot; `lines` show the differences."""
 
     became: Became
@@ -35,7 +35,7 @@ class Held:
         return self.became in {"equal", "written"}
 
 
-def hold(path: Path, found: Snapshot, *, update: bool = False) -> Held:
+def hold(path: Path, found: Snapshot, *, update: bool = False) -> Golden:
     """Compare the prompt with the snapshot at this path, which `update` rewrites.
 
     Raises:
@@ -47,18 +47,18 @@ def hold(path: Path, found: Snapshot, *, update: bool = False) -> Held:
     if update:
         if not there or _read(path) != text:
             _write(path, text)
-            return Held("written", path)
-        return Held("equal", path)
+            return Golden("written", path)
+        return Golden("equal", path)
     if not there:
-        return Held("missing", path)
+        return Golden("missing", path)
     kept = _read(path)
     if kept == text:
-        return Held("equal", path)
+        return Golden("equal", path)
     lines = difference(Snapshot.parse(kept, shown(path)), found)
-    return Held("different", path, tuple(lines) or ("only the file's formatting differs",))
+    return Golden("different", path, tuple(lines) or ("only the file's formatting differs",))
 
 
-def complaint(held: Held, way: str) -> Problem:
+def complaint(held: Golden, way: str) -> Problem:
     """The message for a snapshot that differs; `way` says how to update it."""
     if held.became == "missing":
         return Problem("snapshot-missing", f"there is no snapshot {shown(held.path)}", f"write it: {way}")

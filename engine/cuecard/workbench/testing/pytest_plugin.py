@@ -20,7 +20,7 @@ from cuecard.workbench.testing.goldens import FOLDER, unused
 if TYPE_CHECKING:
     from cuecard.engine import Engine
     from cuecard.model import Json, Turn
-    from cuecard.workbench.testing.pytest_prompt import Played, Prompt, PromptSnapshot
+    from cuecard.workbench.testing.pytest_prompt import Prompt, PromptSnapshot, ScenarioRun
 
 
 RenderTurn: TypeAlias = "Callable[..., Prompt]"
@@ -109,7 +109,7 @@ def cue_snapshot(request: pytest.FixtureRequest) -> Iterator[PromptSnapshot]:
 
 
 @pytest.fixture
-def played(request: pytest.FixtureRequest, tmp_path: Path) -> Played:
+def played(request: pytest.FixtureRequest, tmp_path: Path) -> ScenarioRun:
     """The scenario that `@pytest.mark.cue_scenario(assistant, name)` names, played by its script."""
     from cuecard.workbench.testing.pytest_prompt import play_scenario
 

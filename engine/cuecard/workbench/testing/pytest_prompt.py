@@ -23,7 +23,7 @@ from cuecard.workbench.run.assistant_file import read_assistant
 from cuecard.workbench.run.events import Event, StepTaken
 from cuecard.workbench.run.play import Stage, play
 from cuecard.workbench.step import open_engine
-from cuecard.workbench.testing.goldens import Held, complaint, hold
+from cuecard.workbench.testing.goldens import Golden, complaint, hold
 from cuecard.workbench.testing.snapshot import Snapshot, section_texts
 
 UPDATE = "pytest --cue-update"
@@ -87,7 +87,7 @@ class PromptSnapshot:
     def __init__(self, folder: Path, name: str, *, update: bool) -> None:
         self.folder, self.name, self.update = folder, name, update
         self.used: list[Path] = []
-        self.last: Held | None = None
+        self.last: Golden | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Prompt):
@@ -171,7 +171,7 @@ def _upward(node: pytest.Item) -> Iterator[Path]:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class ScenarioRun:
     """A played scenario.
 
     Attributes:
@@ -185,7 +185,7 @@ class Played:
     events: tuple[Event, ...]
 
 
-def play_scenario(node: pytest.Item, data: Path) -> Played:
+def play_scenario(node: pytest.Item, data: Path) -> ScenarioRun:
     """Play the scenario of a test's marker, with the data of its tool server in a folder.
 
     Raises:
@@ -204,4 +204,4 @@ def play_scenario(node: pytest.Item, data: Path) -> Played:
     events: list[Event] = []
     ok = asyncio.run(play(Stage(found, open_engine(found.agent), events.append), scenario, data))
     prompts = tuple(Prompt(event.step) for event in events if isinstance(event, StepTaken))
-    return Played(ok, prompts, tuple(events))
+    return ScenarioRun(ok, prompts, tuple(events))

@@ -35,7 +35,7 @@ _AGAIN = "rewrite it: `cuecard test --update`, or `pytest --cue-update`"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SnapshotSection:
     """One section of a snapshot.
 
     Attributes:
@@ -62,7 +62,7 @@ class Snapshot:
     """
 
     facts: Mapping[str, str]
-    parts: tuple[Part, ...]
+    parts: tuple[SnapshotSection, ...]
     left_out: tuple[str, ...] = ()
 
     @classmethod
@@ -119,21 +119,21 @@ def _name(section: str, placement: str, source: str) -> str:
     return f"appended: {source}" if placement == "appended" else section
 
 
-def _named(found: Iterator[tuple[str, str, int, str]]) -> Iterator[Part]:
+def _named(found: Iterator[tuple[str, str, int, str]]) -> Iterator[SnapshotSection]:
     """Parts with unique names: the second with the same name is `name (2)`."""
     seen: dict[str, int] = {}
     for name, tier, tokens, text in found:
         seen[name] = seen.get(name, 0) + 1
-        yield Part(name if seen[name] == 1 else f"{name} ({seen[name]})", tier, tokens, text)
+        yield SnapshotSection(name if seen[name] == 1 else f"{name} ({seen[name]})", tier, tokens, text)
 
 
-def _written(part: Part) -> str:
+def _written(part: SnapshotSection) -> str:
     open_end = "" if part.text.endswith("\n") else " | no newline at the end"
     text = _ESCAPED.sub(r"\\\1", part.text) + ("\n" if open_end else "")
     return f"=== {part.name} | {part.tier} | {counted(part.tokens)}{open_end}\n{text}"
 
 
-def _part(block: str, name: str, line: int) -> Part:
+def _part(block: str, name: str, line: int) -> SnapshotSection:
     header, _, text = block.partition("\n")
     found = _HEADER.fullmatch(header)
     if found is None:
@@ -142,4 +142,4 @@ def _part(block: str, name: str, line: int) -> Part:
         )
     text = re.sub(r"^\\(\\*===)", r"\1", text, flags=re.MULTILINE)
     text = text.removesuffix("\n") if found["open"] else text
-    return Part(found["name"], found["tier"], int(found["tokens"].replace(",", "")), text)
+    return SnapshotSection(found["name"], found["tier"], int(found["tokens"].replace(",", "")), text)

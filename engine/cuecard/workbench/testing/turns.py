@@ -18,7 +18,7 @@ from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.files.roots import is_folder, is_there, shown
 from cuecard.files.safe_read import children, read_text
 from cuecard.model import Json, Step
-from cuecard.workbench.testing.expectations import Place, Shown, unknown_names, unmet
+from cuecard.workbench.testing.expectations import ExpectationPlace, RenderedTurn, unknown_names, unmet
 from cuecard.workbench.testing.goldens import FOLDER, complaint, hold
 from cuecard.workbench.testing.snapshot import Snapshot
 
@@ -124,17 +124,17 @@ class _Conversation:
                 yield Outcome(name, file, error.problems, seconds=time.perf_counter() - start)
                 return
             expect = ("turns", at, "expect") if several else ("expect",)
-            place = Place(self.document, expect)
+            place = ExpectationPlace(self.document, expect)
             problems = [
                 *unknown_names(turn, self.engine, self.document, expect[:-1]),
-                *unmet(turn.expect, Shown(self.engine, step, before, results), place),
+                *unmet(turn.expect, RenderedTurn(self.engine, step, before, results), place),
             ]
             outcome = Outcome(name, file, tokens=step.manifest.total_tokens)
             outcome = self._held(outcome, step, at if several else None, place) if turn.expect.snapshot else outcome
             yield replace(outcome, problems=(*problems, *outcome.problems), seconds=time.perf_counter() - start)
             before = step
 
-    def _held(self, outcome: Outcome, step: Step, at: int | None, place: Place) -> Outcome:
+    def _held(self, outcome: Outcome, step: Step, at: int | None, place: ExpectationPlace) -> Outcome:
         """The outcome, including that of the snapshot."""
         number = "" if at is None else f".{at + 1}"
         path = self.path.parent / FOLDER / f"{self.path.stem}{number}.txt"

@@ -10,7 +10,7 @@ from cuecard.model import Json, ToolCard
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ToolChange:
     """A tool that has changed.
 
     Attributes:
@@ -34,7 +34,7 @@ class Changes:
     """
 
     new: tuple[ToolCard, ...] = ()
-    changed: tuple[Changed, ...] = ()
+    changed: tuple[ToolChange, ...] = ()
     removed: tuple[str, ...] = ()
     listed: bool = False
 
@@ -57,7 +57,7 @@ def tool_changes(listing: Listing, before: Listing | None, known: Collection[str
     differing = ((card.name, tuple(_differences(old[card.name], card))) for card in listing.cards if card.name in old)
     return Changes(
         tuple(card for card in listing.cards if card.name not in known),
-        tuple(Changed(name, what) for name, what in differing if what),
+        tuple(ToolChange(name, what) for name, what in differing if what),
         tuple(name for name in old if name not in there),
         listed,
     )

@@ -20,11 +20,11 @@ from cuecard.workbench.output import json_text
 from cuecard.workbench.run.sources import server_command
 from cuecard.workbench.tool_import.changes import Changes, tool_changes
 from cuecard.workbench.tool_import.listing import MAX_FILE_BYTES, file_listing
-from cuecard.workbench.tool_import.places import Edit, Home, find_home
+from cuecard.workbench.tool_import.places import FileEdit, Home, find_home
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ImportReport:
     """What an import found and wrote.
 
     Attributes:
@@ -85,7 +85,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ToolSource:
     """The source of the tools; exactly one must be given.
 
     Attributes:
@@ -104,7 +104,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ImportOptions:
     """The options of an import.
 
     Attributes:
@@ -120,7 +120,7 @@ class Options:
     as_json: bool = False
 
 
-def import_tools(agent: Path, source: Source, options: Options) -> int:
+def import_tools(agent: Path, source: ToolSource, options: ImportOptions) -> int:
     """List the tools of a source, and write the new ones; returns the exit code.
 
     Raises:
@@ -137,15 +137,15 @@ def import_tools(agent: Path, source: Source, options: Options) -> int:
     old = read_listing(before, home.lock.name) if before is not None else None
     said = read_text(home.said, limit=MAX_FILE_BYTES).text if is_there(home.said) else None
     changes = tool_changes(listing, old, home.known, listed=(text, listing.instructions) != (before, said or ""))
-    lists = {home.lock: Edit(text, before)}
+    lists = {home.lock: FileEdit(text, before)}
     if (said or "") != listing.instructions:
-        lists[home.said] = Edit(listing.instructions, said)
+        lists[home.said] = FileEdit(listing.instructions, said)
     written = () if options.check else _write(home, listing, changes, lists)
-    _show(Report(listing, changes, home, written, options.check), as_json=options.as_json)
+    _show(ImportReport(listing, changes, home, written, options.check), as_json=options.as_json)
     return 1 if options.check and changes else 0
 
 
-async def _listed(source: Source) -> Listing:
+async def _listed(source: ToolSource) -> Listing:
     named = [each for each in (source.mcp, source.url, source.openapi, source.json) if each is not None]
     if len(named) != 1:
         told = f"{len(named)} tool sources are named" if named else "no tool source is named"
@@ -167,7 +167,7 @@ async def _listed(source: Source) -> Listing:
         return await server.listing()
 
 
-def _write(home: Home, listing: Listing, changes: Changes, lists: Mapping[Path, Edit]) -> tuple[Path, ...]:
+def _write(home: Home, listing: Listing, changes: Changes, lists: Mapping[Path, FileEdit]) -> tuple[Path, ...]:
     edits = home.written(changes.new, listing.name or "tools")
     edits |= lists if changes.listed else {}
     for path, edit in edits.items():
@@ -178,7 +178,7 @@ def _write(home: Home, listing: Listing, changes: Changes, lists: Mapping[Path, 
     return tuple(edits)
 
 
-def _show(report: Report, *, as_json: bool) -> None:
+def _show(report: ImportReport, *, as_json: bool) -> None:
     if as_json:
         print(json_text(report.to_json()))
         return

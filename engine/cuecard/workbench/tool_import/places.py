@@ -27,7 +27,7 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class FileEdit:
     """A new text for a file, and the text it was made from; None if there was no file."""
 
     text: str
@@ -60,13 +60,13 @@ class Home:
         """The file with the source's own description, for sections that show it."""
         return self.file.with_name(f"{self.source}{SERVERS}")
 
-    def written(self, cards: Sequence[ToolCard], category: str) -> dict[Path, Edit]:
+    def written(self, cards: Sequence[ToolCard], category: str) -> dict[Path, FileEdit]:
         """The texts of the files with these tools added, in as few files as possible.
 
         Raises:
             SpecError: when they cannot be added to an existing file, or the named file has no room.
         """
-        edits: dict[Path, Edit] = {}
+        edits: dict[Path, FileEdit] = {}
         waiting, number = list(cards), 1
         while waiting:
             path = self.file if number == 1 else self.file.with_name(f"{self.file.stem}-{number}{self.file.suffix}")
@@ -77,7 +77,7 @@ class Home:
                 hint = "name a folder under `tools: instructions:`, which can contain several files"
                 raise SpecError(Problem("yaml-too-large", "the file has no room for the new tools", hint, shown(path)))
             if fitting:
-                edits[path] = Edit(with_tools(before, waiting[:fitting], shown(path)), before if there else None)
+                edits[path] = FileEdit(with_tools(before, waiting[:fitting], shown(path)), before if there else None)
             waiting, number = waiting[fitting:], number + 1
         return edits
 

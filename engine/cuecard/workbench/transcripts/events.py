@@ -20,7 +20,7 @@ from cuecard.model import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class UserEvent:
     """A message of the user."""
 
     text: str
@@ -28,7 +28,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerEvent:
     """An answer of the model: text, and calls as id, tool and arguments."""
 
     text: str
@@ -38,7 +38,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class ResultEvent:
     """The result of a tool."""
 
     id: str
@@ -46,13 +46,13 @@ class Returned:
     is_error: bool = False
 
 
-Event: TypeAlias = Said | Answer | Returned
+Event: TypeAlias = UserEvent | AnswerEvent | ResultEvent
 
 
 @dataclass
 class _Turn:
-    said: list[Said]
-    answers: list[Answer] = field(default_factory=list)
+    said: list[UserEvent]
+    answers: list[AnswerEvent] = field(default_factory=list)
 
 
 def to_transcript(events: Iterable[Event], tools: Iterable[RecordedTool], source: str, name: str) -> TranscriptFile:
@@ -64,14 +64,14 @@ def to_transcript(events: Iterable[Event], tools: Iterable[RecordedTool], source
         SpecError: when there is no message of the user, and therefore no conversation.
     """
     turns: list[_Turn] = []
-    results: dict[str, Returned] = {}
+    results: dict[str, ResultEvent] = {}
     for event in events:
-        if isinstance(event, Said):
+        if isinstance(event, UserEvent):
             if turns and not turns[-1].answers:
                 turns[-1].said.append(event)
             else:
                 turns.append(_Turn([event]))
-        elif isinstance(event, Answer):
+        elif isinstance(event, AnswerEvent):
             if turns:
                 turns[-1].answers.append(event)
         else:
@@ -87,7 +87,7 @@ def dated(answers: Sequence[Event], at: Mapping[int, datetime], usage: Mapping[i
     """The events with the time and usage of their requests, which are given by the index of the answer."""
     number, found = 0, list[Event]()
     for event in answers:
-        if isinstance(event, Answer):
+        if isinstance(event, AnswerEvent):
             event = replace(event, at=at.get(number, event.at), usage=usage.get(number, event.usage))  # noqa: PLW2901
             number += 1
         found.append(event)
@@ -110,7 +110,7 @@ def count_of(value: Json) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
-def _turn(turn: _Turn, results: Mapping[str, Returned]) -> RecordedTurn:
+def _turn(turn: _Turn, results: Mapping[str, ResultEvent]) -> RecordedTurn:
     requests = [
         RecordedRequest(
             at=answer.at,
@@ -124,7 +124,7 @@ def _turn(turn: _Turn, results: Mapping[str, Returned]) -> RecordedTurn:
     return RecordedTurn(user=text, at=turn.said[0].at, requests=requests or [RecordedRequest()])
 
 
-def _call(identity: str, tool: str, args: Json, returned: Returned | None) -> RecordedCall:
+def _call(identity: str, tool: str, args: Json, returned: ResultEvent | None) -> RecordedCall:
     if returned is None:
         return RecordedCall(tool=tool, id=identity, args=args)
     return RecordedCall(tool=tool, id=identity, args=args, result=returned.result, is_error=returned.is_error)

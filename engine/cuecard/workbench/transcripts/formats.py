@@ -9,10 +9,18 @@ from typing import Literal, TypeAlias, get_args
 from cuecard.config.transcript_file import RecordedUsage, TranscriptFile, read_transcript
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json
-from cuecard.workbench.transcripts.events import Answer, Event, Returned, Said, count_of, to_transcript, when
+from cuecard.workbench.transcripts.events import (
+    AnswerEvent,
+    Event,
+    ResultEvent,
+    UserEvent,
+    count_of,
+    to_transcript,
+    when,
+)
 from cuecard.workbench.transcripts.logs import ANTHROPIC, arguments, read_log
 from cuecard.workbench.transcripts.openai import OPENAI_CHAT, OPENAI_RESPONSES, whole_inputs
-from cuecard.workbench.transcripts.records import Imported, Record, left_out, listed, read_values, records
+from cuecard.workbench.transcripts.records import ImportedLog, Record, left_out, listed, read_values, records
 
 
 def read_messages(messages: Iterable[Mapping[str, Json]], name: str) -> TranscriptFile:
@@ -33,14 +41,14 @@ def _request(message: Mapping[str, Json]) -> Iterator[Event]:
         kind, content = part.get("part_kind"), part.get("content")
         at = when(part.get("timestamp"))
         if kind == "user-prompt":
-            yield Said(_said(content), at)
+            yield UserEvent(_said(content), at)
         elif kind == "tool-return":
             failed = part.get("outcome", "success") != "success"
-            yield Returned(str(part.get("tool_call_id", "")), content, failed)
+            yield ResultEvent(str(part.get("tool_call_id", "")), content, failed)
         elif kind == "retry-prompt" and part.get("tool_name"):
-            yield Returned(str(part.get("tool_call_id", "")), content, is_error=True)
+            yield ResultEvent(str(part.get("tool_call_id", "")), content, is_error=True)
         elif kind == "retry-prompt":
-            yield Said(_said(content), at)
+            yield UserEvent(_said(content), at)
 
 
 def _response(message: Mapping[str, Json]) -> Iterator[Event]:
@@ -51,7 +59,7 @@ def _response(message: Mapping[str, Json]) -> Iterator[Event]:
         for part in parts
         if part.get("part_kind") == "tool-call"
     )
-    yield Answer("\n".join(texts), calls, when(message.get("timestamp")), _usage(message.get("usage")))
+    yield AnswerEvent("\n".join(texts), calls, when(message.get("timestamp")), _usage(message.get("usage")))
 
 
 def _said(content: Json) -> str:
@@ -81,7 +89,7 @@ LogForm: TypeAlias = Literal["auto", "cuecard", "pydantic-ai", "openai", "anthro
 FORMS: tuple[str, ...] = get_args(LogForm)
 
 
-def read_conversation(text: str, name: str, form: LogForm = "auto") -> Imported:
+def read_conversation(text: str, name: str, form: LogForm = "auto") -> ImportedLog:
     """The conversation in the text of a file: our own transcript, or a log of another program.
 
     Warnings say what of a log is not played: unreadable lines, other conversations, thinking.
@@ -90,10 +98,10 @@ def read_conversation(text: str, name: str, form: LogForm = "auto") -> Imported:
         SpecError: with every problem at its place; also when the file holds no conversation in this format.
     """
     if form == "cuecard":
-        return Imported(read_transcript(text, name))
+        return ImportedLog(read_transcript(text, name))
     values, broken = read_values(text, name)
     if form == "auto" and len(values) == 1 and isinstance(values[0], dict) and "turns" in values[0]:
-        return Imported(read_transcript(text, name))
+        return ImportedLog(read_transcript(text, name))
     try:
         read = _read(values, name, form)
     except SpecError as error:
@@ -101,10 +109,10 @@ def read_conversation(text: str, name: str, form: LogForm = "auto") -> Imported:
     return replace(read, warnings=(*broken, *read.warnings))
 
 
-def _read(values: Sequence[Json], name: str, form: LogForm) -> Imported:
+def _read(values: Sequence[Json], name: str, form: LogForm) -> ImportedLog:
     messages = [value for value in values if isinstance(value, dict)]
     if form == "pydantic-ai" or (form == "auto" and _is_pydantic(messages)):
-        return Imported(read_messages(messages, name), left_out(messages, name))
+        return ImportedLog(read_messages(messages, name), left_out(messages, name))
     found = records(values) or records([{"messages": messages}] if _are_messages(messages) else [])
     if not found:
         hint = "expected a transcript, pydantic-ai messages, or requests to OpenAI or Anthropic; see --from"
@@ -138,4 +146,4 @@ def _is_anthropic(record: Record) -> bool:
     )
 
 
-__all__ = ["FORMS", "Imported", "LogForm", "read_conversation"]
+__all__ = ["FORMS", "ImportedLog", "LogForm", "read_conversation"]

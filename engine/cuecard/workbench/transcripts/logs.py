@@ -10,9 +10,17 @@ from typing import TypeAlias
 from cuecard.config.transcript_file import RecordedTool, RecordedUsage
 from cuecard.errors import Problem
 from cuecard.model import Json
-from cuecard.workbench.transcripts.events import Answer, Event, Returned, Said, count_of, dated, to_transcript
+from cuecard.workbench.transcripts.events import (
+    AnswerEvent,
+    Event,
+    ResultEvent,
+    UserEvent,
+    count_of,
+    dated,
+    to_transcript,
+)
 from cuecard.workbench.transcripts.records import (
-    Imported,
+    ImportedLog,
     Record,
     conversations,
     counted,
@@ -28,7 +36,7 @@ Form: TypeAlias = Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class LogReader:
     """How to read one provider's requests.
 
     Attributes:
@@ -48,7 +56,7 @@ class Reader:
     tool: Callable[[Form], tuple[Json, Json, Json]]
 
 
-def read_log(found: Sequence[Record], reader: Reader, name: str) -> Imported:
+def read_log(found: Sequence[Record], reader: LogReader, name: str) -> ImportedLog:
     """The longest conversation in these requests.
 
     Raises:
@@ -56,14 +64,14 @@ def read_log(found: Sequence[Record], reader: Reader, name: str) -> Imported:
     """
     records, *others = conversations(found, reader.key) or [[]]
     said = [reader.events(listed(record.body.get(reader.key))) for record in records]
-    numbers = [sum(isinstance(event, Answer) for event in events) for events in said]
+    numbers = [sum(isinstance(event, AnswerEvent) for event in events) for events in said]
     longest = max(range(len(records)), key=lambda place: (numbers[place], place), default=None)
     events: list[Event] = []
     if longest is not None:
         answered = reader.answer(records[longest].response)
         events = [*said[longest], *reader.events(answered)]
-    if events and not isinstance(events[-1], Answer):
-        events.append(Answer(""))  # the last request was sent, but its answer is not in the log
+    if events and not isinstance(events[-1], AnswerEvent):
+        events.append(AnswerEvent(""))  # the last request was sent, but its answer is not in the log
     at = {number: record.at for number, record in zip(numbers, records, strict=True) if record.at}
     reported = ((number, reader.usage(record.response)) for number, record in zip(numbers, records, strict=True))
     usage = {number: _usage(*counts) for number, counts in reported if counts}
@@ -71,7 +79,7 @@ def read_log(found: Sequence[Record], reader: Reader, name: str) -> Imported:
     told = [tool for tool in tools if tool]
     transcript = to_transcript(dated(events, at, usage), told, reader.source, name)
     whole = listed(records[longest].body.get(reader.key)) if longest is not None else ()
-    return Imported(transcript, (*_others(others, name), *left_out(whole, name)))
+    return ImportedLog(transcript, (*_others(others, name), *left_out(whole, name)))
 
 
 def arguments(value: Json) -> Json:
@@ -111,21 +119,21 @@ def _message(message: Form) -> Iterator[Event]:
     if role == "assistant":
         calls = [part for part in parts if part.get("type") == "tool_use"]
         made = tuple((str(c.get("id", "")), str(c.get("name") or "unnamed"), c.get("input")) for c in calls)
-        yield Answer(text_of(parts, "text"), made)
+        yield AnswerEvent(text_of(parts, "text"), made)
     elif role == "user":
         results = [part for part in parts if part.get("type") == "tool_result"]
         yield from (_result(part) for part in results)
         said = [_said(part) for part in parts if part not in results]
         texts = [text for text in said if text and not is_reminder(text)]
         if texts:
-            yield Said("\n".join(texts))
+            yield UserEvent("\n".join(texts))
 
 
-def _result(part: Form) -> Returned:
+def _result(part: Form) -> ResultEvent:
     content = part.get("content", "")
     plain = isinstance(content, list) and all(item.get("type") == "text" for item in listed(content))
     result: Json = text_of(content, "text") if plain else content
-    return Returned(str(part.get("tool_use_id", "")), result, part.get("is_error") is True)
+    return ResultEvent(str(part.get("tool_use_id", "")), result, part.get("is_error") is True)
 
 
 def _said(part: Form) -> str:
@@ -148,5 +156,5 @@ def _anthropic_tool(tool: Form) -> tuple[Json, Json, Json]:
     return tool.get("name"), tool.get("description"), tool.get("input_schema")
 
 
-ANTHROPIC = Reader("anthropic", "messages", _events, _answer, _anthropic_usage, _anthropic_tool)
+ANTHROPIC = LogReader("anthropic", "messages", _events, _answer, _anthropic_usage, _anthropic_tool)
 """Anthropic's Messages API."""

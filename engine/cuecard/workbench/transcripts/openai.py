@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from cuecard.model import Json
-from cuecard.workbench.transcripts.events import Answer, Event, Returned, Said
-from cuecard.workbench.transcripts.logs import Form, Reader, arguments
+from cuecard.workbench.transcripts.events import AnswerEvent, Event, ResultEvent, UserEvent
+from cuecard.workbench.transcripts.logs import Form, LogReader, arguments
 from cuecard.workbench.transcripts.records import Record, is_reminder, listed, text_of
 
 _TEXTS = ("input_text", "output_text", "text")
@@ -34,9 +34,9 @@ def _response_events(items: Iterable[Form]) -> list[Event]:
     found: list[Event] = []
     for event in _each(items):
         last = found[-1] if found else None
-        if isinstance(event, Answer) and isinstance(last, Answer):
+        if isinstance(event, AnswerEvent) and isinstance(last, AnswerEvent):
             text = "\n".join(part for part in (last.text, event.text) if part)
-            found[-1] = Answer(text, (*last.calls, *event.calls))
+            found[-1] = AnswerEvent(text, (*last.calls, *event.calls))
         else:
             found.append(event)
     return found
@@ -46,12 +46,12 @@ def _each(items: Iterable[Form]) -> Iterator[Event]:
     for item in items:
         kind, role = str(item.get("type", "message")), item.get("role")
         if kind.endswith("_output"):
-            yield Returned(str(item.get("call_id", "")), _result(item.get("output")))
+            yield ResultEvent(str(item.get("call_id", "")), _result(item.get("output")))
         elif kind.endswith("_call"):
             written = item.get("arguments", item.get("input", item.get("action")))
-            yield Answer("", ((str(item.get("call_id", "")), str(item.get("name") or kind), arguments(written)),))
+            yield AnswerEvent("", ((str(item.get("call_id", "")), str(item.get("name") or kind), arguments(written)),))
         elif role == "assistant":
-            yield Answer(text_of(item.get("content"), *_TEXTS))
+            yield AnswerEvent(text_of(item.get("content"), *_TEXTS))
         elif role == "user":
             yield from _said(item.get("content"))
 
@@ -63,9 +63,9 @@ def _chat_events(messages: Iterable[Form]) -> list[Event]:
 def _chat_message(message: Form) -> Iterator[Event]:
     role, content = message.get("role"), message.get("content")
     if role == "assistant":
-        yield Answer(text_of(content, *_TEXTS), tuple(map(_chat_call, listed(message.get("tool_calls")))))
+        yield AnswerEvent(text_of(content, *_TEXTS), tuple(map(_chat_call, listed(message.get("tool_calls")))))
     elif role == "tool":
-        yield Returned(str(message.get("tool_call_id", "")), _result(content))
+        yield ResultEvent(str(message.get("tool_call_id", "")), _result(content))
     elif role == "user":
         yield from _said(content)
 
@@ -77,11 +77,11 @@ def _chat_call(call: Form) -> tuple[str, str, Json]:
     return str(call.get("id", "")), str(body.get("name") or "unnamed"), arguments(written)
 
 
-def _said(content: Json) -> Iterator[Said]:
+def _said(content: Json) -> Iterator[UserEvent]:
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else list(listed(content))
     texts = [str(p.get("text", "")) if p.get("type") in _TEXTS else f"[{p.get('type')}]" for p in parts]
     if kept := [text for text in texts if text and not is_reminder(text)]:
-        yield Said("\n".join(kept))
+        yield UserEvent("\n".join(kept))
 
 
 def _result(content: Json) -> Json:
@@ -118,8 +118,8 @@ def _tool(tool: Form) -> tuple[Json, Json, Json]:
     return body.get("name"), body.get("description"), body.get("parameters")
 
 
-OPENAI_RESPONSES = Reader("openai", "input", _response_events, _output, _response_usage, _tool)
+OPENAI_RESPONSES = LogReader("openai", "input", _response_events, _output, _response_usage, _tool)
 """OpenAI's Responses API; see `whole_inputs`."""
 
-OPENAI_CHAT = Reader("openai", "messages", _chat_events, _choice, _chat_usage, _tool)
+OPENAI_CHAT = LogReader("openai", "messages", _chat_events, _choice, _chat_usage, _tool)
 """OpenAI's Chat Completions API, which other services have adopted."""

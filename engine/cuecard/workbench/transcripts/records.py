@@ -120,7 +120,7 @@ _HINT = "the engine's own prompt replaces system prompts and reminders; thinking
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedLog:
     """A conversation, and a warning for each kind of content that was left out."""
 
     transcript: TranscriptFile
