@@ -351,24 +351,6 @@ export interface components {
             key: string;
         };
         /**
-         * Found
-         * @description The answer of the search tool. The model gets `tools`, `message` and, unless it is empty, `withheld`.
-         */
-        Found: {
-            /** Tools */
-            tools: string[];
-            /** Withheld */
-            withheld: string[];
-            /** Message */
-            message: string;
-            /** Hits */
-            hits: components["schemas"]["HitShape"][];
-            /** Confidence */
-            confidence: number;
-            /** Diagnostics */
-            diagnostics: components["schemas"]["DiagnosticShape"][];
-        };
-        /**
          * GatesEntry
          * @description What switches tools on and off.
          */
@@ -457,6 +439,19 @@ export interface components {
              * @enum {string}
              */
             lifetime?: "conversation" | "turn" | "step";
+        };
+        /**
+         * MemoryAnswer
+         * @description The working memory, newest first.
+         */
+        MemoryAnswer: {
+            /**
+             * Conversation
+             * @description signed; send it with the next request
+             */
+            conversation: string;
+            /** Memory */
+            memory: components["schemas"]["EntityShape"][];
         };
         /**
          * PrepareCall
@@ -684,10 +679,10 @@ export interface components {
             chain: string[];
         };
         /**
-         * Ready
+         * Readiness
          * @description Whether the service is ready, and serves the newest files.
          */
-        Ready: {
+        Readiness: {
             /**
              * State
              * @description draining: it will stop, and has status 503
@@ -783,19 +778,6 @@ export interface components {
             ended: boolean;
         };
         /**
-         * Remembered
-         * @description The working memory, newest first.
-         */
-        Remembered: {
-            /**
-             * Conversation
-             * @description signed; send it with the next request
-             */
-            conversation: string;
-            /** Memory */
-            memory: components["schemas"]["EntityShape"][];
-        };
-        /**
          * RenderedResultShape
          * @description What to send to the model as the result of a tool call, in this request and in all later ones.
          */
@@ -884,6 +866,24 @@ export interface components {
              * @description an id shared by the results of calls made in one model message
              */
             batch?: string | null;
+        };
+        /**
+         * SearchAnswer
+         * @description The answer of the search tool. The model gets `tools`, `message` and, unless it is empty, `withheld`.
+         */
+        SearchAnswer: {
+            /** Tools */
+            tools: string[];
+            /** Withheld */
+            withheld: string[];
+            /** Message */
+            message: string;
+            /** Hits */
+            hits: components["schemas"]["HitShape"][];
+            /** Confidence */
+            confidence: number;
+            /** Diagnostics */
+            diagnostics: components["schemas"]["DiagnosticShape"][];
         };
         /**
          * SearchToolShape
@@ -1656,7 +1656,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Found"];
+                    "application/json": components["schemas"]["SearchAnswer"];
                 };
             };
             /** @description What is wrong, in the form of RFC 9457 */
@@ -1797,7 +1797,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Remembered"];
+                    "application/json": components["schemas"]["MemoryAnswer"];
                 };
             };
             /** @description What is wrong, in the form of RFC 9457 */
@@ -1954,7 +1954,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ready"];
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
             /** @description The service will stop */
@@ -1963,7 +1963,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ready"];
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
         };

@@ -12,6 +12,7 @@ from inspect import ismodule
 from pathlib import Path
 
 import cuecard
+import cuecard.types
 
 ROOT = Path(__file__).parents[3]
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -23,6 +24,7 @@ _PACKAGE = {"__version__"}
 def public_names() -> frozenset[str]:
     """Full names, such as `cuecard.Engine` and `cuecard.adapters.anthropic.request`."""
     own = {f"cuecard.{name}" for name in cuecard.__all__ if name not in _PACKAGE}
+    own |= {f"cuecard.types.{name}" for name in cuecard.types.__all__}
     return frozenset({*own, *(name for text in _sources() for name in _imported(text))})
 
 

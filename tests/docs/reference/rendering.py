@@ -14,6 +14,7 @@ import griffe
 from pydantic import BaseModel
 
 import cuecard
+import cuecard.types
 from docs.reference.names import public_names
 
 ENGINE = Path(cuecard.__file__).parents[1]
@@ -57,7 +58,7 @@ def _class(name: str, found: griffe.Class) -> Iterator[str]:
 
 
 def _public_bases(found: griffe.Class) -> list[str]:
-    return [str(base) for base in found.bases if str(base) in cuecard.__all__]
+    return [str(base) for base in found.bases if str(base) in {*cuecard.__all__, *cuecard.types.__all__}]
 
 
 def _constructor(found: griffe.Class) -> griffe.Function | None:
@@ -201,8 +202,8 @@ def _loaded(name: str) -> Any:
 def _home(name: str) -> str:
     """The module in which a name is written down."""
     module, label = _module(name), _label(name)
-    if module == "cuecard":
-        return cuecard._HOME[label]
+    if module in {"cuecard", "cuecard.types"}:
+        return str(import_module(module)._HOME[label])
     loaded = _loaded(name)
     return str(loaded.__module__) if isfunction(loaded) or isclass(loaded) else module
 
