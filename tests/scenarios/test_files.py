@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import SpecError
-from cuecard.config.scenario_file import UnresolvedError, names_used, resolve, value_at
+from cuecard.config.scenario_file import UnresolvedError, names_used, resolve, resolved_at
 from cuecard.workbench.run.assistant_file import read_assistant
 
 PLAIN = st.recursive(
@@ -48,7 +48,7 @@ def test_references_work_in_keys_and_tell_where_they_are() -> None:
 )
 def test_a_path_that_leads_nowhere_says_which_key_and_what_there_is(path: str, message: str, hint: str) -> None:
     with pytest.raises(UnresolvedError) as caught:
-        value_at({"page": {"title": "About", "tags": ["a"], "empty": {}}}, path)
+        resolved_at({"page": {"title": "About", "tags": ["a"], "empty": {}}}, path)
 
     assert str(caught.value) == message
     assert caught.value.hint.startswith(hint)

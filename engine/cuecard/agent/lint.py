@@ -8,9 +8,10 @@ from cuecard.agent.assembly import Assembly
 from cuecard.agent.build import AgentDraft
 from cuecard.agent.checks.budget import CountedAgent, check_budget
 from cuecard.agent.checks.caching import check_mappings, check_order, check_volatile
+from cuecard.agent.checks.discovery import check_cues, check_discovery
 from cuecard.agent.checks.lifetimes import check_lifetimes
 from cuecard.agent.checks.templates import check_compared, check_habits, check_result_habits
-from cuecard.agent.checks.tools import check_cues, check_discovery, check_unfinished
+from cuecard.agent.checks.tools import check_unfinished
 from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem
 from cuecard.model import CountTokens

@@ -54,13 +54,13 @@ def resolve(value: Json, saved: Mapping[str, Json]) -> Json:
     """
     if isinstance(value, str):
         whole = _REFERENCE.fullmatch(value)
-        return value_at(saved, whole[1]) if whole else _REFERENCE.sub(lambda match: _text(saved, match[1]), value)
+        return resolved_at(saved, whole[1]) if whole else _REFERENCE.sub(lambda match: _text(saved, match[1]), value)
     if isinstance(value, Mapping):
         return {resolve(key, saved): resolve(item, saved) for key, item in value.items()}
     return [resolve(item, saved) for item in value] if isinstance(value, list) else value
 
 
-def value_at(value: Json, path: str) -> Json:
+def resolved_at(value: Json, path: str) -> Json:
     """The value at a dotted path, such as `page.sections.0.id`; the value itself for an empty path.
 
     Raises:
@@ -77,7 +77,7 @@ def value_at(value: Json, path: str) -> Json:
 
 
 def _text(saved: Mapping[str, Json], path: str) -> str:
-    value = value_at(saved, path)
+    value = resolved_at(saved, path)
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         kind = type(value).__name__
         raise UnresolvedError(f"`{path}` is of type {kind} and cannot be put inside a text", "name one of its values")

@@ -145,3 +145,10 @@ _TYPES: Mapping[InputType, tuple[type, ...]] = {
 def is_of_type(value: Json, kind: InputType) -> bool:
     """Whether a value is of the type that an input declares; a boolean is not a number."""
     return kind == "boolean" if isinstance(value, bool) else isinstance(value, _TYPES[kind])
+
+
+def value_at(value: Json, path: str) -> Json:
+    """The value at a dotted path such as `result.items`, itself for an empty one; None if there is none."""
+    for key in path.split(".") if path else ():
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from cuecard.agent import Agent
 from cuecard.agent.results import ResultForm, form_of
 from cuecard.config.results_spec import LengthUnit
-from cuecard.config.values import fill
+from cuecard.config.values import fill, value_at
 from cuecard.errors import CuecardError
 from cuecard.model import CountTokens, Diagnostic, Json, RenderedResult, ToolResult
-from cuecard.sources.result_values import fields_of, unwrapped, value_at
+from cuecard.sources.result_values import fields_of, unwrapped
 from cuecard.template import Trusted, clean
 from cuecard.template.guards.gate import PromptGate
 from cuecard.template.guards.marks import marked
@@ -80,7 +80,7 @@ def render_result(agent: Agent, result: ToolResult, count: CountTokens) -> Rende
     """
     form = form_of(agent.results, result.tool) if result.tool != agent.search_tool else None
     if form is None:
-        return RenderedResult(text_of(result.result), result.tool, result.call_id)
+        return RenderedResult(result_text(result.result), result.tool, result.call_id)
     said, notes = _cleaned(result.result)
     content, path = _content(said, form.spec.field)
     cut = _cut(content, form, agent, count)
@@ -99,12 +99,12 @@ def render_result(agent: Agent, result: ToolResult, count: CountTokens) -> Rende
         text = shown if isinstance(shown, Trusted) else marked(shown)
     text, trust = _gate(agent, form).admit(text, form.own, raw=form.spec.trust == "author")
     made = RenderedResult(
-        text_of(text), result.tool, result.call_id, form.name, form.source, trust=trust, diagnostics=notes
+        result_text(text), result.tool, result.call_id, form.name, form.source, trust=trust, diagnostics=notes
     )
     return replace(made, left_out=cut.left_out, whole=cut.whole, unit=form.spec.unit) if form.spec.limits else made
 
 
-def text_of(value: Json) -> str:
+def result_text(value: Json) -> str:
     """A result as a text: a text unchanged; anything else, and a blank text, which some providers reject, as JSON."""
     return value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)
 
@@ -115,7 +115,7 @@ def _cleaned(result: Json) -> tuple[Json, tuple[Diagnostic, ...]]:
     try:
         value, removed = clean(said)
     except CuecardError:  # two keys of an object would become equal: in a text, they stay different
-        value, removed = clean(text_of(said))
+        value, removed = clean(result_text(said))
     told = f"characters that nobody sees, and that were removed: {removed:,}"
     return value, (Diagnostic("invisible_characters", told),) if removed else ()
 
@@ -124,8 +124,8 @@ def _content(said: Json, field: str) -> tuple[str, tuple[str, ...]]:
     """The text of a result, and its path in it; none if the text is the whole result."""
     inner = value_at(fields_of(said), field) if field else None
     if inner is None:
-        return said if isinstance(said, str) else text_of(said), ()
-    return inner if isinstance(inner, str) else text_of(inner), tuple(field.split("."))
+        return said if isinstance(said, str) else result_text(said), ()
+    return inner if isinstance(inner, str) else result_text(inner), tuple(field.split("."))
 
 
 def _cut(content: str, form: ResultForm, agent: Agent, count: CountTokens) -> CutText:

@@ -11,7 +11,7 @@ from cuecard.agent.sections.conditions import ConditionFacts, holds, sections_as
 from cuecard.model import Appended, CallGiven, Cut, Diagnostic, Json, Segment, SourceRow, Turn, Withheld
 from cuecard.model.messages import Role
 from cuecard.pipeline.fit import excess
-from cuecard.pipeline.history.units import text_of
+from cuecard.pipeline.history.units import message_text
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.passing import ephemeral_block, section_block
 from cuecard.pipeline.request import CallRequest, StepRequest
@@ -362,7 +362,7 @@ def given_of(request: CallRequest) -> CallGiven | None:
 
 def said_in(turn: Turn) -> str:
     """The user's words, as sources read them."""
-    return text_of(turn.message) if turn.message else turn.query
+    return message_text(turn.message) if turn.message else turn.query
 
 
 def _local(content: Content) -> dict[str, Json]:

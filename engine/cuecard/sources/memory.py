@@ -8,10 +8,10 @@ from fnmatch import fnmatchcase
 
 from cuecard.config.results_spec import ExtractSpec, ForgetSpec, MemorySpec
 from cuecard.config.tools_spec import PENDING
-from cuecard.config.values import fill
+from cuecard.config.values import fill, value_at
 from cuecard.config.words_spec import Words
 from cuecard.model import Cut, Entity, History, Json, Memory
-from cuecard.sources.result_values import applies, identifier, read_result, value_at
+from cuecard.sources.result_values import applies, identifier, read_result
 from cuecard.template import without_controls
 
 

@@ -49,13 +49,6 @@ def fields_of(said: Json) -> Json:
     return _from_text(said) if isinstance(said, str) else said
 
 
-def value_at(value: Json, path: str) -> Json:
-    """The value at a path of keys, such as `result.items`; None if there is none."""
-    for key in path.split(".") if path else ():
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
-
-
 def applies(result: Json, when: str) -> bool:
     """Whether the key that a rule requires is true in the result."""
     return not when or (isinstance(result, Mapping) and result.get(when) is True)

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 
 from cuecard.config.model_profile import names_to_try
 from cuecard.config.sections.section_spec import ConditionSpec
+from cuecard.config.values import value_at
 from cuecard.model import Json
 from cuecard.records import dataclass
 
@@ -58,14 +59,6 @@ def size(value: Json) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     return value if isinstance(value, (int, float)) else len(value)
-
-
-def value_at(values: Mapping[str, Json], path: str) -> Json:
-    """The value at a dotted path; None if it does not exist."""
-    value: Json = values
-    for key in path.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
 
 
 def _is_one_of(value: Json, wanted: Json) -> bool:

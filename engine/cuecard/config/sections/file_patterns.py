@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from wcmatch import fnmatch, glob
 
+from cuecard.config.values import value_at
 from cuecard.model import Json
 from cuecard.records import dataclass
 
@@ -165,14 +166,6 @@ def parts_of(path: str) -> tuple[str, ...]:
 def has_inputs(path: str) -> bool:
     """Whether a path contains braces, valid or not."""
     return "{{" in path
-
-
-def value_at(values: Mapping[str, Json], name: str) -> Json:
-    """The value of `a`, or of `a.b` in the object `a`; None if there is none."""
-    found: Json = values.get(name.partition(".")[0])
-    for key in name.split(".")[1:]:
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found
 
 
 def name_of(value: Json) -> str | None:

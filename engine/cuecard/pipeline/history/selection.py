@@ -20,7 +20,7 @@ from cuecard.config.values import fill
 from cuecard.model import CountTokens, Cut
 from cuecard.model.messages import Message, Summary
 from cuecard.pipeline.history.policy import Decision, decide, summary_message
-from cuecard.pipeline.history.units import LeftOut, call_text, cost, text_of
+from cuecard.pipeline.history.units import LeftOut, call_text, cost, message_text
 from cuecard.records import dataclass
 
 
@@ -91,7 +91,7 @@ def ask(messages: Iterable[Message], previous: str, spec: SummarySpec, max_token
 
 
 def _lines(message: Message, spec: SummarySpec) -> Iterator[str]:
-    text = text_of(message)
+    text = message_text(message)
     limit = spec.limits.get(message.role, len(text))
     if message.role in spec.labels and text.strip():
         told = text if len(text) <= limit else text[:limit] + spec.truncated

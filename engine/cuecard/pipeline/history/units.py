@@ -102,7 +102,7 @@ def _blocks(placed: Iterable[tuple[int, Message]]) -> tuple[list[_Block], list[L
     return blocks, orphans
 
 
-def one_line(text: str) -> str:
+def printable_line(text: str) -> str:
     """The text without line breaks and control characters, so that a name cannot start a new line."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
@@ -112,11 +112,12 @@ def to_json(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def text_of(message: Message) -> str:
+def message_text(message: Message) -> str:
     """All text in the message; other parts are only named, such as `[image]`."""
     if isinstance(message.content, str):
         return message.content
-    return "\n".join(text if (text := part_text(part)) is not None else _placeholder(part) for part in message.content)
+    texts = ((part, part_text(part)) for part in message.content)
+    return "\n".join(_placeholder(part) if text is None else text for part, text in texts)
 
 
 def part_text(part: Part) -> str | None:
@@ -146,7 +147,11 @@ def prefixed(message: Message, spec: HistoryBase) -> Message:
     if not spec.prefix or message.role not in {"user", "assistant"} or not message.content:
         return message
     time = message.timestamp.isoformat() if isinstance(message.timestamp, datetime) else message.timestamp or ""
-    values = {"timestamp": one_line(time), "speaker": one_line(message.speaker) or message.role, "role": message.role}
+    values = {
+        "timestamp": printable_line(time),
+        "speaker": printable_line(message.speaker) or message.role,
+        "role": message.role,
+    }
     undated = not values["timestamp"] and "{timestamp}" in spec.prefix
     head = fill(UNDATED if undated else spec.prefix, values)
     if isinstance(message.content, str):
@@ -162,4 +167,4 @@ def _with_head(parts: tuple[Part, ...], head: str) -> tuple[Part, ...]:
 
 
 def _placeholder(part: Part) -> str:
-    return f"[{one_line(str(part.get('type') or 'part'))}]"
+    return f"[{printable_line(str(part.get('type') or 'part'))}]"

@@ -62,7 +62,7 @@ def _without_values(message: str, given: tuple[Json, ...]) -> str:
 
 _HELPERS: Mapping[str, tuple[Callable[..., Json], str]] = {
     "trim": (texts.trim, "trim text"),
-    "one_line": (texts.one_line, "one_line text"),
+    "one_line": (texts.on_one_line, "one_line text"),
     "indent": (texts.indent, "indent text 2 first=false"),
     "join": (collections.join, 'join list ", "'),
     "replace": (texts.replace, 'replace text "old" "new"'),

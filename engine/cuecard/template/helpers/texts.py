@@ -81,7 +81,7 @@ def trim(value: Json) -> str:
     return as_of(stripped(text(value)), value)
 
 
-def one_line(value: Json) -> str:
+def on_one_line(value: Json) -> str:
     """The text on one line: each run of white space is one space."""
     return as_of(stripped(_BREAKS.sub(" ", text(value))), value)
 
@@ -137,7 +137,7 @@ def first_sentence(value: Json) -> str:
     plain = unmarked(line)
     ends = map(_end, _SENTENCE.finditer(plain))
     end = next((at for at in ends if not _SHORT.search(plain[max(at - _SHORTEST, 0) : at])), len(plain))
-    return one_line(as_of(cut(line, 0, end), value))
+    return on_one_line(as_of(cut(line, 0, end), value))
 
 
 def _end(found: re.Match[str]) -> int:

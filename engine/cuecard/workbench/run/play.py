@@ -15,7 +15,7 @@ from pydantic_ai.models import Model
 
 from cuecard.adapters.mcp_client.client import open_server
 from cuecard.adapters.pydantic_ai.messages import tool_results
-from cuecard.config.scenario_file import Scenario, UnresolvedError, value_at
+from cuecard.config.scenario_file import Scenario, UnresolvedError, resolved_at
 from cuecard.engine import Engine
 from cuecard.errors import Problem, SpecError, ToolServerError, visible
 from cuecard.files.server_process import TAIL_LINES, Guard, ServerCommand
@@ -188,6 +188,6 @@ def _unexpected(scenario: Scenario, talk: Talk, content: Mapping[str, Json]) -> 
 
 def _value_or_none(content: Mapping[str, Json], path: str) -> Json:
     try:
-        return value_at(content, path)
+        return resolved_at(content, path)
     except UnresolvedError:
         return None

@@ -17,7 +17,7 @@ from pydantic_ai.profiles import ModelProfile
 
 from cuecard.adapters.pydantic_ai.messages import tool_results
 from cuecard.config.documents.document import Path
-from cuecard.config.scenario_file import CallEntry, Scenario, UnresolvedError, resolve, value_at
+from cuecard.config.scenario_file import CallEntry, Scenario, UnresolvedError, resolve, resolved_at
 from cuecard.errors import SpecError, did_you_mean
 from cuecard.model import Json, ToolResult
 from cuecard.workbench.run.assistant import FINAL_ANSWER
@@ -104,7 +104,7 @@ def saved_values(scenario: Scenario, results: Iterable[ToolResult]) -> dict[str,
     for path, call, result in _played(scenario, results):
         for name, place in call.save.items():
             try:
-                saved[name] = value_at(_parsed(result.result), place)
+                saved[name] = resolved_at(_parsed(result.result), place)
             except UnresolvedError as error:
                 raise _unresolved(scenario, (*path, "save", name), error) from None
     return saved

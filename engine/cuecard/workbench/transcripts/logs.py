@@ -22,12 +22,12 @@ from cuecard.workbench.transcripts.events import (
 from cuecard.workbench.transcripts.records import (
     ImportedLog,
     Record,
+    content_text,
     conversations,
     counted,
     is_reminder,
     left_out,
     listed,
-    text_of,
     warning,
 )
 
@@ -119,7 +119,7 @@ def _message(message: Form) -> Iterator[Event]:
     if role == "assistant":
         calls = [part for part in parts if part.get("type") == "tool_use"]
         made = tuple((str(c.get("id", "")), str(c.get("name") or "unnamed"), c.get("input")) for c in calls)
-        yield AnswerEvent(text_of(parts, "text"), made)
+        yield AnswerEvent(content_text(parts, "text"), made)
     elif role == "user":
         results = [part for part in parts if part.get("type") == "tool_result"]
         yield from (_result(part) for part in results)
@@ -132,7 +132,7 @@ def _message(message: Form) -> Iterator[Event]:
 def _result(part: Form) -> ResultEvent:
     content = part.get("content", "")
     plain = isinstance(content, list) and all(item.get("type") == "text" for item in listed(content))
-    result: Json = text_of(content, "text") if plain else content
+    result: Json = content_text(content, "text") if plain else content
     return ResultEvent(str(part.get("tool_use_id", "")), result, part.get("is_error") is True)
 
 

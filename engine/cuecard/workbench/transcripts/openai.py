@@ -8,7 +8,7 @@ from dataclasses import replace
 from cuecard.model import Json
 from cuecard.workbench.transcripts.events import AnswerEvent, Event, ResultEvent, UserEvent
 from cuecard.workbench.transcripts.logs import Form, LogReader, arguments
-from cuecard.workbench.transcripts.records import Record, is_reminder, listed, text_of
+from cuecard.workbench.transcripts.records import Record, content_text, is_reminder, listed
 
 _TEXTS = ("input_text", "output_text", "text")
 
@@ -51,7 +51,7 @@ def _each(items: Iterable[Form]) -> Iterator[Event]:
             written = item.get("arguments", item.get("input", item.get("action")))
             yield AnswerEvent("", ((str(item.get("call_id", "")), str(item.get("name") or kind), arguments(written)),))
         elif role == "assistant":
-            yield AnswerEvent(text_of(item.get("content"), *_TEXTS))
+            yield AnswerEvent(content_text(item.get("content"), *_TEXTS))
         elif role == "user":
             yield from _said(item.get("content"))
 
@@ -63,7 +63,7 @@ def _chat_events(messages: Iterable[Form]) -> list[Event]:
 def _chat_message(message: Form) -> Iterator[Event]:
     role, content = message.get("role"), message.get("content")
     if role == "assistant":
-        yield AnswerEvent(text_of(content, *_TEXTS), tuple(map(_chat_call, listed(message.get("tool_calls")))))
+        yield AnswerEvent(content_text(content, *_TEXTS), tuple(map(_chat_call, listed(message.get("tool_calls")))))
     elif role == "tool":
         yield ResultEvent(str(message.get("tool_call_id", "")), _result(content))
     elif role == "user":
@@ -85,7 +85,7 @@ def _said(content: Json) -> Iterator[UserEvent]:
 
 
 def _result(content: Json) -> Json:
-    return text_of(content, *_TEXTS) if isinstance(content, list) else content
+    return content_text(content, *_TEXTS) if isinstance(content, list) else content
 
 
 def _output(response: Form) -> list[Form]:

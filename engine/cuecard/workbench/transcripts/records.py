@@ -65,7 +65,7 @@ def listed(value: Json) -> Iterator[Mapping[str, Json]]:
     return (item for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())
 
 
-def text_of(content: Json, *kinds: str) -> str:
+def content_text(content: Json, *kinds: str) -> str:
     """The text of a message's content: a string, or the parts of these types in a list."""
     if isinstance(content, str):
         return content
