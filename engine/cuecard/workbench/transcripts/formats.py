@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, get_args
 from cuecard.config.transcript_file import RecordedUsage, TranscriptFile, read_transcript
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json
+from cuecard.workbench.transcripts.anthropic import ANTHROPIC
 from cuecard.workbench.transcripts.events import (
     AnswerEvent,
     Event,
@@ -18,7 +19,7 @@ from cuecard.workbench.transcripts.events import (
     to_transcript,
     when,
 )
-from cuecard.workbench.transcripts.logs import ANTHROPIC, arguments, read_log
+from cuecard.workbench.transcripts.logs import arguments, read_log
 from cuecard.workbench.transcripts.openai import OPENAI_CHAT, OPENAI_RESPONSES, whole_inputs
 from cuecard.workbench.transcripts.records import ImportedLog, Record, left_out, listed, read_values, records
 
