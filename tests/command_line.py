@@ -6,9 +6,12 @@ import io
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from unittest.mock import patch
 
-from cuecard.cli.main import main
+(_COMMAND,) = entry_points(group="console_scripts", name="cuecard")
+main = _COMMAND.load()
+"""What the installed script calls."""
 
 
 @dataclass(frozen=True, slots=True)

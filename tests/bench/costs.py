@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from bench.sessions import Plan, between_turns, cms, session
 from cuecard import Engine
 from cuecard.config.transcript_file import TranscriptFile
-from cuecard.files.content import read_models
 from cuecard.types import Definitions
 from cuecard.workbench.bill import Bill, Prices, bill
 from cuecard.workbench.replay.play import Channel, SentRequest, play, without_searches
 from cuecard.workbench.replay.recommend import resized
 from cuecard.workbench.replay.report import FROZEN_DIRECT
+from shipped import read_models
 
 MODEL = "claude-sonnet-5"
 """Anthropic's prices for entries that live five minutes, and its most common minimum: 1,024 tokens."""

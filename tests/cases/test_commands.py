@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.cli.main import main
+from command_line import main
 
 FOLDER = Path(__file__).parent / "commands"
 ROOT = Path(__file__).parents[2]

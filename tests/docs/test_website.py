@@ -9,7 +9,7 @@ from posixpath import dirname
 
 import pytest
 
-from cuecard.cli.main import main
+from command_line import main
 from docs.website.built import problems
 from docs.website.markdown import links
 from docs.website.navigation import navigation

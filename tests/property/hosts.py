@@ -11,8 +11,8 @@ from typing import Any
 from cuecard import Message, Step
 from cuecard.adapters import anthropic, bedrock, gemini, openai
 from cuecard.adapters.openai_tools import additional_tools, client_tool_search
-from cuecard.files.content import read_models
 from cuecard.types import ModelProfile
+from shipped import read_models
 
 Json = dict[str, Any]
 PROFILES = read_models()

@@ -9,11 +9,11 @@ import pytest
 
 from cms_agent import cms
 from cuecard.config.transcript_file import TranscriptFile
-from cuecard.files.content import read_models
 from cuecard.workbench.replay.play import play
 from cuecard.workbench.replay.report import BillingModels, ReplayReport, replay
 from cuecard.workbench.transcripts.formats import read_conversation
 from scenarios.recording import SCENARIOS, Recording, as_text, record, transcript_of
+from shipped import read_models
 
 SHIPPED = Path(__file__).parents[2] / "examples" / "cms" / "recordings"
 MODEL = read_models().find("claude-sonnet-5")

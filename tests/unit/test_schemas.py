@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from cuecard.config.json_schema import schemas, settings_page
-from cuecard.files.content import content_root
 from cuecard.files.settings import described_variables
+from shipped import content_root
 
 ROOT = content_root()
 FILES = sorted(

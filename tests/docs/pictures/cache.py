@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cuecard.files.content import read_models
 from cuecard.workbench.bill import Prices, Row, bill
 from cuecard.workbench.bill import Request as Billed
 from docs.pictures.drawing import Sheet
 from docs.pictures.session import MODEL, billed, requests
+from shipped import read_models
 
 PRICES = Prices.of(read_models().find(MODEL))
 LEFT, WIDTH, HEIGHT, GAP = 20, 64.5, 36, 4

@@ -10,7 +10,7 @@ from cuecard.agent.build import make_draft
 from cuecard.agent.lint import lint
 from cuecard.agent.world import Memo
 from cuecard.config.documents.sources import AgentSources, SourceText
-from cuecard.files.content import content_root
+from shipped import content_root
 
 SCHEMA = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
 INPUTS = "inputs: {name: {type: string}, tasks: {type: list}, facts: {type: object}}"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from command_line import main
 from cuecard import Engine, InputError, Problem
-from cuecard.cli.main import main
 from cuecard.types import Span
 from cuecard.workbench.check.codes import CODES
 from cuecard.workbench.check.command import CheckOptions, check, matcher

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cuecard.cli.main import main
+from command_line import main
 
 AGENT = """\
 agent: modes

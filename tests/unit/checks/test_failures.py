@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.cli.main import main
+from command_line import main
 from cuecard.errors import MAX_PROBLEMS
 
 ESC = "\x1b]0;evil\x07\x9b31m\u202e"

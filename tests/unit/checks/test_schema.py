@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuecard.files.content import content_root
+from shipped import content_root
 from unit.checks.agents import checked, codes, place
 
 

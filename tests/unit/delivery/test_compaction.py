@@ -10,7 +10,7 @@ from cms_agent import cms as engine
 from cuecard import Call, Entity, Memory, Step, ToolResult, Turn
 from cuecard.adapters import anthropic
 from cuecard.config.agent_file import BudgetSpec
-from cuecard.files.content import read_models
+from shipped import read_models
 
 NOW = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
 HOME, NEWS = Entity("page", "p1", "Home"), Entity("page", "p2", "News")

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from command_line import main
 from cuecard import Engine
-from cuecard.cli.main import main
 from unit.explain.tiny import AGENT, CORE, NOON, step, write
 
 Run: TypeAlias = Callable[..., tuple[int, str, str]]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.cli.main import main
+from command_line import main
 from cuecard.workbench.diff.markdown import MAX_CHARACTERS, CommentText, code, fenced
 from unit.diff.test_command import git
 

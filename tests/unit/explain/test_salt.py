@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from command_line import main
 from cuecard import Call, Engine, Manifest, Step, Turn, watch
-from cuecard.cli.main import main
 from cuecard.pipeline.fingerprints import NOTHING, fingerprints, salt_name
 from cuecard.pipeline.fingerprints import salted as with_salt
 from unit.explain.tiny import HOME, NOON, found, step, write

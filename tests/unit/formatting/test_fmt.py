@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cuecard import Engine, Turn
-from cuecard.files.content import content_root
 from cuecard.workbench.fmt.command import fmt
+from shipped import content_root
 from unit.run.talking import Ran, cuecard
 
 AGENT = "agent: shop\nsections:\n- {id: role,file: role.md}\n- id: hello\n  text: Hello.\nlayout: {trim: true}\n"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cms_agent import CORE, TOOLS, cms
 from cuecard import Call, Entity, Memory, Step, ToolResult, Turn
-from cuecard.files.content import read_models
+from shipped import read_models
 
 START = datetime(2026, 11, 20, 22, tzinfo=UTC)
 PROFILES = read_models()

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.files.content import read_models
 from cuecard.workbench.bill import BillBlock, Prices, Request, bill, first_break
+from shipped import read_models
 
 FIVE_MINUTES = Prices(0.1, 1.25)
 AUTOMATIC = Prices(0.5, 1.0, 1024, 128, explicit=False)

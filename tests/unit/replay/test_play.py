@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from cuecard import Engine, Step, ToolResult, Turn
 from cuecard.adapters import anthropic
 from cuecard.config.transcript_file import TranscriptFile, read_transcript
-from cuecard.files.content import read_models
 from cuecard.workbench.bill import first_break
 from cuecard.workbench.replay.play import Channel, SentRequest, play, with_inputs, without_searches
+from shipped import read_models
 from unit.replay.small import conversation, engine, pages, search
 
 ROOT = Path(__file__).parents[3]

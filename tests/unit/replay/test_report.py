@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from cuecard.files.content import read_models
 from cuecard.types import ModelProfile
 from cuecard.workbench.bill import Prices, bill
 from cuecard.workbench.replay.command import report_json
 from cuecard.workbench.replay.play import play, without_searches
 from cuecard.workbench.replay.recommend import MOST_TOOLS, Recommendation, needed, recommend, resized
 from cuecard.workbench.replay.report import FROZEN_DIRECT, NO_CACHE, BillingModels, ReplayReport, replay
+from shipped import read_models
 from unit.replay.small import advice, conversation, engine, pages, profile, report, search
 
 

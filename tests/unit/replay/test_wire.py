@@ -29,12 +29,12 @@ from cuecard.config.transcript_file import (
     TranscriptFile,
     read_transcript,
 )
-from cuecard.files.content import read_models
 from cuecard.types import Delivery, ModelProfile
 from cuecard.workbench.bill import BillBlock, Prices, Request, bill
 from cuecard.workbench.replay.blocks import answer_blocks, compact
 from cuecard.workbench.replay.play import Channel, SentRequest, play
 from cuecard.workbench.replay.recommend import resized
+from shipped import read_models
 
 pytestmark = pytest.mark.repeats
 

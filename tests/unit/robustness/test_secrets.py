@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from command_line import main
 from cuecard import CuecardError, Engine, Memory, ToolResult, Turn
-from cuecard.cli.main import main
 from unit.robustness.agents import AGENT, NOW, write_agent
 
 CANARY = "c4n4ry-S3cret-that-nobody-may-see"

@@ -15,7 +15,7 @@ import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from cuecard.cli.main import main
+from command_line import main
 
 Decide = Callable[[list[ModelMessage], AgentInfo], ModelResponse]
 

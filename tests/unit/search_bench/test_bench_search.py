@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from command_line import main
 from cuecard import ToolCard
-from cuecard.cli.main import main
 from cuecard.config.tools_spec import SearchSpec
 from cuecard.workbench.bench.baselines import BASELINES, installed
 from cuecard.workbench.bench.measure import JudgedQuery, RankerFigures, measure

@@ -10,8 +10,8 @@ from cuecard import Problem
 from cuecard.agent.build import make_draft
 from cuecard.agent.lint import lint
 from cuecard.agent.world import Memo
-from cuecard.files.content import content_root
 from cuecard.files.folder import read_agent
+from shipped import content_root
 from unit.section_lists.agents import TOOLS, agent
 
 RNG = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.json_schema import schemas
-from cuecard.files.content import content_root
+from shipped import content_root
 
 CASES = Path(__file__).parents[2] / "cases" / "agents"
 GOOD = sorted(

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from cuecard.cli.main import main
+from command_line import main
 from cuecard.server.guard import is_loopback, refused_site
 from cuecard.server.service import Service
 from unit.server.served import ask_at_once, serving

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from command_line import main
 from cuecard import Engine
-from cuecard.cli.main import main
 from cuecard.workbench.step import call_from
 
 ROOT = Path(__file__).parents[3]

@@ -15,12 +15,12 @@ from cuecard.adapters.anthropic import request
 from cuecard.config.history_spec import TokenHistory
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.config.skills.skill_file import make_skills
-from cuecard.files.content import read_models
 from cuecard.files.folder import read_agent
 from cuecard.files.skill_answers import read_skill
 from cuecard.pipeline.history.selection import apply_summary, select, summary_due
 from cuecard.types import Json, Summary, SummaryRequest
 from cuecard.workbench.render import SplitPrompt, split_prompt
+from shipped import read_models
 from unit.history.chat import assistant, reasons, talk, texts, user, words
 
 PIONEER = Path(__file__).parents[3] / "prompts" / "pioneer"

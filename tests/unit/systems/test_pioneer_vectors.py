@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from command_line import main
 from cuecard import Engine
-from cuecard.cli.main import main
 from cuecard.types import Json
 
 DATA = Path(os.environ.get("CUECARD_DATA", "")) / "pioneer"

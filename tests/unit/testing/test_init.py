@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from cuecard.cli.main import main
+from command_line import main
 
 KINDS = ["minimal", "sections", "cms"]
 

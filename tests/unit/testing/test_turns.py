@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from cuecard.cli.main import main
+from command_line import main
 
 AGENT = """\
 agent: bakery

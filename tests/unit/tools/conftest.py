@@ -6,7 +6,7 @@ from cuecard.catalogue.catalogue import Catalogue
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.tool_file import ToolFile, tool_cards
-from cuecard.files.content import content_root
+from shipped import content_root
 
 
 @pytest.fixture(scope="session")

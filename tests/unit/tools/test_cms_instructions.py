@@ -12,9 +12,9 @@ from cuecard.catalogue.graph import tool_graph
 from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.config.tools_spec import CuesSpec
 from cuecard.config.words_spec import ENGLISH
-from cuecard.files.content import content_root
 from cuecard.files.tokens import bundled_counter
 from cuecard.sources.tools import make_protocol
+from shipped import content_root
 
 TOOLS = {
     "core": "tool_search final_answer acknowledge",
