@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cuecard.config.json_schema import schemas, settings_page
-from cuecard.files.settings import described_variables
+from cuecard.files.environment import described_variables
 from shipped import content_root
 
 ROOT = content_root()

@@ -53,7 +53,7 @@ def schema(
     from cuecard.workbench.output import output_folder, write_output
 
     if markdown:
-        from cuecard.files.settings import described_variables
+        from cuecard.files.environment import described_variables
 
         print(settings_page(described_variables()), end="")
         return

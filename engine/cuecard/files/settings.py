@@ -1,16 +1,11 @@
-"""`CUECARD_*` variables and settings."""
+"""The settings of commands, which come from the environment."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import field, fields
 from pathlib import Path
-from typing import Any
 
-from pydantic import Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
-
-from cuecard.errors import Problem, SettingsError
 from cuecard.model import DeliveryWish
 from cuecard.records import dataclass
 
@@ -58,59 +53,6 @@ def read_settings() -> Settings:
     """
     if not any(name.upper() in _VARIABLES for name in os.environ):
         return Settings()
-    # MOVED
+    from cuecard.files.environment import read_environment  # noqa: PLC0415 - pydantic-settings loads asyncio
 
     return Settings(**read_environment())
-
-
-class Environment(BaseSettings):
-    """The variables, with what they do; secrets are kept out of errors."""
-
-    model_config = SettingsConfigDict(env_prefix="CUECARD_", frozen=True, hide_input_in_errors=True, extra="ignore")
-
-    delivery: DeliveryWish | None = Field(None, description="overrides the agent file's `delivery`")
-    model: str | None = Field(None, description="the model of `cuecard run`, such as `anthropic:claude-opus-4-8`")
-    manifests: Path | None = Field(None, description="the folder where `cuecard run` writes manifests")
-    states: Path | None = Field(
-        None, description="the folder where `cuecard watch`, `cuecard serve` and `cuecard mcp` keep good states"
-    )
-    cache: str | None = Field(
-        None, description="the cache folder for search indexes and token counts; `off` disables it"
-    )
-    salt: SecretStr = Field(SecretStr(""), description="a secret salt for every fingerprint in manifests")
-    key: SecretStr = Field(
-        SecretStr(""),
-        description="a secret that signs the conversations of `cuecard serve`; use the same in all replicas",
-    )
-    token: SecretStr = Field(SecretStr(""), description="the bearer token that clients of `cuecard serve` must send")
-
-
-def read_environment() -> dict[str, Any]:
-    """The values of all variables, validated; secrets as plain texts.
-
-    Raises:
-        SettingsError: with every setting that has an invalid value; the value itself is not repeated.
-    """
-    try:
-        found = Environment()
-    except ValidationError as error:
-        raise SettingsError(_problem(e) for e in error.errors(include_input=False, include_url=False)) from None
-    values = {name: getattr(found, name) for name in Environment.model_fields}
-    return {n: v.get_secret_value() if isinstance(v, SecretStr) else v for n, v in values.items()}
-
-
-def described_variables() -> dict[str, str]:
-    """Each variable and what it does, for the docs."""
-    return {_variable(name): field.description or "" for name, field in Environment.model_fields.items()}
-
-
-def _variable(setting: str) -> str:
-    return f"CUECARD_{setting.upper()}"
-
-
-def _problem(error: Any) -> Problem:
-    setting, message = str(error["loc"][0]), str(error["msg"])
-    about = Environment.model_fields[setting].description
-    return Problem(
-        "wrong-setting", f"{_variable(setting)}: {message[0].lower()}{message[1:]}", f"it {about}", "environment"
-    )

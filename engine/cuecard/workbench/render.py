@@ -10,10 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Literal, TypeAlias
-
-from rich.console import Console
-from rich.table import Table
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cuecard.agent import Agent
 from cuecard.model import Appended, Call, DeliveryWish, Diagnostic, Host, Json, Manifest, Segment, SourceRow, Step
@@ -23,6 +20,9 @@ from cuecard.pipeline.segments import stable_part
 from cuecard.records import dataclass
 from cuecard.workbench.output import json_text
 from cuecard.workbench.step import call_from, open_engine, step_from
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def tokens(
@@ -46,10 +46,14 @@ def tokens(
         totals["total"] = manifest.total_tokens
         print(json_text({"tokens": asdict(costs.source), "sections": rows, "totals": totals}))
     else:
+        from rich.console import Console
+
         Console().print(_table(manifest))
 
 
 def _table(manifest: Manifest) -> Table:
+    from rich.table import Table
+
     kind = "exact" if manifest.tokens.source.exact else "approximate"
     title = f"{manifest.configuration.agent} · {manifest.delivery.name} · {manifest.tokens.source.encoding} ({kind})"
     table = Table(title=title, title_justify="left", show_footer=True)

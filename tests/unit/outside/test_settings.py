@@ -2,7 +2,8 @@ from dataclasses import fields
 
 import pytest
 
-from cuecard.files.settings import Settings, described_variables, read_settings
+from cuecard.files.environment import described_variables
+from cuecard.files.settings import Settings, read_settings
 from cuecard.types import SettingsError
 
 

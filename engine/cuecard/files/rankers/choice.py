@@ -22,7 +22,6 @@ from cuecard.errors import InputError, Problem, SpecError
 from cuecard.files.cache import Cache, cache_at, fingerprint
 from cuecard.files.host_code import AnyRanker, RankerMaker, is_ranker, load_function
 from cuecard.files.rankers.encoder import Made, Tools
-from cuecard.files.rankers.semantic import MODULE, SentenceEncoder, semantic_ranker
 from cuecard.model import Diagnostic, ToolCard
 from cuecard.records import dataclass
 
@@ -126,8 +125,6 @@ class SearchWish:
             case "code":
                 return partial(_given, self._function(named))
             case "semantic":
-                # MOVED
-
                 return by_meaning(named)
         return by_words
 
@@ -149,6 +146,8 @@ def by_meaning(named: NamedRanker) -> Made:
     Raises:
         SpecError: when its extra is not installed; the error says how to install it.
     """
+    from cuecard.files.rankers.semantic import MODULE, SentenceEncoder, semantic_ranker  # noqa: PLC0415 - few need it
+
     missing = [module for module in ("numpy", MODULE) if not _installed(module)]
     if missing:
         message = f"this ranker needs the extra `semantic`, which is not installed (no module `{missing[0]}`)"
