@@ -44,7 +44,7 @@ from cuecard import Turn
 from cuecard.adapters import adk, langgraph, openai_agents, pydantic_ai
 from cuecard.adapters.langchain import Cuecard as Middleware
 from cuecard.adapters.litellm import Cuecard as LiteLLMCuecard
-from cuecard.adapters.openai_agents.run import Run as OpenAIRun
+from cuecard.adapters.openai_agents import Run as OpenAIRun
 from unit.adapters.graph_models import Model
 
 pytestmark = pytest.mark.bench

@@ -69,7 +69,7 @@ def test_the_guide_lists_every_make_target() -> None:
 
 def test_the_guide_follows_a_source_through_every_file_that_registers_it() -> None:
     chapter = GUIDE.partition("## Add a section source")[2].partition("\n## ")[0]
-    registering = {"sections/section_spec.py", "sections/section_source.py", "sections/entries.py"}
+    registering = {"sections/section_spec.py", "sections/section_source.py", "sections/elements.py"}
     package = ROOT / "engine" / "cuecard"
     found = {
         "/".join(path.parts[-2:])

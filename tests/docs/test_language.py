@@ -144,7 +144,7 @@ def test_every_mistake_of_a_template_has_an_example() -> None:
     codes = set()
     package = Path(cuecard.template.__file__).parent
     for path in package.rglob("*.py"):
-        if path.parent.name not in {"markup", "guards"} and path.name != "arguments.py":
+        if path.parent.name not in {"markup", "guards"} and path.name not in {"dates.py", "date_patterns.py"}:
             text = path.read_text(encoding="utf-8")
             codes |= {*re.findall(r'"((?:[a-z]+-)+[a-z]+)"', text)} - {"partial-block"}
 

@@ -42,7 +42,7 @@ def test_no_other_module_supplies_names_of_its_own() -> None:
     package = Path(cuecard.__file__).parent
     found = {p.stem for p in package.rglob("*.py") if re.search(r"^(OWN|READS) = ", p.read_text("utf-8"), re.MULTILINE)}
 
-    assert found == {"facts", "files", "results", "rows", "tool_list"}, "add what is new to the table"
+    assert found == {"facts", "files", "results", "rows", "tools"}, "add what is new to the table"
 
 
 @pytest.mark.parametrize("source", SOURCES)

@@ -102,7 +102,7 @@ def test_promise_2_compiled_once_lazily(monkeypatch: pytest.MonkeyPatch) -> None
         return call
 
     monkeypatch.setattr(python_backend, "execute", counted(python_backend.execute, loaded))
-    monkeypatch.setattr("cuecard.template.syntax.parser.parse", counted(parser.parse, parsed))
+    monkeypatch.setattr("cuecard.template.template.parse", counted(parser.parse, parsed))
     one = compile_template("{{a}}{{> p}}", name="one", partials={"p": "{{a}}"})
     before = list(loaded)
     for _ in range(3):

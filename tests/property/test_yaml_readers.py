@@ -54,7 +54,7 @@ def outcome(text: str) -> tuple[Any, ...]:
 
 
 def outcome_without_c(text: str) -> tuple[Any, ...]:
-    with patch("cuecard.config.documents.yaml_events.quick_events", side_effect=ImportError):
+    with patch("cuecard.config.documents.yaml.quick_events", side_effect=ImportError):
         return outcome(text)
 
 
@@ -76,7 +76,7 @@ def damaged(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
 
 def test_every_file_of_the_repository_reads_the_same_and_nearly_every_one_by_the_quick_reader() -> None:
     assert len(texts()) > 400
-    with patch("cuecard.config.documents.yaml_events.pure_events", side_effect=TypeError):
+    with patch("cuecard.config.documents.yaml.pure_events", side_effect=TypeError):
         quick = {text: outcome(text) for text in texts()}
     read = {text: said for text, said in quick.items() if len(said) == 4}
     assert len(read) > 0.9 * len(texts())

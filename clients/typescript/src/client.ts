@@ -11,8 +11,8 @@ export type Step = Schemas["StepShape"];
 export type Block = Schemas["AppendedShape"];
 export type PreparedCall = Schemas["PreparedCall"];
 export type PreparedStep = Schemas["PreparedStep"];
-export type Found = Schemas["Found"];
-export type Remembered = Schemas["Remembered"];
+export type Found = Schemas["SearchAnswer"];
+export type Remembered = Schemas["MemoryAnswer"];
 export type Agent = Schemas["AgentShape"];
 export type Problem = Schemas["ProblemShape"];
 

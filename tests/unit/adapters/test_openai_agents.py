@@ -33,8 +33,7 @@ from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_messag
 from cms_agent import cms as engine
 from cuecard import Call, Conversation, Entity, InputError, Memory, Step, ToolCard, Turn
 from cuecard.adapters import openai_agents
-from cuecard.adapters.openai_agents import Cuecard
-from cuecard.adapters.openai_agents.run import Run
+from cuecard.adapters.openai_agents import Cuecard, Run
 from cuecard.types import Delivery
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -35,10 +35,10 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 WRITERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "fmt": ("cuecard.files.atomic_write.rewrite", ("fmt", ".")),
-    "tools add": ("cuecard.files.atomic_write.rewrite", ("tools", "add", "get_page", "--agent", "tools/search.yaml")),
+    "fmt": ("cuecard.workbench.fmt.command.rewrite", ("fmt", ".")),
+    "tools add": ("cuecard.workbench.tool_add.rewrite", ("tools", "add", "get_page", "--agent", "tools/search.yaml")),
     "tools import": (
-        "cuecard.files.atomic_write.rewrite",
+        "cuecard.workbench.tool_import.command.rewrite",
         ("tools", "import", ".", "listed.json", "--into", "tools/search.yaml"),
     ),
 }

@@ -51,7 +51,7 @@ LOOPS = {
 
 @pytest.mark.parametrize("text", LOOPS)
 def test_a_loop_and_a_partial_make_no_frame_that_nobody_reads(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cuecard.template.runtime.scope.frame", refuse)
+    monkeypatch.setattr("cuecard.template.backends.python_backend.frame", refuse)
     monkeypatch.setattr(Runtime, "each", refuse)
     monkeypatch.setattr(Runtime, "partial", refuse)
 

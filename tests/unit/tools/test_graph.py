@@ -144,7 +144,7 @@ def test_a_word_is_compared_with_few_names_of_thousands(monkeypatch: pytest.Monk
         compared.extend(names := list(names))
         return closest(word, names, cutoff)
 
-    monkeypatch.setattr("cuecard.errors.closest", spy)
+    monkeypatch.setattr("cuecard.catalogue.unknown_names.closest", spy)
     known = KnownNames.of(f"get_item_{n}" for n in range(5_000))
 
     assert known.meant("get_itm_42") == "get_item_42"

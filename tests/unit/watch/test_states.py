@@ -155,7 +155,7 @@ def test_a_state_that_is_too_large_is_not_kept_and_takes_nothing_away(tmp_path: 
     ],
 )
 def test_only_a_fingerprint_is_ever_looked_up(tmp_path: Path, digest: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cuecard.reload.cleanup.read_file", lambda *_: pytest.fail("it was looked up"))
+    monkeypatch.setattr("cuecard.reload.states.read_file", lambda *_: pytest.fail("it was looked up"))
     with pytest.raises(NoState, match="has an invalid fingerprint"):
         States(tmp_path).load(digest, HOME)
 

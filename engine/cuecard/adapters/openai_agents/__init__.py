@@ -38,7 +38,8 @@ with needs("openai-agents", ">=0.24", "openai-agents"):
     from agents.run_config import CallModelData, ModelInputData
     from agents.tool_context import ToolContext
 from cuecard.adapters.conversations import check_own, made_by
-from cuecard.adapters.openai_agents.run import Run, RunListener, TurnSource
+from cuecard.adapters.openai_agents.run import Run as Run  # what pages import from here
+from cuecard.adapters.openai_agents.run import RunListener, TurnSource
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
