@@ -1,4 +1,4 @@
-"""Conversations under way; in a graph's state."""
+"""Conversations under way, and those in the state of a graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled agent."""
+"""The compiled agent, and the skills that a call of it may use."""
 
 from __future__ import annotations
 

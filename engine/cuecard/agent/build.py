@@ -1,4 +1,4 @@
-"""From texts to an agent, every problem."""
+"""From texts to a compiled agent, with every problem on the way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agent file with its layers and models."""
+"""The agent file with its layers and models, and which tools are core tools."""
 
 from __future__ import annotations
 

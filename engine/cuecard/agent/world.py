@@ -1,4 +1,4 @@
-"""What sections are compiled from; reload memo."""
+"""What sections are compiled from, and what the next reload can use again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a ranker is; its answers read defensively."""
+"""What a ranker is, and how its answers are read: defensively, each on its own scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index, and its form in a cache."""
+"""The words of a catalogue, by tool; and the form that a cache stores them in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands for authors."""
+"""Commands for authors, and `cuecard run`."""
 
 from __future__ import annotations
 

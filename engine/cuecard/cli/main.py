@@ -1,4 +1,4 @@
-"""The command line: reading and serving."""
+"""The command line: every command in one table, and the commands that read and serve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that several commands have; failures."""
+"""Options that several commands have, and whether errors are wanted as JSON."""
 
 from __future__ import annotations
 

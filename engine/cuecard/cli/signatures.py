@@ -1,4 +1,4 @@
-"""Commands declared by signatures; groups.
+"""Commands declared by their signatures, and groups of them.
 
 `argparse` parses the words. It is part of Python and quick to load, unlike the packages that it replaces here.
 """

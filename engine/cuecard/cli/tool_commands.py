@@ -1,4 +1,4 @@
-"""Commands about tools, MCP, skills."""
+"""Commands about tools, MCP and skills."""
 
 from __future__ import annotations
 

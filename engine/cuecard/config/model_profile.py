@@ -1,4 +1,4 @@
-"""What a request knows of its model; names."""
+"""What a request knows of its model, and names of models as people write them."""
 
 from __future__ import annotations
 

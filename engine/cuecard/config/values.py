@@ -1,4 +1,4 @@
-"""Kinds of values that several files share."""
+"""Kinds of values that several files share, texts with placeholders, and values at a path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the package ships; model profiles."""
+"""What the package ships: agents, examples and the profiles of models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where links may lead; questions about paths.
+"""Where links may lead, and questions about paths.
 
 The roots are the agent's own folder, the folders that its YAML names, and those it lists as `roots`.
 """

@@ -1,4 +1,4 @@
-"""The call, and the state of a conversation."""
+"""The call, and the state of a conversation between two messages of the user, as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Segments, blocks, cuts, records; origin and delivery."""
+"""The pieces of a prompt: segments, blocks and cuts, where they come from and how they are delivered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The step and its manifest."""
+"""The step, the whole desired state of one model request; and its manifest: what was sent, why, and what was left out."""
 
 from __future__ import annotations
 

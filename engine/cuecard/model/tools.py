@@ -1,4 +1,4 @@
-"""Tool cards, hits, skills; tools that are withheld."""
+"""The nouns of the catalogue: cards, what a search finds, skills, and tools that are withheld."""
 
 from __future__ import annotations
 

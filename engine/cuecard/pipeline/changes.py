@@ -1,4 +1,4 @@
-"""What changed, and why."""
+"""What changed between two prompts, and why."""
 
 from __future__ import annotations
 

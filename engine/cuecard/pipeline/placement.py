@@ -1,4 +1,4 @@
-"""Where instructions are placed; cues that wait."""
+"""Where the instructions of tools are placed: in the system prompt, or behind the result that found them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A step and its manifest."""
+"""A step, and its manifest, which is made when somebody looks at it."""
 
 from __future__ import annotations
 

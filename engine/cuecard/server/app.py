@@ -1,4 +1,4 @@
-"""Routes and their OpenAPI."""
+"""The routes of the service, and their OpenAPI."""
 
 from __future__ import annotations
 

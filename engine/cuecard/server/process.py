@@ -1,4 +1,4 @@
-"""The service as a process."""
+"""The service as a process: what it listens on, how it reads requests, how it drains and ends."""
 
 from __future__ import annotations
 

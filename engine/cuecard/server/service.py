@@ -1,4 +1,4 @@
-"""The service without HTTP; signed conversations."""
+"""The service without HTTP, and the conversations that it signs."""
 
 from __future__ import annotations
 

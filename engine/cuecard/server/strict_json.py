@@ -1,4 +1,4 @@
-"""Whole bodies, strict JSON, places of mistakes."""
+"""Whole bodies as strict JSON, with the place of each mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Zones and locales; dates written.
+"""Time zones and locales by name, and dates written in a language.
 
 The English patterns and names are those of the Unicode CLDR, byte for byte as Babel 2.18 prints them: so the shipped
 agents need no 33 MB of other languages.

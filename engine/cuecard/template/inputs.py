@@ -1,4 +1,4 @@
-"""Which inputs a template reads, missing ones elsewhere."""
+"""Which inputs a template reads, with their places, and where a missing one exists instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public class: parsed, checked, compiled once."""
+"""A template: parsed and checked when it is made, compiled once, at the first render."""
 
 from __future__ import annotations
 

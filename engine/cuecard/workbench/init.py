@@ -1,4 +1,4 @@
-"""Starter agents."""
+"""Starter agents, and the command that writes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts, JSON, files of commands."""
+"""What commands print and write: counts, JSON, errors, files."""
 
 from __future__ import annotations
 

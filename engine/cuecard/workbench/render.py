@@ -1,4 +1,4 @@
-"""Render, tokens, and a prompt split.
+"""The prompt of a step, what its sections cost, and a prompt split for other tools.
 
 This works for any agent. In a list of sections with a boundary, the stable text ends at the boundary. Otherwise, and in
 an XML core template, it ends before the first section that may change.

@@ -1,4 +1,4 @@
-"""One step from command-line options."""
+"""One step of an agent from command-line options, as commands show it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""List, show, search, graph, result."""
+"""An agent's tools: listed, shown, searched, drawn; and a result as the model reads it."""
 
 from __future__ import annotations
 

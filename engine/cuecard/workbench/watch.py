@@ -1,4 +1,4 @@
-"""One line per change, with its cost."""
+"""One line for each change of an agent, with its cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models and tools of completions."""
+"""Arguments and tools of completions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input items and results."""
+"""Input items of the Agents SDK, and results in them."""
 
 from __future__ import annotations
 

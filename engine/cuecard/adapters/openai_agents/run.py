@@ -1,4 +1,4 @@
-"""One run; models and agents."""
+"""One run of the Agents SDK: its steps, its models and its agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pydantic-ai's messages."""
+"""pydantic-ai's messages: results and blocks in them, and texts of one turn taken out again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Its models and tools."""
+"""pydantic-ai's models and tools."""
 
 from __future__ import annotations
 

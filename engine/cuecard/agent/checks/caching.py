@@ -1,4 +1,4 @@
-"""What keeps a prompt from being cached.
+"""What keeps a prompt from being cached: its order, mappings, and text that changes.
 
 Text that its line calls an example is ignored.
 """

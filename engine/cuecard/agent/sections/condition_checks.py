@@ -1,4 +1,4 @@
-"""Conditions that never hold; choices."""
+"""Conditions that can never hold or contradict each other, and alternatives that are never chosen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A section, its body, the engine's values."""
+"""A section: its body, and the values that the engine itself fills in."""
 
 from __future__ import annotations
 

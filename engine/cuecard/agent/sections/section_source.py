@@ -1,4 +1,4 @@
-"""What fills a section; its tier and file patterns."""
+"""What fills a section, how often it may change, and how long its text lives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ranker that is wanted, made once."""
+"""The ranker that is wanted, made once; BM25 with its cache where nobody says otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which messages go into a request; summaries.
+"""Which messages go into a request: the entry points, the same for every history policy.
 
     selected = select(messages, summary, spec, count)                   what goes in, with what is known now
     request  = summary_due(messages, summary, spec, count)              a summary is wanted: ask a Summarizer

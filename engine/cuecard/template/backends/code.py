@@ -1,4 +1,4 @@
-"""Python code under construction; loops."""
+"""Python code under construction: the lines of one function, and loops."""
 
 from __future__ import annotations
 

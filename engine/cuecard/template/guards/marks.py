@@ -1,4 +1,4 @@
-"""Marks around data; edits of a text.
+"""Marks around the data in a rendered text, and edits of a text collected and applied together.
 
 Templates rendered with `escaping="marks"` print values unchanged, each between two marks; the gate of an agent's prompt
 (`gate.py`) takes them out again. Marks are non-characters, which `clean` removes from every value.

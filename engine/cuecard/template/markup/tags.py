@@ -1,4 +1,4 @@
-"""Tags found by a scan; placeholders in them."""
+"""Tags found by a linear scan, and placeholders within them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values looked up and printed."""
+"""How generated code looks values up, reports missing ones, and prints the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What generated code calls: blocks, helpers, marks."""
+"""What generated code calls: blocks, helpers, and marks around the data that it prints."""
 
 from __future__ import annotations
 

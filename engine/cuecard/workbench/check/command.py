@@ -1,4 +1,4 @@
-"""Every problem of an agent's files."""
+"""Every problem of an agent's files at once, and what a code means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A comparison as a comment."""
+"""A comparison as a comment of a pull request."""
 
 from __future__ import annotations
 

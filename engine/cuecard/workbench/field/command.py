@@ -1,4 +1,4 @@
-"""The report on tools and searches."""
+"""The report on tools and searches, as tables and as a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What requests reveal; advice."""
+"""What recorded requests reveal about tools and searches, and advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tidied texts, with the proof.
+"""Texts tidied as far as it is proven that no prompt changes.
 
 Two shapes may differ although no prompt does, but never the reverse.
 """

@@ -1,4 +1,4 @@
-"""YAML and texts laid out.
+"""The layout of YAML, and of texts within it.
 
 Only white space is edited, line by line, using the reader's events. Comments, quotes, the order of keys and the line
 breaks of long texts stay as they were written; printing the values again would wrap or join them.

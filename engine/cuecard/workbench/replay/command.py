@@ -1,4 +1,4 @@
-"""What a conversation would cost; as JSON."""
+"""What a recorded conversation would cost under each delivery, also as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cheapest delivery."""
+"""The cheapest delivery, and the number of tools at which that changes."""
 
 from __future__ import annotations
 

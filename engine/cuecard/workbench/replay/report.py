@@ -1,4 +1,4 @@
-"""The figures under each delivery; breaks."""
+"""What a conversation costs under each delivery: figures, breaks, and texts of one turn."""
 
 from __future__ import annotations
 

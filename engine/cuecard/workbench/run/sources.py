@@ -1,4 +1,4 @@
-"""Where a chat's tools come from."""
+"""Where a chat's tools come from: servers, and functions of modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turn files as tests; JUnit."""
+"""Turn files as tests, and their outcomes as JUnit XML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expectations that are not met."""
+"""What a turn file expects of its prompt, compared, and names in it that do not exist."""
 
 from __future__ import annotations
 

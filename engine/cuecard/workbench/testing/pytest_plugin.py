@@ -1,4 +1,4 @@
-"""Fixtures and options.
+"""The pytest plugin: prompts compared with snapshots (extra `pytest`).
 
 def test_first_message(render_turn, snapshot):
     assert render_turn("turns/first.yaml") == snapshot

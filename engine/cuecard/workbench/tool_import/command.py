@@ -1,4 +1,4 @@
-"""Real tools imported; the report."""
+"""Real tools imported into the files where authors describe them, and the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenAPI as tools."""
+"""OpenAPI descriptions as tools, their references resolved."""
 
 from __future__ import annotations
 

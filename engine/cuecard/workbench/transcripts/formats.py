@@ -1,4 +1,4 @@
-"""The format detected; pydantic-ai's history."""
+"""The format of a log detected, and pydantic-ai's history."""
 
 from __future__ import annotations
 

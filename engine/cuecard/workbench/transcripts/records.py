@@ -1,4 +1,4 @@
-"""Log files as records."""
+"""Log files as records, and the conversation read from them."""
 
 from __future__ import annotations
 
