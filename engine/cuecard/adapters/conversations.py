@@ -149,7 +149,7 @@ _HINT = "pass on the value from the graph's state, or omit the key to start a ne
 
 
 @dataclass(frozen=True)
-class Texts:
+class ThreadTexts:
     """A conversation as text, as checkpointers keep it.
 
     Attributes:
@@ -215,8 +215,8 @@ class Threads:
 
     def __init__(self, engine: Engine, most: int = 256) -> None:
         self._engine, self._most = engine, most
-        self._newest: OrderedDict[str, tuple[Texts, Thread | None]] = OrderedDict()
-        self._texts: WeakValueDictionary[str, Texts] = WeakValueDictionary()
+        self._newest: OrderedDict[str, tuple[ThreadTexts, Thread | None]] = OrderedDict()
+        self._texts: WeakValueDictionary[str, ThreadTexts] = WeakValueDictionary()
         self._lock = Lock()
 
     def open(self, stored: Any) -> Thread:
@@ -236,7 +236,7 @@ class Threads:
             self._note(texts, None)
         return kept or self._read(texts)
 
-    def keep(self, thread: Thread) -> Texts:
+    def keep(self, thread: Thread) -> ThreadTexts:
         """The conversation as text; its handle is kept under it."""
         state = thread.chat.state
         if not thread.begun:
@@ -246,7 +246,7 @@ class Threads:
             self._note(texts, thread)
         return texts
 
-    def end(self, texts: Texts) -> Texts:
+    def end(self, texts: ThreadTexts) -> ThreadTexts:
         """The same after the last answer of its turn: a text of that turn alone is no longer in it.
 
         This process still knows the turn, and goes on with it where the graph asks the model again.
@@ -263,14 +263,14 @@ class Threads:
             self._note(ended, replace(thread, begun=""))
         return ended
 
-    def hold(self, texts: Texts) -> Texts:
+    def hold(self, texts: ThreadTexts) -> ThreadTexts:
         """The same, at hand until a channel has taken it."""
         with self._lock:
             _, kept = self._newest.get(texts.id, (texts, None))
             self._note(texts, kept)
         return texts
 
-    def texts(self, stored: Any) -> Texts | None:
+    def texts(self, stored: Any) -> ThreadTexts | None:
         """The texts behind what a state says, or those that it has itself; None where they are not to be had: they are
         found by their digest for as long as a channel holds them, or they are among the newest.
 
@@ -279,7 +279,9 @@ class Threads:
         """
         checked = _checked(stored)
         if "conversation" not in checked:
-            texts = Texts(**{each.name: checked[each.name] for each in fields(Texts) if each.name in checked})
+            texts = ThreadTexts(
+                **{each.name: checked[each.name] for each in fields(ThreadTexts) if each.name in checked}
+            )
             with self._lock:
                 return self._texts.setdefault(texts.id, texts)
         with self._lock:
@@ -329,13 +331,13 @@ class Threads:
         """Whether the running call was made from other files or tools than the engine has now."""
         return chat.call is not None and not made_by(chat.call, self._engine)
 
-    def _note(self, texts: Texts, thread: Thread | None) -> None:
+    def _note(self, texts: ThreadTexts, thread: Thread | None) -> None:
         self._newest.pop(texts.id, None)
         self._newest[texts.id] = self._texts.setdefault(texts.id, texts), thread
         while len(self._newest) > self._most:
             self._newest.popitem(last=False)
 
-    def _written(self, thread: Thread, begun: str, known: int) -> Texts:
+    def _written(self, thread: Thread, begun: str, known: int) -> ThreadTexts:
         chat, agent = thread.chat, self._engine.agent.spec.agent
         since = seal(_written(chat.state, known), self._engine.key, as_text=True)
         tools: dict[str, Json] = {
@@ -343,7 +345,7 @@ class Threads:
             "found": [*found_so_far(chat.call, thread.step)],
             "active": _active(chat.call, thread.step),
         }
-        return Texts(begun, since, thread.asked, agent, seal(tools, self._engine.key, as_text=True))
+        return ThreadTexts(begun, since, thread.asked, agent, seal(tools, self._engine.key, as_text=True))
 
     def _names(self, which: str, stored: Mapping[str, str]) -> tuple[str, ...]:
         """The names of tools in what a state says of a conversation, or a checkpointer keeps of it."""
@@ -359,7 +361,7 @@ class Threads:
             told = f"the conversation belongs to the agent `{name}`, not to `{own}`"
             raise InputError(Problem("foreign-call", told, _HINT, "cuecard"))
 
-    def _read(self, texts: Texts) -> Thread:
+    def _read(self, texts: ThreadTexts) -> Thread:
         begun = self._engine.load(texts.begun).state
         read = unseal(texts.since, self._engine.key, "cuecard.since")
         since = ConversationState.from_json(_as_json(read), "cuecard.since")

@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 from langgraph.channels import LastValue
 from typing_extensions import override
 
-from cuecard.adapters.conversations import Stored, Texts, Threads
+from cuecard.adapters.conversations import Stored, Threads, ThreadTexts
 from cuecard.errors import InputError
 
 
@@ -18,7 +18,7 @@ class Conversations(LastValue[Any]):
     """
 
     __slots__ = ("texts", "threads")
-    texts: Texts | None
+    texts: ThreadTexts | None
     threads: Threads
 
     @classmethod
@@ -61,6 +61,6 @@ class Conversations(LastValue[Any]):
 Channel = TypeVar("Channel", bound=Conversations)
 
 
-def _with(made: Channel, threads: Threads, texts: Texts | None = None) -> Channel:
+def _with(made: Channel, threads: Threads, texts: ThreadTexts | None = None) -> Channel:
     made.threads, made.texts = threads, texts
     return made

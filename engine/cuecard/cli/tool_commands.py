@@ -77,9 +77,9 @@ def tools_import(
     json: Json = False,
 ) -> int:
     """Write real tools into the agent's files of tool instructions; tell what is new, changed and gone."""
-    from cuecard.workbench.tool_import.command import ImportOptions, ToolSource, import_tools
+    from cuecard.workbench.tool_import.command import ImportOptions, ImportSource, import_tools
 
-    source = ToolSource(mcp, mcp_url, openapi, file, timeout)
+    source = ImportSource(mcp, mcp_url, openapi, file, timeout)
     return import_tools(agent, source, ImportOptions(into, check, trust, json))
 
 

@@ -36,7 +36,7 @@ class Ratio(Figure):
     value: float = Field(ge=0, description="the figure")
 
 
-class Word(Figure):
+class FigureWord(Figure):
     """A name."""
 
     value: str = Field(description="the name")
@@ -91,7 +91,7 @@ class Figures(FileModel):
     definitions: DefinitionsPlace | None = Field(None, description="where the definitions of discovered tools can go")
     ends: Day | None = Field(None, description="the first day on which the model is no longer served")
     mid_conversation: Role | None = Field(None, description="the role of instructions mid-conversation")
-    tokenizer: Word | None = Field(None, description="the encoding, if a public one is exact")
+    tokenizer: FigureWord | None = Field(None, description="the encoding, if a public one is exact")
     token_factor: Ratio | None = Field(None, description="the model's tokens per token counted by cuecard")
     searches: Truth | None = Field(
         None, description="whether the model calls a search tool when it needs one; `auto` delivery relies on it"

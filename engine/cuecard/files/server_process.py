@@ -58,7 +58,7 @@ class ServerCommand:
     where: str = ""
 
 
-class Guard:
+class ProcessGuard:
     """One program under `guard.py`: this process holds the end of a pipe, and the program ends when nobody does.
 
     Windows has neither sessions nor such pipes: there, the program runs without a guard.
@@ -109,7 +109,7 @@ class ServerProcess:
     """A running server: its pipes, and its guard."""
 
     process: Process
-    guard: Guard | None = None
+    guard: ProcessGuard | None = None
 
     async def stop(self) -> None:
         """Close the server's input, wait, terminate it and everything it has started, then kill that."""
@@ -155,7 +155,7 @@ async def _open(start: ServerCommand) -> ServerProcess:
     import anyio  # noqa: PLC0415 - as above
     import anyio.to_thread  # noqa: PLC0415 - the same
 
-    watched = Guard(start.command, _harmless_variables() | dict(start.env))
+    watched = ProcessGuard(start.command, _harmless_variables() | dict(start.env))
     try:
         process = await anyio.open_process(
             watched.command, cwd=start.folder, stderr=subprocess.PIPE, start_new_session=True, pass_fds=watched.passed

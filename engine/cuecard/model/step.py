@@ -1,4 +1,4 @@
-"""The step, the whole desired state of one model request; and its manifest: what was sent, why, and what was left out."""
+"""The step, the whole desired state of one model request, and its manifest: what was sent, why, what was left out."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, DeliveryC
 from cuecard.pipeline.cues import waiting
 from cuecard.pipeline.fit import NOT_SHOWN, Decisions, Room, call_room, excess
 from cuecard.pipeline.messages import as_before
-from cuecard.pipeline.news import NOTHING_UNSAID, Told, Unsaid, make_news
+from cuecard.pipeline.news import NOTHING_UNSAID, ToolsInView, Unsaid, make_news
 from cuecard.pipeline.passing import ended_before, ended_cut, of_turn
 from cuecard.pipeline.placement import (
     WITHHELD,
@@ -168,7 +168,7 @@ def _appended(request: CallRequest, call: Call, last: LastStep, unsaid: Unsaid =
     sent = tuple(dict.fromkeys((*previous.tools.sent, *(discovery.tool for discovery in last.placed.shown))))
     tools = tuple(dict.fromkeys((*previous.tools.base, *sent)))
     late = tuple(name for name in restored_tools(request) if name in call.tools.initial)
-    told = Told(tools, {**previous.tools.told, **_told_within(agent, previous, sent)}, late, unsaid)
+    told = ToolsInView(tools, {**previous.tools.told, **_told_within(agent, previous, sent)}, late, unsaid)
     news = make_news(request, call, previous, told)
     untold = tuple(name for name in call.tools.initial if name not in tools)
     spoken = {section.id for section in agent.sections} | set(previous.prompt.shown)
@@ -199,7 +199,7 @@ def _lasting(last: LastStep) -> tuple[Withheld, ...]:
     return tuple(each for each in last.placed.withheld if each.reason != NOT_SHOWN)
 
 
-def _still_waiting(last: LastStep, told: Told, now: Mapping[str, str]) -> tuple[str, ...]:
+def _still_waiting(last: LastStep, told: ToolsInView, now: Mapping[str, str]) -> tuple[str, ...]:
     """The tools whose cues for a first result are still pending, without those whose instructions are sent again in
     full.
     """

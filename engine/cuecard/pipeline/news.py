@@ -30,7 +30,7 @@ NOTHING_UNSAID = Unsaid()
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToolsInView:
     """What the model knows about tools.
 
     Attributes:
@@ -72,7 +72,7 @@ class _Change:
         return tuple(name for name in _gone(self.previous, self.call) if name not in placed)
 
 
-def make_news(request: CallRequest, call: Call, previous: Call, told: Told) -> News:
+def make_news(request: CallRequest, call: Call, previous: Call, told: ToolsInView) -> News:
     """Changed sections, new instructions, and what no longer holds.
 
     Args:

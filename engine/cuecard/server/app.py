@@ -28,7 +28,7 @@ from cuecard.server.answers import (
     Readiness,
     SearchAnswer,
 )
-from cuecard.server.guard import App, Guard, RequestFacts
+from cuecard.server.guard import App, RequestFacts, RequestGuard
 from cuecard.server.monitoring import Metrics
 from cuecard.server.options import ServiceOptions
 from cuecard.server.problems import ALL_STATUSES, ProblemResponse, fault_response, problem_response
@@ -142,7 +142,7 @@ async def openapi(request: Request) -> Response:
 def create_app(service: Service, options: ServiceOptions) -> App:
     """The service as an ASGI application, including its guards."""
     told = Metrics(service.agents)
-    return Guard(create_routes(service, options, told), options, told)
+    return RequestGuard(create_routes(service, options, told), options, told)
 
 
 def create_routes(service: Service | None, options: ServiceOptions | None, told: Metrics | None) -> FastAPI:

@@ -111,7 +111,7 @@ class RequestFacts:
     refused: bool = False
 
 
-class Guard:
+class RequestGuard:
     """An ASGI application around another one."""
 
     def __init__(self, app: App, options: ServiceOptions, metrics: Metrics) -> None:

@@ -18,25 +18,25 @@ _MARK = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
-class FrontMatter:
+class FileFrontMatter:
     """A text in two parts: `raw` is the YAML without its fences, or None if there is none; `body` is the rest."""
 
     raw: str | None
     body: str
 
 
-def split_front_matter(text: str) -> FrontMatter:
+def split_front_matter(text: str) -> FileFrontMatter:
     """Split a text. Line ends become line feeds; without a closing fence, there is no front matter.
 
     A fence is a line that contains only `---` and spaces.
     """
     lines = unix_lines(text).removeprefix(_MARK).split("\n")
     if lines[0].strip() != _FENCE:
-        return FrontMatter(None, "\n".join(lines))
+        return FileFrontMatter(None, "\n".join(lines))
     end = next((number for number, line in enumerate(lines) if number and line.strip() == _FENCE), 0)
     if not end:
-        return FrontMatter(None, "\n".join(lines))
-    return FrontMatter("\n".join(lines[1:end]), "\n".join(lines[end + 1 :]))
+        return FileFrontMatter(None, "\n".join(lines))
+    return FileFrontMatter("\n".join(lines[1:end]), "\n".join(lines[end + 1 :]))
 
 
 def status_of(raw: str | None) -> str:

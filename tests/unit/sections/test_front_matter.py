@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.sources.file_budget import FrontMatter, is_draft, split_front_matter, status_of
+from cuecard.sources.file_budget import FileFrontMatter, is_draft, split_front_matter, status_of
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from cuecard.sources.file_budget import FrontMatter, is_draft, split_front_matte
     ],
 )
 def test_front_matter_appears_between_two_fences_at_the_very_beginning(text: str, raw: str | None, body: str) -> None:
-    assert split_front_matter(text) == FrontMatter(raw, body)
+    assert split_front_matter(text) == FileFrontMatter(raw, body)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ from cuecard.adapters.adk.requests import (
     show_active,
     waits,
 )
-from cuecard.adapters.adk.texts import Stored
+from cuecard.adapters.adk.texts import SessionRecord
 from cuecard.adapters.conversations import anew, answered_step, found_so_far, in_doubt, made_by, search
 from cuecard.adapters.one_turn import ends_with_turn, inputs_now
 from cuecard.conversation import Conversation
@@ -72,7 +72,7 @@ class _Talk:
     chat: Conversation
     kept: Call | None = None
     step: Step | None = None
-    stored: Stored | None = None
+    stored: SessionRecord | None = None
     lost: tuple[str, ...] | None = None
 
 
@@ -236,7 +236,7 @@ class Cuecard(BasePlugin):
 
     async def _store(self, talk: _Talk, context: CallbackContext, *, ended: bool = False) -> None:
         text, found = self.engine.dump(talk.chat, ended=ended), found_so_far(talk.chat.call, talk.step)
-        before, talk.stored = talk.stored, Stored.of(self.engine, talk.invocation, text, found)
+        before, talk.stored = talk.stored, SessionRecord.of(self.engine, talk.invocation, text, found)
         context.state[self._key(context)] = talk.stored.shown
         if service := self._services.get(context.invocation_id):
             await talk.stored.save(service, context.session)
@@ -274,12 +274,12 @@ class Cuecard(BasePlugin):
             self._talks.popitem(last=False)
         return talk
 
-    async def _stored(self, context: CallbackContext, last: Stored | None) -> _Talk:
+    async def _stored(self, context: CallbackContext, last: SessionRecord | None) -> _Talk:
         key = self._key(context)
         held = context.state.get(key)
         if held is None:
             return _Talk("", self.engine.conversation())
-        stored = Stored.read(held, key)
+        stored = SessionRecord.read(held, key)
         if stored.invocation != context.invocation_id and sees_one_turn(self._seen.get(context.agent_name)):
             return _Talk("", self.engine.conversation())
         stored = last if last and last.shown == stored.shown else stored

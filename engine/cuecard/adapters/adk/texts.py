@@ -26,7 +26,7 @@ _SHOWN = ("invocation", "digest", "agent", "found")
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class SessionRecord:
     """What the state of a session says of a conversation.
 
     Attributes:
@@ -44,14 +44,14 @@ class Stored:
     text: str = ""
 
     @classmethod
-    def of(cls, engine: Engine, invocation: str, text: str, found: tuple[str, ...]) -> Stored:
+    def of(cls, engine: Engine, invocation: str, text: str, found: tuple[str, ...]) -> SessionRecord:
         """That of a conversation of the engine."""
         digest = _digest(text)
         sealed = seal({"of": digest, "found": [*found]}, engine.key, as_text=True)
         return cls(invocation, digest, engine.agent.spec.agent, sealed, text)
 
     @classmethod
-    def read(cls, held: Any, key: str) -> Stored:
+    def read(cls, held: Any, key: str) -> SessionRecord:
         """That in the state of a session.
 
         Raises:

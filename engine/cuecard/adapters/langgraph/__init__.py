@@ -34,7 +34,7 @@ from functools import partial
 from typing import Any
 
 from cuecard.adapters.bodies import is_offered
-from cuecard.adapters.conversations import Stored, Texts, Thread, Threads, anew
+from cuecard.adapters.conversations import Stored, Thread, Threads, ThreadTexts, anew
 from cuecard.adapters.langgraph.messages import (
     ends_that_stay,
     holds_all,
@@ -94,7 +94,7 @@ class ModelRequestParts:
     tools: list[AnyTool]
     settings: dict[str, Any]
     step: Step
-    _texts: Texts = field(repr=False)
+    _texts: ThreadTexts = field(repr=False)
     _threads: Threads = field(repr=False)
 
     @property

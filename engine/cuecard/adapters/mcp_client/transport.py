@@ -155,7 +155,7 @@ async def connected(start: ServerCommand, gate: Gate, said: LastWords) -> AsyncI
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class GateOutcome:
     """The outcome of a line: answers for the client, and replies to the server."""
 
     answers: tuple[JSONRPCMessage, ...] = ()
@@ -185,7 +185,7 @@ class Gate:
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             self._asked.pop((message.params or {}).get("requestId", ""), None)
 
-    def received(self, line: bytes | TooLong) -> Passed:
+    def received(self, line: bytes | TooLong) -> GateOutcome:
         """Process a line of the server.
 
         An unreadable line that looks like an answer ends all open requests with an error: it is unclear which one it
@@ -195,16 +195,16 @@ class Gate:
             message = read_message(line)
         except UnreadableError as error:
             waiting, self._asked = self._asked, {}
-            return Passed(tuple(_failure(number, UNREADABLE, str(error)) for number in waiting))
+            return GateOutcome(tuple(_failure(number, UNREADABLE, str(error)) for number in waiting))
         if message is None:
             self.strays += line not in (b"", b"\r")
-            return Passed()
+            return GateOutcome()
         number = message.get("id")
         if isinstance(number, bool) or not isinstance(number, (int, str)):
-            return Passed()
+            return GateOutcome()
         if "method" in message:
-            return Passed(reply=_reply(number, message["method"]))
-        return Passed((self._answer(number, message),)) if number in self._asked else Passed()
+            return GateOutcome(reply=_reply(number, message["method"]))
+        return GateOutcome((self._answer(number, message),)) if number in self._asked else GateOutcome()
 
     def _answer(self, number: RequestId, message: Mapping[str, Any]) -> JSONRPCMessage:
         method = self._asked.pop(number)

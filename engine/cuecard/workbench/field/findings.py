@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from cuecard.catalogue.words import WordReader
 from cuecard.model import ToolCard
-from cuecard.workbench.field.records import CallRecord, RequestRecord, read_records
+from cuecard.workbench.field.records import RequestRecord, ToolCallRecord, read_records
 
 _SHARED_WORDS = 2
 """The number of shared words from which a GOTCHA is likely to describe an error."""
@@ -150,7 +150,7 @@ def _searches(talks: Iterable[Sequence[RequestRecord]], search_tool: str) -> tup
     return tuple(SearchUse(query, times, found, meant) for (query, found, meant), times in rows)
 
 
-def _idle(calls: Sequence[CallRecord], search_tool: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
+def _idle(calls: Sequence[ToolCallRecord], search_tool: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
     """The searches without a call of their results before the next one, and what was meant."""
     places = [at for at, call in enumerate(calls) if call.tool == search_tool]
     for number, at in enumerate(places):
@@ -164,7 +164,7 @@ def _idle(calls: Sequence[CallRecord], search_tool: str) -> Iterator[tuple[str, 
             yield calls[at].query, calls[at].found, meant
 
 
-__all__ = ["CallRecord", "FieldReport", "RequestRecord", "SearchUse", "ToolUse", "field_report", "read_records"]
+__all__ = ["FieldReport", "RequestRecord", "SearchUse", "ToolCallRecord", "ToolUse", "field_report", "read_records"]
 
 
 def tool_advice(use: ToolUse, *, with_calls: bool) -> Iterator[str]:

@@ -20,7 +20,7 @@ _ERROR_CHARACTERS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class CallRecord:
+class ToolCallRecord:
     """A tool call and its result.
 
     Attributes:
@@ -44,7 +44,7 @@ class RequestRecord:
 
     conversation: str
     manifest: Manifest
-    calls: tuple[CallRecord, ...] = ()
+    calls: tuple[ToolCallRecord, ...] = ()
 
 
 def read_records(texts: Iterable[tuple[str, str]]) -> tuple[list[RequestRecord], list[Problem]]:
@@ -93,12 +93,14 @@ def _request(data: Any, where: str, name: str) -> RequestRecord:
     return RequestRecord(conversation, Manifest.from_json(manifest, where), tuple(_call(call) for call in calls))
 
 
-def _call(data: Mapping[str, Json]) -> CallRecord:
+def _call(data: Mapping[str, Json]) -> ToolCallRecord:
     failed = data.get("is_error") is True
     result = data.get("result")
     told = (result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)) if failed else ""
     found = () if failed else found_names(result).names
-    return CallRecord(str(data.get("tool", "")), _query(data.get("arguments")), found, failed, told[:_ERROR_CHARACTERS])
+    return ToolCallRecord(
+        str(data.get("tool", "")), _query(data.get("arguments")), found, failed, told[:_ERROR_CHARACTERS]
+    )
 
 
 def _query(arguments: Json) -> str:

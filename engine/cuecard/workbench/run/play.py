@@ -18,7 +18,7 @@ from cuecard.adapters.pydantic_ai.messages import tool_results
 from cuecard.config.scenario_file import Scenario, UnresolvedError, resolved_at
 from cuecard.engine import Engine
 from cuecard.errors import Problem, SpecError, ToolServerError, visible
-from cuecard.files.server_process import TAIL_LINES, Guard, ServerCommand
+from cuecard.files.server_process import TAIL_LINES, ProcessGuard, ServerCommand
 from cuecard.model import Json
 from cuecard.workbench.run.assistant_file import Assistant
 from cuecard.workbench.run.chat import assistant_on
@@ -77,7 +77,7 @@ def _run(start: ServerCommand) -> tuple[int, bytes, bytes]:
             [*start.command], cwd=start.folder, env=env, capture_output=True, timeout=start.timeout, check=False
         )
         return done.returncode, done.stdout, done.stderr
-    watched = Guard(start.command, env)
+    watched = ProcessGuard(start.command, env)
     try:
         process = subprocess.Popen(
             watched.command,

@@ -85,7 +85,7 @@ class ImportReport:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolSource:
+class ImportSource:
     """The source of the tools; exactly one must be given.
 
     Attributes:
@@ -120,7 +120,7 @@ class ImportOptions:
     as_json: bool = False
 
 
-def import_tools(agent: Path, source: ToolSource, options: ImportOptions) -> int:
+def import_tools(agent: Path, source: ImportSource, options: ImportOptions) -> int:
     """List the tools of a source, and write the new ones; returns the exit code.
 
     Raises:
@@ -145,7 +145,7 @@ def import_tools(agent: Path, source: ToolSource, options: ImportOptions) -> int
     return 1 if options.check and changes else 0
 
 
-async def _listed(source: ToolSource) -> Listing:
+async def _listed(source: ImportSource) -> Listing:
     named = [each for each in (source.mcp, source.url, source.openapi, source.json) if each is not None]
     if len(named) != 1:
         told = f"{len(named)} tool sources are named" if named else "no tool source is named"
