@@ -22,7 +22,7 @@ def test_a_module_can_be_read(name: str) -> None:
 
 
 def test_modules_are_few_and_no_slices() -> None:
-    assert len(LINES) <= 397
+    assert len(LINES) <= 400
     assert 120 <= median(CODE.values()) <= 160
 
 
