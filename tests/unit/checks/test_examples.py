@@ -24,6 +24,7 @@ from cuecard.adapters import bedrock
 from cuecard.adapters.anthropic import request
 from cuecard.adapters.one_turn import refuse_kept_history
 from cuecard.files.atomic_write import rewrite
+from cuecard.files.content import read_models
 from cuecard.files.tokens import bundled_counter, read_table
 from cuecard.server.agents import open_agents
 from cuecard.server.guard import App
@@ -35,7 +36,6 @@ from cuecard.types import messages_from_json
 from cuecard.workbench.check.codes import CODES
 from cuecard.workbench.check.command import check
 from cuecard.workbench.diff.revision import read_revision
-from shipped import read_models
 from unit.checks.examples import Example, examples
 from unit.server.served import ask_at_once, in_thread, raw_requests
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cuecard import SpecError
+from cuecard.files.content import read_models
 from cuecard.types import Figures, ModelProfile, ModelProfiles
-from shipped import read_models
 from unit.providers.talk import PROFILES
 
 CITED = 'source: "measured by us", as_of: 2026-11-20'

@@ -13,9 +13,9 @@ from cuecard.adapters import anthropic, openai
 from cuecard.adapters.bodies import reminder
 from cuecard.config.model_profile import bare_name, wire_name
 from cuecard.config.models_file import endpoint_name, find_endpoint
+from cuecard.files.content import read_models
 from cuecard.types import Authority
 from cuecard.workbench.bill import Prices
-from shipped import read_models
 from unit.providers.talk import PROFILES, anthropic_messages, chat_messages, response_items, schemas, two_turns
 
 OPUS = "claude-opus-4-8"

@@ -8,10 +8,10 @@ from typing import Any
 
 from cuecard import Engine
 from cuecard.config.transcript_file import TranscriptFile, read_transcript
+from cuecard.files.content import read_models
 from cuecard.types import ModelProfile
 from cuecard.workbench.replay.recommend import Recommendation, recommend
 from cuecard.workbench.replay.report import BillingModels, ReplayReport, replay
-from shipped import read_models
 
 CASES = Path(__file__).parents[2] / "cases"
 PAGES = CASES / "transcripts" / "pages.json"
