@@ -198,11 +198,12 @@ class RequestGuard:
 
     def _log(self, scope: Scope, facts: RequestFacts, name: str, seconds: float) -> None:
         path = _path(scope)
+        by_anyone = facts.refused or path in OPEN
         self._metrics.answered(path, facts.status, seconds, facts.codes)
         log_event(
             "request",
             logging.DEBUG if path in OPEN and facts.status == 200 else logging.INFO,
-            seldom=facts.codes[0] if facts.refused else "",
+            seldom=(*facts.codes, str(facts.status))[0] if by_anyone else "",
             request=name,
             path=path,
             status=facts.status,

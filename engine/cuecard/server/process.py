@@ -72,13 +72,19 @@ class _Parser(h11.Connection):
                 self._refuse("the body came in too many small pieces", "send it in pieces of some kilobytes")
         elif type(event) is h11.Request:
             self._left = MAX_PIECES * _PIECE
-            self.waits = any(name == b"transfer-encoding" for name, _ in event.headers)
+            self._check_framing({name for name, _ in event.headers})
         return event
 
     def _check_head(self, data: bytes) -> None:
         end = _HEAD_END.search(data)
         if data.count(b"\n", 0, end.start() if end else len(data)) > MAX_HEADERS:
             self._refuse(f"the request has more than {MAX_HEADERS} headers", "send fewer")
+
+    def _check_framing(self, names: set[bytes]) -> None:
+        chunked = b"transfer-encoding" in names
+        if chunked and b"content-length" in names:  # whoever stands in front may see another end of the body
+            self._refuse("the request has both a `Content-Length` and a `Transfer-Encoding`", "send one of them")
+        self.waits = chunked
 
     def _refuse(self, told: str, hint: str) -> NoReturn:
         self.refusal = Problem("bad-http", told, hint, "request")

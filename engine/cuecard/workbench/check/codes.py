@@ -232,7 +232,7 @@ CODES: Mapping[str, str] = {
     "unknown-path": "A request for a path that the service does not have.",
     "wrong-method": "A request with an HTTP method that the path does not support.",
     "wrong-media-type": "A request whose `Content-Type` is not JSON.",
-    "bad-http": "The client did not send valid HTTP, or too many headers or small pieces of a body.",
+    "bad-http": "The client did not send valid HTTP: too many headers, small pieces of a body, or a length and chunks.",
     "large-body": "A request body larger than the service accepts.",
     "slow-body": "A request that did not arrive in time.",
     "too-busy": "The service is already handling its maximum number of requests.",
