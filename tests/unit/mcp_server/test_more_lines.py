@@ -120,7 +120,7 @@ def test_answers_to_nothing_and_cancelled_requests_hold_nothing_up(tmp_path: Pat
     server.ask(BEHIND)
     while server.read()["id"] != "behind":
         pass
-    out, err = server.process.communicate(timeout=60)
+    _out, err = server.process.communicate(timeout=60)
 
     assert server.process.returncode == 0
     assert b"Traceback" not in err

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 MAX_PAGES: Final = 200
 """The maximum number of pages of tools."""
+MAX_CURSOR: Final = 4_096
+"""The maximum length of what leads to the next page, since those of all pages are kept; a longer one leads nowhere."""
 MAX_TOOLS: Final = 10_000
 """The maximum number of tools of a server."""
 MAX_SAID: Final = 64 * 1024
 """How many characters of a server's own instructions are kept."""
 MAX_DEFINITION: Final = 64 * 1024
-"""The maximum length of a tool definition as JSON, in characters; a larger one is dropped."""
+"""The maximum length of a tool definition with its name and metadata, in characters; a larger one is dropped."""
 MAX_BLOCKS: Final = 1_000
 """The maximum number of content blocks in a result; more is an error for the model to read."""
 MAX_RESULT: Final = 1024 * 1024
@@ -37,7 +39,7 @@ def read_tool(tool: Tool, known: Mapping[str, ToolCard], source: str) -> ToolCar
     if exact_json(schema)[1]:
         message = f"`{name}` has an input schema that is nested more than {MAX_DEPTH} levels deep, or is not JSON"
         return Problem("server-tool", message, "the tool is dropped", source, severity="warning")
-    size = len(tool.description or "") + len(json.dumps(schema, default=str))
+    size = len(tool.name) + len(tool.description or "") + len(json.dumps([schema, tool.meta], default=str))
     if size > MAX_DEFINITION:
         message = f"`{name}` has a definition of {size:,} characters; at most {MAX_DEFINITION:,}"
         return Problem("server-tool", message, "the tool is dropped", source, severity="warning")

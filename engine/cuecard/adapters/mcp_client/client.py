@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from cuecard.adapters.mcp_client.answers import MAX_PAGES, MAX_SAID, MAX_TOOLS, failed, read_result, read_tool
+from cuecard.adapters.mcp_client.answers import (
+    MAX_CURSOR,
+    MAX_PAGES,
+    MAX_SAID,
+    MAX_TOOLS,
+    failed,
+    read_result,
+    read_tool,
+)
 from cuecard.adapters.mcp_client.errors import (
     CONNECTION_CLOSED,
     REQUEST_TIMEOUT,
@@ -89,6 +97,8 @@ class ToolServer:
             cursor = page.next_cursor
             if cursor is None and len(cards) + len(self.dropped) <= MAX_TOOLS:
                 return tuple(cards.values())
+            if len(cursor or "") > MAX_CURSOR:
+                break
         message = "the server's list of tools is circular or endless"
         hint = f"each cursor must lead to a new page; at most {MAX_PAGES} pages and {MAX_TOOLS:,} tools are read"
         raise ToolServerError(Problem("server-pages", message, hint, self.start.name))

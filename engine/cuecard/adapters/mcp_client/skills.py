@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import PaginatedRequestParams, Request, Result
 from pydantic import Field, ValidationError
 
+from cuecard.adapters.mcp_client.answers import MAX_CURSOR
 from cuecard.adapters.mcp_client.client import ToolServer, in_time
 from cuecard.adapters.mcp_client.errors import CONNECTION_CLOSED, REQUEST_TIMEOUT, server_error
 from cuecard.config.skills.packages import MAIN, MAX_BYTES, MAX_FILES, SkillPackage, digest, make_package
@@ -83,6 +84,8 @@ async def _entries(server: ToolServer) -> list[dict[str, Any]]:
         cursor = page.next_cursor
         if cursor is None and len(entries) <= MAX_SKILLS:
             return entries
+        if len(cursor or "") > MAX_CURSOR:
+            break
     hint = f"report it to the server's authors: at most {MAX_SKILLS:,} skills, and each cursor must lead to a new page"
     raise ToolServerError(Problem("server-pages", "the server's list of skills is endless", hint, server.start.name))
 
