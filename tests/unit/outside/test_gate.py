@@ -15,12 +15,12 @@ import pytest
 from cuecard import CuecardError, Engine, Problem, SpecError, Turn
 from cuecard.files import confined_files
 from cuecard.files import tree as walking
+from cuecard.files.content import read_models
 from cuecard.files.folder import read_agent
 from cuecard.files.named_files import MAX_TOTAL
 from cuecard.files.safe_read import read_text
 from cuecard.reload.files import AgentFiles
 from cuecard.workbench.run.assistant_file import read_assistant
-from shipped import read_models
 
 AGENT = """\
 agent: tiny

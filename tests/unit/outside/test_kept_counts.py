@@ -17,7 +17,7 @@ TEXTS = ["", "a page", "<agent>\n", "\ud800", "长城"]
 COMMANDS = {"tokens": "tokens", "check": "0 warnings"}
 SHOW = """
 import contextlib, io, json, os, sys
-from command_line import main
+from cuecard.cli.main import main
 folder, agent, *commands = sys.argv[1:]
 shown = []
 for command in commands:

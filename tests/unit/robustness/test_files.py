@@ -151,7 +151,7 @@ def test_row_44_twenty_sparse_gigabytes_are_refused_without_being_read(place: st
 
 LOCKED = """\
 import os, sys
-from command_line import main
+from cuecard.cli.main import main
 folder, *places = sys.argv[1:]
 for place in places:
     path = os.path.normpath(os.path.join(folder, place))
