@@ -142,7 +142,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         """The same for agents that are awaited."""
         return await self._graph.awrap_tool_call(request, handler)
 
-    def _prepared(self, request: ModelRequest[Any]) -> tuple[ModelRequest[Any], langgraph.ModelRequestParts]:
+    def _prepared(self, request: ModelRequest[Any]) -> tuple[ModelRequest[Any], langgraph.PreparedRequest]:
         ready = self._graph.prepare(
             request.model,
             request.messages,
@@ -166,7 +166,7 @@ def _state(key: str, channel: BaseChannel[Any, Any, Any]) -> Any:
     return TypedDict("CuecardState", {**get_type_hints(AgentState, include_extras=True), key: own})  # type: ignore[operator]  # its keys are known now
 
 
-def _answered(response: ModelResponse[Any], ready: langgraph.ModelRequestParts, key: str) -> ExtendedModelResponse[Any]:
+def _answered(response: ModelResponse[Any], ready: langgraph.PreparedRequest, key: str) -> ExtendedModelResponse[Any]:
     answered = {message.tool_call_id for message in response.result if isinstance(message, ToolMessage)}
     answers = [message for message in response.result if isinstance(message, AIMessage)]
     calls = answers[-1].tool_calls if answers else []

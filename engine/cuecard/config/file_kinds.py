@@ -56,7 +56,7 @@ _MARKS: Mapping[FileKind, tuple[frozenset[str], frozenset[str]]] = {
     "tool": (frozenset({"tools"}), frozenset({"category", "tools", "described"})),
     "turn": (
         frozenset(),
-        _OF_TURNS | frozenset(("inputs", "memory", "history", "delivery", "messages", "metadata", "query", "tools")),
+        _OF_TURNS | _OF_SEVERAL,
     ),
 }
 """By kind, in the order in which they are tried: the keys it has and, if it is limited to some, all the keys it may

@@ -129,7 +129,7 @@ class Hooks:
         delivery = delivery_of(request, self.delivery, model)
         request = replace(request, apart=delivery.places_blocks)
         check_lifetimes(request, model)
-        call, withheld = _begun(request, _CallParts(chosen, values, delivery)).made()
+        call, withheld = _begun(request, _Basis(chosen, values, delivery)).made()
         call = tell_withheld(request, call, withheld)
         return discover_ahead(request, tell_late_cues(request, call))
 
@@ -223,7 +223,7 @@ class Hooks:
 
 
 @dataclass(frozen=True, slots=True)
-class _CallParts:
+class _Basis:
     """The parts of a call that do not depend on its tools: history, values, delivery."""
 
     history: HistoryCut
@@ -239,7 +239,7 @@ class _CallDraft:
     """
 
     request: CallRequest
-    given: _CallParts
+    given: _Basis
     draft: SectionsDraft
     existing: ToolPlan
     known: tuple[str, ...]
@@ -301,7 +301,7 @@ class _CallDraft:
         return make_call(self.request, parts)
 
 
-def _begun(request: CallRequest, given: _CallParts) -> _CallDraft:
+def _begun(request: CallRequest, given: _Basis) -> _CallDraft:
     """The beginning of a call, which goes on from the previous one unless something stands against it."""
     previous, delivery = request.previous, given.delivery
     reason = baseline_reason(request, delivery)

@@ -127,7 +127,7 @@ def agents_json(agents: Agents) -> dict[str, Json]:
 
 
 def ready_json(agents: Agents) -> dict[str, Json]:
-    """A `Ready`: it reveals no text of any file, because the path needs no token."""
+    """A `Readiness`: it reveals no text of any file, because the path needs no token."""
     told = [{**_state(each), "codes": [problem["code"] for problem in _problems(each)]} for each in agents]
     return {"state": "stale" if any(each["state"] == "stale" for each in told) else "ready", "agents": told}
 

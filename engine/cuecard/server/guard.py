@@ -15,7 +15,6 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -118,7 +117,6 @@ class RequestGuard:
         self._app, self._options, self._metrics = app, options, metrics
         self._token = f"Bearer {options.token}".encode() if options.token else b""
         self._running = 0
-        self._names = count(secrets.randbits(64))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -128,7 +126,7 @@ class RequestGuard:
         started, facts = time.perf_counter(), RequestFacts()
         headers = dict(scope["headers"])
         asked = headers.get(b"x-request-id", b"").decode("latin-1")
-        name = asked if _ID.fullmatch(asked) else self._next_name()
+        name = asked if _ID.fullmatch(asked) else secrets.token_hex(8)
         scope["cuecard"] = facts
         try:
             await self._answer(scope, receive, _watched(send, facts, name), facts)
@@ -179,10 +177,6 @@ class RequestGuard:
         await send({"type": "http.response.body", "body": response.body, "more_body": True})
         await discard_body(receive, self._options.max_body, self._options.timeout)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    def _next_name(self) -> str:
-        """A name for a request; to ask the system for each would hand the interpreter to another thread each time."""
-        return f"{next(self._names) % 2**64:016x}"
 
     @contextmanager
     def _counted(self) -> Iterator[None]:

@@ -120,7 +120,7 @@ class Service:
         return self._stepped(agent, engine, chat, step, asked)
 
     def search_tools(self, asked: SearchTools) -> dict[str, Json]:
-        """A `Found`: the model has called the search tool.
+        """A `SearchAnswer`: the model has called the search tool.
 
         Raises:
             CuecardError: with everything that is wrong in the request.
@@ -134,7 +134,7 @@ class Service:
         return {"tools": list(found.tools), **asdict(found)}
 
     def remember(self, asked: Remember) -> dict[str, Json]:
-        """A `Remembered`: something was touched, or is gone, or the turn has ended.
+        """A `MemoryAnswer`: something was touched, or is gone, or the turn has ended.
 
         Raises:
             CuecardError: with everything that is wrong in the request.

@@ -78,7 +78,7 @@ Answer = ToolMessage | Command[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRequestParts:
+class PreparedRequest:
     """A request to the model.
 
     Attributes:
@@ -161,7 +161,7 @@ class Cuecard:
         *,
         turn: Turn | Callable[[], Turn] | None = None,
         system: SystemMessage | None = None,
-    ) -> ModelRequestParts:
+    ) -> PreparedRequest:
         """The next request to the model: a pure function of its arguments.
 
         A message of the user that is new begins a call. Where messages are gone that blocks stood behind, a middleware
@@ -208,7 +208,7 @@ class Cuecard:
             showing = revealing(showing, step, late)
         role = facts.speaks(call.delivery.authority if call else "unknown")
         key = f"cuecard-{(step.origin or self.engine.agent.sha256)[:32]}"
-        return ModelRequestParts(
+        return PreparedRequest(
             system_message(step, facts, rough(shown) if facts.claude else [], self.cache, system, len(marks)),
             self._placed(showing, step, facts, role),
             shown,

@@ -44,7 +44,7 @@ _MODELS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
+class PreparedCompletion:
     """A completion to ask for.
 
     Attributes:
@@ -87,7 +87,7 @@ class Cuecard:
     """The prompt engine for hosts that call models with LiteLLM; it may serve any number of conversations at once.
 
     Under `append` and `frozen`, a discovery never changes the list of tools: every definition is in front, and
-    `Completion.answer` refuses a call of an inactive tool. Under `rewrite` only active tools are shown.
+    `PreparedCompletion.answer` refuses a call of an inactive tool. Under `rewrite` only active tools are shown.
 
     Attributes:
         engine: the prompt engine.
@@ -127,7 +127,7 @@ class Cuecard:
 
     def prepare(
         self, model: str, messages: Iterable[Any], tools: Iterable[Any] = (), *, api_base: str = "", **others: Any
-    ) -> Completion:
+    ) -> PreparedCompletion:
         """The next request to the model: a function of its arguments and the clock.
 
         Args:
@@ -167,7 +167,7 @@ class Cuecard:
         sent = {"model": model, "messages": whole, "tools": offered}
         stays = last_that_stays(whole, step)
         kept = caching(target, self.cache, f"cuecard-{step.origin[:32]}", others.get("extra_body"), stays)
-        return Completion({**sent, **kept}, step, self.engine, chat)
+        return PreparedCompletion({**sent, **kept}, step, self.engine, chat)
 
     def wrap(self, completion: Callable[..., Any]) -> Callable[..., Any]:
         """A function that prepares its requests: `completion`, `acompletion`, or a router's, streamed or not.

@@ -1,6 +1,6 @@
 """Values stay values in a Markdown layout: no value can look like a heading, a separator or the boundary marker.
 
-The counterpart of `guard.py`, which keeps values from looking like elements of an XML template.
+The counterpart of `escaping.py`, which keeps values from looking like elements of an XML template.
 """
 
 from __future__ import annotations

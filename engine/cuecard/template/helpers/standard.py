@@ -12,7 +12,6 @@ from cuecard.model import Json
 from cuecard.template.dates import STYLES, writer_named, zone_named
 from cuecard.template.guards.escaping import Trusted
 from cuecard.template.helpers import collections, texts
-from cuecard.template.helpers import collections as comparisons
 from cuecard.template.helpers.texts import as_of, text
 from cuecard.template.runtime.values import WrongValueError
 
@@ -74,13 +73,13 @@ _HELPERS: Mapping[str, tuple[Callable[..., Json], str]] = {
     "lower": (texts.lower, "lower text"),
     "upper": (texts.upper, "upper text"),
     "date": (date, 'date value "d MMMM yyyy" locale="en-GB" zone="Europe/Vienna"'),
-    "eq": (comparisons.eq, "eq value other"),
-    "ne": (comparisons.ne, "ne value other"),
-    "gt": (comparisons.gt, "gt number other"),
-    "lt": (comparisons.lt, "lt number other"),
-    "and": (comparisons.and_, "and value other"),
-    "or": (comparisons.or_, "or value other"),
-    "not": (comparisons.not_, "not value"),
+    "eq": (collections.eq, "eq value other"),
+    "ne": (collections.ne, "ne value other"),
+    "gt": (collections.gt, "gt number other"),
+    "lt": (collections.lt, "lt number other"),
+    "and": (collections.and_, "and value other"),
+    "or": (collections.or_, "or value other"),
+    "not": (collections.not_, "not value"),
     "in": (collections.in_, "in item list"),
     "contains": (collections.contains, "contains list item"),
     "one_of": (collections.one_of, 'one_of value "a" "b"'),

@@ -30,7 +30,6 @@ from cuecard.workbench.imports.writer import between, escaped
 _DATA = {"root", "index", "key", "first", "last"}
 _BLOCKS = {"if", "unless", "each", "with", "lookup"}
 _COMPARED = {"ifEquals": ("if", "eq"), "unlessEquals": ("unless", "eq")}
-_MARKERS = {"role", "history"}
 _ELSEWHERE = {
     "media": ("an image or file inside a text", "pass it in the message of the turn"),
     "section": ("a slot that the host fills", "replace it by a section of the agent file"),

@@ -8,10 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
-from cuecard.config.tool_listing import Listing, listing_text, read_listing, with_authors_words
-from cuecard.errors import InputError, Problem, most_telling, visible
+from cuecard.config.catalogue_file import read_catalogue
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.tool_listing import Listing, listing_text, read_listing, usable, with_authors_words
+from cuecard.config.transcript_file import read_json
+from cuecard.errors import InputError, Problem, SpecError, most_telling, visible
 from cuecard.files.atomic_write import rewrite, write_new
 from cuecard.files.roots import is_there, shown
 from cuecard.files.safe_read import read_text
@@ -19,8 +22,11 @@ from cuecard.model import Json
 from cuecard.workbench.output import json_text
 from cuecard.workbench.run.sources import server_command
 from cuecard.workbench.tool_import.changes import Changes, tool_changes
-from cuecard.workbench.tool_import.listing import MAX_FILE_BYTES, file_listing
+from cuecard.workbench.tool_import.openapi import read_openapi
 from cuecard.workbench.tool_import.places import FileEdit, Home, find_home
+
+MAX_FILE_BYTES: Final = 32 * 1024 * 1024
+"""The maximum size of an OpenAPI description or a JSON file of tools, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,3 +192,22 @@ def _show(report: ImportReport, *, as_json: bool) -> None:
         sys.stderr.write(f"{line}\n")
     for line in report.lines():
         print(visible(line))
+
+
+def file_listing(path: Path, *, openapi: bool) -> Listing:
+    """The listing in a file: an OpenAPI description, or tools as JSON in any of the usual formats.
+
+    Raises:
+        SpecError: when it cannot be read, or is neither.
+    """
+    source = read_text(path, limit=MAX_FILE_BYTES)
+    if not openapi:
+        return usable(path.name.partition(".")[0], tuple(read_catalogue(source.text, source.name)))
+    looks_like_json = source.text.lstrip()[:1] in {"{", "["}
+    value = read_json(source.text, source.name) if looks_like_json else read_yaml(source.text, source.name).value
+    if not isinstance(value, dict):
+        hint = "an OpenAPI description must be an object"
+        raise SpecError(Problem("wrong-openapi", "this is not an OpenAPI description", hint, source.name))
+    described = read_openapi(value, source.name)
+    found = usable(described.title or path.stem, tuple(described.cards))
+    return Listing(found.name, found.cards, dropped=(*described.problems, *found.dropped))
