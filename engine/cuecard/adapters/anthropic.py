@@ -1,4 +1,4 @@
-"""Bodies for Messages; deferred tools.
+"""Bodies for the Messages API, and tools that are deferred until a search has found them.
 
 A tool that a search has found is revealed by a `tool_reference` in its result. What no result could reveal, because the
 user's message brought it or the result is gone, is added in a system message at its place (`tool_addition`), if the

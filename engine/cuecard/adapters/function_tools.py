@@ -1,4 +1,4 @@
-"""One function as a tool; definitions."""
+"""One Python function as a tool, and its definition in the form of each provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text to index words; misspelt words.
+"""Texts as words of the search index, and words that were misspelt.
 
 A word is a run of letters, digits and marks. Words in camelCase count whole and in parts, so that `GitHub` meets
 `github` and `searchImages` meets `search`. Scripts written without spaces become pairs of neighbouring characters, as

@@ -1,4 +1,4 @@
-"""JSON Schemas and the settings page."""
+"""JSON Schemas of the YAML files, and the page of all keys, made from the models that check them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys `results` and `memory`."""
+"""The keys `results` and `memory` of an agent file."""
 
 from typing import Annotated, Any, Literal, Self, TypeAlias
 

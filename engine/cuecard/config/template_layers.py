@@ -1,4 +1,4 @@
-"""Which template applies; its sections as a layer.
+"""Which template an agent file has, and its sections as the lowest layer of the file.
 
 A file that names a different template than the files below it, or none (`template: null`), starts with a fresh set of
 sections: the sections in the files below belong to another template.

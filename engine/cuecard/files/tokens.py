@@ -1,4 +1,4 @@
-"""Tokens counted with bundled tables; kept counts."""
+"""Tokens counted with bundled tables, and counts that commands keep between processes."""
 
 from __future__ import annotations
 

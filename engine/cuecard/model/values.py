@@ -1,4 +1,4 @@
-"""JSON values, entities, memory, tool results."""
+"""JSON values, entities, memory and tool results; and values that settings no longer have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation continued; new baselines.
+"""How a call goes on from the one before, and when it begins with a new system prompt.
 
 The whole state is in the previous call, which the host keeps; the engine keeps nothing. Occasionally, a conversation
 gets a new baseline: a new system prompt with nothing appended yet. This loses the cache, so it only happens if it is

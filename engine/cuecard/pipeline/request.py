@@ -1,4 +1,4 @@
-"""Requests of both hooks; their origin checked."""
+"""What calls and steps are made from, and whether an earlier call belongs to the agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tool result as text, cut in the middle."""
+"""A tool result as the text that a model reads, cut in the middle where it is too long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which states can be deleted; shared files."""
+"""Which states can be deleted, and files in a folder that several processes share."""
 
 from __future__ import annotations
 

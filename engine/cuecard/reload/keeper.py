@@ -1,4 +1,4 @@
-"""Accepts or refuses a state; its status."""
+"""Accepts or refuses a state, and reports it."""
 
 from __future__ import annotations
 

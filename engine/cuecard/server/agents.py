@@ -1,4 +1,4 @@
-"""The agents of a service, described."""
+"""The agents of a service: opened, followed, described."""
 
 from __future__ import annotations
 

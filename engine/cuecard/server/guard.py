@@ -1,4 +1,4 @@
-"""Middleware: authorization, limits, sites.
+"""What stands around every request: authorization, limits, and the sites that may ask.
 
 A browser lets any page send requests to this machine, and a page whose host name is rebound to this machine (DNS
 rebinding) can read the answers. Headers that no page can change identify such requests.

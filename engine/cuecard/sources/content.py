@@ -1,4 +1,4 @@
-"""Input and output of a source."""
+"""What a source is given, and what it answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of each file; front matter."""
+"""How much of each file is shown, and its front matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Working memory: learnt, forgotten, as text."""
+"""The working memory: what it learns from results, what it forgets, and its text."""
 
 from __future__ import annotations
 

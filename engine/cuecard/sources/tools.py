@@ -1,4 +1,4 @@
-"""Tools in a prompt: protocols, list, visibility."""
+"""Tools in a prompt: their instructions, lists of them, and which of them a call may see."""
 
 from __future__ import annotations
 

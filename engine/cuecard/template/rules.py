@@ -1,4 +1,4 @@
-"""How templates are compiled: mode, helpers, limits."""
+"""What templates are compiled by: their mode, their helpers, and the limits of a render."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs and words against sections."""
+"""Declared inputs and words, compared with the sections that read them."""
 
 from __future__ import annotations
 

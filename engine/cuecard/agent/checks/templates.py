@@ -1,4 +1,4 @@
-"""What templates rarely mean."""
+"""Idioms in templates that rarely mean what they say."""
 
 from __future__ import annotations
 

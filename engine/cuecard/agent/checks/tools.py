@@ -1,4 +1,4 @@
-"""Tools against their instructions."""
+"""Tools that agent files and texts name, compared with their instructions."""
 
 from __future__ import annotations
 

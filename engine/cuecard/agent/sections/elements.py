@@ -1,4 +1,4 @@
-"""What data must not imitate."""
+"""The elements and beginnings of entries that data must not imitate."""
 
 from __future__ import annotations
 

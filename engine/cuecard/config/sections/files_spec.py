@@ -1,4 +1,4 @@
-"""Keys of files; where they are searched."""
+"""The keys of a section that is filled from files, and where files are searched."""
 
 from __future__ import annotations
 

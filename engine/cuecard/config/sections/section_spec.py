@@ -1,4 +1,4 @@
-"""A section, its layout, choices, conditions."""
+"""The keys of a section and of the layout: sources, choices and conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys of clock, facts, rows, tools."""
+"""The keys of the sources clock, facts, rows and tools."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Skills for distribution; instructions as skills."""
+"""Skills as packages with digests, and the instructions of tools as skills."""
 
 from __future__ import annotations
 

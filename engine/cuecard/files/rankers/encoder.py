@@ -1,4 +1,4 @@
-"""What rankers are made from; encoders of texts."""
+"""What rankers are made from, and what encodes texts as vectors."""
 
 from __future__ import annotations
 

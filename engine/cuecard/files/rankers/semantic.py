@@ -1,4 +1,4 @@
-"""Words and meaning as one score; the sentence encoder."""
+"""Ranking by words and by meaning in one score, with the sentence encoder of the extra."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Units of messages, and their text.
+"""Messages that have to stay together, and their text.
 
 Providers reject a result without its call, a call without its results, and anything between the two.
 """

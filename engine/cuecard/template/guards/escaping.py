@@ -1,4 +1,4 @@
-"""Trusted values; how data is escaped.
+"""Values of authors, and how all others are escaped.
 
 Promise 3: any string put into a template comes out as data: it cannot open or close a section, become a role, start a
 template expression, or insert another value. Rendered text is never parsed again.

@@ -1,4 +1,4 @@
-"""Text to tokens; numbers as JavaScript reads them."""
+"""Text to tokens, and numbers as JavaScript reads them."""
 
 from __future__ import annotations
 

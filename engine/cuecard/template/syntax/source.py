@@ -1,4 +1,4 @@
-"""A text with its name; mistakes at places."""
+"""The text of a template with its name, and mistakes with their places in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file gives: messages, inputs, notes."""
+"""What an imported file gives: messages, inputs, and notes on what could not be converted."""
 
 from __future__ import annotations
 
