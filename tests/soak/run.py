@@ -17,7 +17,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "engine"), str(ROOT / "examples" / "cms"), str(ROOT / "tests")]
 
-from cuecard.cli.options import SWITCH_INTERVAL  # noqa: E402 - the folders of the repository come first
 from fuzz.run import SEEDS  # noqa: E402 - the folders of the repository come first
 from soak import fuzzing, reloads, rows, service, stores, storm  # noqa: E402 - the same
 from soak.rows import Row  # noqa: E402 - the same
@@ -36,7 +35,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10.0, help="how long, all in all (default: 10)")
     parser.add_argument("--write", action="store_true", help="put the table into docs/robustness.md")
     chosen = parser.parse_args()
-    sys.setswitchinterval(SWITCH_INTERVAL)  # as a host of many threads does, and `cuecard serve`
+    sys.setswitchinterval(5e-4)  # as the page on many threads tells hosts
     logging.disable()  # every fifth save is broken, and told
     found: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="cuecard-soak-") as folder:
