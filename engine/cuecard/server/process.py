@@ -43,6 +43,8 @@ _PIECE = 256
 _HEALTH = (b"GET /healthz ", b"GET /readyz ")
 _HEAD_END = re.compile(rb"\n\r?\n")
 _CLOSE = (b"connection", b"close")
+_READ = {h11.DONE, h11.MUST_CLOSE}
+"""A client's states in which its request has been read as a whole."""
 
 
 class _Parser(h11.Connection):
@@ -105,6 +107,7 @@ class PatientProtocol(H11Protocol, asyncio.BufferedProtocol):
     _late: asyncio.TimerHandle | None = None
     _stuck: asyncio.TimerHandle | None = None
     _in_line = False
+    _said_all = False
 
     conn: _Parser
 
@@ -129,6 +132,11 @@ class PatientProtocol(H11Protocol, asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """So many bytes have arrived."""
         self.data_received(bytes(self._connections.buffer[:nbytes]))
+
+    def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's always ends the connection
+        """The client sends nothing more; a request that came whole still has its answer."""
+        self._said_all = True
+        return self._in_line or self.conn.their_state in _READ
 
     def handle_events(self) -> None:
         """Something has arrived, or the next request may be read: health checks at once, all others in turn."""
@@ -155,6 +163,8 @@ class PatientProtocol(H11Protocol, asyncio.BufferedProtocol):
         if self.conn.waits:  # the service looks at the headers before any piece is read
             self._in_line = True
             self._connections.turns.add(self)
+        if self._said_all and not self._in_line and self.conn.their_state not in _READ:
+            self.transport.close()
         awaits_headers = self.conn.their_state is h11.IDLE
         if awaits_headers and self._late is None and self.conn.trailing_data[0]:
             self._wait()

@@ -131,6 +131,17 @@ def test_a_list_without_end_is_one_clear_error() -> None:
             read_from(lying_server([], FILES, cursor))
 
 
+def test_a_list_of_skills_that_fills_memory_is_one_clear_error() -> None:
+    numbers = iter(range(10**9))
+    large = {"uri": "skill://a/b/SKILL.md", "frontmatter": {"name": "b", "description": "x" * 3_000_000}, "resources": []}
+
+    with pytest.raises(ToolServerError, match="the server's list of skills is endless") as caught:
+        read_from(lying_server([large], FILES, lambda: str(next(numbers))))
+
+    assert next(numbers) == 3
+    assert "8,388,608 characters" in caught.value.problems[0].hint
+
+
 def test_a_server_without_skills_says_so() -> None:
     with pytest.raises(ToolServerError, match="the server serves no skills"):
         read_from(Server("plain"))

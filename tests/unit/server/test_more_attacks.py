@@ -229,6 +229,15 @@ def test_a_client_that_closes_its_half_holds_no_place(served: Replica) -> None:
         assert status(served.address, HEALTH) == "200"
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_client_that_closes_its_half_behind_whole_requests_has_its_answers(served: Replica, count: int) -> None:
+    request = LET_IN + b"Content-Length: 16\r\n\r\n" + CALL
+    with connected(served.address, request * count) as opened:
+        opened.shutdown(socket.SHUT_WR)
+
+        assert whole(opened).count(b"HTTP/1.1 200 ") == count
+
+
 def test_health_checks_that_never_end_keep_nobody_waiting(served: Replica) -> None:
     """What begins like a health check is read at once: that is no way past those that wait for their turn."""
     stop = threading.Event()

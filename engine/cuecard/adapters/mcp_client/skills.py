@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError
 from cuecard.adapters.mcp_client.answers import MAX_CURSOR
 from cuecard.adapters.mcp_client.client import ToolServer, in_time
 from cuecard.adapters.mcp_client.errors import CONNECTION_CLOSED, REQUEST_TIMEOUT, server_error
+from cuecard.adapters.mcp_lines import MAX_LINE
 from cuecard.config.skills.packages import MAIN, MAX_BYTES, MAX_FILES, SkillPackage, digest, make_package
 from cuecard.errors import Problem, SpecError, ToolServerError, visible
 from cuecard.model import Json
@@ -68,6 +69,7 @@ async def _entries(server: ToolServer) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = []
     seen: set[str | None] = set()
     cursor: str | None = None
+    left = MAX_LINE
     while cursor not in seen and len(seen) < _PAGES and len(entries) <= MAX_SKILLS:
         seen.add(cursor)
         try:
@@ -80,13 +82,17 @@ async def _entries(server: ToolServer) -> list[dict[str, Any]]:
             raise ToolServerError(
                 _odd(server, "its list of skills is not valid", "report it to the server's authors", "server-output")
             ) from None
+        left -= len(page.model_dump_json())
+        if left < 0:
+            break
         entries += page.skills
         cursor = page.next_cursor
         if cursor is None and len(entries) <= MAX_SKILLS:
             return entries
         if len(cursor or "") > MAX_CURSOR:
             break
-    hint = f"report it to the server's authors: at most {MAX_SKILLS:,} skills, and each cursor must lead to a new page"
+    limits = f"at most {MAX_SKILLS:,} skills and {MAX_LINE:,} characters"
+    hint = f"report it to the server's authors: {limits}, and each cursor must lead to a new page"
     raise ToolServerError(Problem("server-pages", "the server's list of skills is endless", hint, server.start.name))
 
 
