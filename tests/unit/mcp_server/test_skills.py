@@ -133,7 +133,11 @@ def test_a_list_without_end_is_one_clear_error() -> None:
 
 def test_a_list_of_skills_that_fills_memory_is_one_clear_error() -> None:
     numbers = iter(range(10**9))
-    large = {"uri": "skill://a/b/SKILL.md", "frontmatter": {"name": "b", "description": "x" * 3_000_000}, "resources": []}
+    large = {
+        "uri": "skill://a/b/SKILL.md",
+        "frontmatter": {"name": "b", "description": "x" * 3_000_000},
+        "resources": [],
+    }
 
     with pytest.raises(ToolServerError, match="the server's list of skills is endless") as caught:
         read_from(lying_server([large], FILES, lambda: str(next(numbers))))
