@@ -34,6 +34,7 @@ from cuecard.workbench.bill import BillBlock, Prices, Request, bill
 from cuecard.workbench.replay.blocks import answer_blocks, compact
 from cuecard.workbench.replay.play import Channel, SentRequest, play
 from cuecard.workbench.replay.recommend import resized
+from cuecard.workbench.replay.report import text_price
 from shipped import read_models
 
 pytestmark = pytest.mark.repeats
@@ -268,6 +269,51 @@ def agrees(talk: str, model: str, delivery: Delivery) -> None:
     assert wired.rewrites == (0 if delivery == "append" else wired.rewrites)
     assert replayed.input_tokens == pytest.approx(wired.input_tokens, rel=0.01)
     assert replayed.cost == pytest.approx(wired.cost, rel=0.01)
+
+
+ONE_TURN = """\
+agent: shop
+inputs: {event: {default: "", lifetime: LIFETIME}}
+sections:
+  - {id: identity, text: "RULES"}
+  - {id: event, text: "{{{event}}}"}
+"""
+EVENT = "An order has come in, and everything about it stands here. " * 60
+ANSWER = "Everything is in stock, and the parcel leaves tomorrow. " * 40
+
+
+def with_an_event(event: str) -> TranscriptFile:
+    """Three turns of several requests; the first two come with an event."""
+    asked = [RecordedRequest(calls=[RecordedCall(tool="stock", result=ANSWER)]) for _ in range(3)]
+    said = RecordedRequest(text=ANSWER)
+    turns = [
+        RecordedTurn(user=f"And order {n}?", inputs={"event": event} if n < 3 else {}, requests=[*asked[n:], said])
+        for n in (1, 2, 3)
+    ]
+    tools = [RecordedTool(name="stock", description="What is in stock.", input_schema={"type": "object"})]
+    return TranscriptFile(turns=turns, tools=tools)
+
+
+@pytest.mark.parametrize("model", WIRES)
+def test_the_price_of_a_text_of_one_turn_is_that_of_the_bodies(model: str, tmp_path: Path) -> None:
+    profile = read_models().find(model)
+    prices = Prices.of(profile)
+
+    def opened(lifetime: str) -> Engine:
+        text = ONE_TURN.replace("LIFETIME", lifetime).replace("RULES", "You answer for a shop. " * 500)
+        (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")
+        return replace(Engine.open(tmp_path), delivery="append")
+
+    def wired(engine: Engine, event: str) -> float:
+        return bill(requests(engine, with_an_event(event), WIRES[model](profile, defer=False)), prices).cost
+
+    engine = opened("turn")
+    price = text_price(play(engine, with_an_event(EVENT), "append", Channel.of(profile)), prices)
+    least = wired(engine, "")
+
+    assert price
+    assert price.staying == pytest.approx(wired(engine, EVENT) - least, rel=0.01)
+    assert price.moving == pytest.approx(wired(opened("step"), EVENT) - least, rel=0.01)
 
 
 def requests(engine: Engine, transcript: TranscriptFile, wire: Wire) -> Iterator[Request]:
