@@ -89,7 +89,11 @@ def knowing() -> Engine:
     tools = engine.agent.spec.tools.model_copy(update={"ahead": AheadSpec(), "cues": cues})
     spec = engine.agent.spec.model_copy(update={"tools": tools})
     words = spec.words.protocols
-    protocols = {name: made for name, card in engine.tools.items() if (made := make_protocol(card, words, cues))}
+    protocols = {
+        name: made
+        for name, card in engine.tools.items()
+        if (made := make_protocol(name, card.instructions, words, cues))
+    }
     return replace(engine, agent=replace(engine.agent, spec=spec, protocols=protocols))
 
 

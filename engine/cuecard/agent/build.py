@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
+from itertools import groupby
 from typing import TypeVar
 
 from cuecard.agent.agent import Agent
@@ -37,8 +38,10 @@ from cuecard.config.documents.sources import AgentSources, SkillSource
 from cuecard.config.layers import origins
 from cuecard.config.models_file import ModelsFile
 from cuecard.config.skills.skill_file import left_out
+from cuecard.config.tools_spec import CuesSpec
+from cuecard.config.words_spec import Words
 from cuecard.errors import CuecardError, Problem, SpecError
-from cuecard.model import CountTokens, FileText, ToolCard
+from cuecard.model import CountTokens, FileText, ToolCard, ToolInstructions
 from cuecard.records import dataclass
 from cuecard.sources.tools import Protocol, make_protocol
 from cuecard.template import clean, without_controls
@@ -50,7 +53,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AgentDraft:
-    """An agent as far as it could be built; missing parts are None, and `problems` says why."""
+    """An agent as far as it could be built; missing parts are None, and `problems` says why.
+
+    `protocols` are the rendered instructions of each tool that has any.
+    """
 
     sources: AgentSources
     specification: Specification | None
@@ -62,19 +68,12 @@ class AgentDraft:
     models: ModelsFile | None = None
     results: ResultForms = ()
     result_texts: tuple[ResultText, ...] = ()
+    protocols: Mapping[str, Protocol] = field(default_factory=dict)
 
     @property
     def spec(self) -> AgentFile | None:
         """The agent file."""
         return self.specification.spec if self.specification else None
-
-    @property
-    def protocols(self) -> dict[str, Protocol]:
-        """The rendered instructions of each tool that has any."""
-        if self.spec is None:
-            return {}
-        words, cues = self.spec.words.protocols, self.spec.tools.cues
-        return {name: made for name, card in self.cards.items() if (made := make_protocol(card, words, cues))}
 
     @property
     def has_errors(self) -> bool:
@@ -114,7 +113,8 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
     asked = check_asked((use for each in assembly.all_compiled for use in each.uses), known) if assembly else ()
     problems += [*_check_tools(world, told), *dict.fromkeys(asked), *check_ranker(document, spec)]
     made = replace(draft, assembly=assembly, problems=tuple(problems), partials=partials, names=world.names)
-    return replace(made, results=results.forms, result_texts=tuple(results.texts))
+    protocols = _protocols(cards.values(), spec, memo)
+    return replace(made, results=results.forms, result_texts=tuple(results.texts), protocols=protocols)
 
 
 def _assemble(world: World, *, outlined: bool) -> Assembly | None:
@@ -175,6 +175,21 @@ def _check_tools(world: World, told: Instructions) -> Iterator[Problem]:
     if world.sources.instructions:
         yield from check_tools(world.document, world.spec, told.known)
         yield from check_file_order(world.document, world.spec, world.sources.instructions)
+
+
+def _protocols(cards: Iterable[ToolCard], spec: AgentFile, memo: Memo) -> dict[str, Protocol]:
+    """The rendered instructions by tool: file by file, so that those of unchanged files are not made again."""
+    words, cues = spec.words.protocols, spec.tools.cues
+    made: dict[str, Protocol] = {}
+    for _, file in groupby(cards, key=lambda card: card.source.rpartition(":")[0]):
+        made |= memo(_protocols_of, tuple((card.name, card.instructions) for card in file), words, cues)
+    return made
+
+
+def _protocols_of(
+    file: tuple[tuple[str, ToolInstructions | None], ...], words: Words, cues: CuesSpec
+) -> dict[str, Protocol]:
+    return {name: made for name, told in file if (made := make_protocol(name, told, words, cues))}
 
 
 def _attempt(read: Callable[[], Result | None], problems: list[Problem]) -> Result | None:

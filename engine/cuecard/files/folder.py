@@ -18,7 +18,7 @@ from cuecard.errors import Problem, SpecError
 from cuecard.files.content import ENDINGS, find_content, in_folder
 from cuecard.files.named_files import NamedTexts
 from cuecard.files.roots import Roots, is_folder, is_there, shown
-from cuecard.files.safe_read import read_text
+from cuecard.files.safe_read import NOTHING_OVER, Overlay, read_text
 from cuecard.files.skills import read_skill_texts
 
 MAX_LAYERS = 16
@@ -27,17 +27,22 @@ MAX_LAYERS = 16
 _Layer: TypeAlias = tuple[SourceText, Document]
 
 
-def read_agent(path: str | Path) -> AgentSources:
+def read_agent(path: str | Path, overlay: Overlay = NOTHING_OVER) -> AgentSources:
     """The texts of the agent at `path` (its YAML file, or a folder with `agent.yaml`).
+
+    Args:
+        path: where it is.
+        overlay: texts that lie over files. One that is not saved yet counts where the agent file names it, or its
+            folder; among skills and files that patterns find, only those that exist.
 
     Raises:
         SpecError: when the agent file itself cannot be read as YAML; every other problem is in the result.
     """
     file = in_folder(Path(path), "agent")
-    agent = read_text(file)
+    agent = read_text(file, overlay=overlay)
     document = read_yaml(agent.text, agent.name)
-    layers = _Layers(file.parent, document).of(agent, document)
-    return _follow(file.parent, agent, layers)
+    layers = _Layers(file.parent, document, overlay).of(agent, document)
+    return _follow(file.parent, agent, layers, overlay)
 
 
 def folder_of(path: str | Path) -> Path:
@@ -49,8 +54,8 @@ def folder_of(path: str | Path) -> Path:
 class _Layers:
     """The agent file and those that it extends, with their problems."""
 
-    def __init__(self, folder: Path, document: Document) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, document: Document, overlay: Overlay) -> None:
+        self.folder, self.overlay = folder, overlay
         self.listed = texts(document.value.get("roots"))
 
     def of(self, agent: SourceText, document: Document) -> list[_Layer]:
@@ -92,18 +97,18 @@ class _Layers:
 
     def _layer(self, path: str, own: str) -> _Layer:
         roots = Roots.of(self.folder, (own, posixpath.dirname(path)), self.listed)
-        source = read_text(self.folder / path, self.folder, place=roots.find(path))
+        source = read_text(self.folder / path, self.folder, place=roots.find(path), overlay=self.overlay)
         return source, read_yaml(source.text, source.name)
 
 
-def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer]) -> AgentSources:
+def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer], overlay: Overlay) -> AgentSources:
     """The texts of every file that the merged agent file names."""
     # Problems of merging are found again, and reported, when the agent is built.
     document = lay_over([(written, source.path.rpartition("/")[0]) for source, written in layers]).document
     named = AgentPlaces.of(document.value)
     folders = [posixpath.dirname(source.path) for source, _ in layers]
     roots = Roots.of(folder, [*named.all(), *folders], texts(document.value.get("roots")))
-    reader = NamedTexts(folder, roots)
+    reader = NamedTexts(folder, roots, overlay)
     template = next(iter(reader.named(document, named.template_key, ("*.xml",), named.template)), None)
     partials = [text for at, place in named.partials for text in reader.named(document, at, ("*",), place)]
     instructions = [
@@ -116,7 +121,7 @@ def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer]) -> AgentS
     results = [text for at, place in named.results for text in reader.text(document, at, place)]
     files = [text for place in named.sections.files for text in reader.optional(place)]
     files += [text for search in named.sections.searches for text in reader.found(search)]
-    skills, found = read_skill_texts(named.sections.roots, folder, roots, named.sections.strict)
+    skills, found = read_skill_texts(named.sections.roots, folder, roots, named.sections.strict, overlay)
     return AgentSources(
         agent,
         template,

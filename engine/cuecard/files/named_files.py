@@ -15,8 +15,8 @@ from cuecard.config.documents.sources import SourceText
 from cuecard.config.sections.file_patterns import parts_of
 from cuecard.config.sections.files_spec import FileSearch
 from cuecard.errors import Problem, SpecError
-from cuecard.files.roots import RealPlace, Roots, is_folder, is_there, shown
-from cuecard.files.safe_read import read_text
+from cuecard.files.roots import RealPlace, Roots, is_folder, is_there, parts_below, shown
+from cuecard.files.safe_read import NOTHING_OVER, Overlay, read_text
 from cuecard.files.tree import Walk
 
 MAX_TOTAL = 32 * 1024 * 1024
@@ -29,14 +29,15 @@ class NamedTexts:
     Attributes:
         folder: the agent's folder.
         roots: where links may lead.
+        overlay: the texts that lie over files.
         problems: the problems of files that must exist.
         unread: optional files that exist but cannot be read, with the reason.
         folders: the folders that patterns searched.
         not_files: paths of optional files where there is a folder instead.
     """
 
-    def __init__(self, folder: Path, roots: Roots) -> None:
-        self.folder, self.roots = folder, roots
+    def __init__(self, folder: Path, roots: Roots, overlay: Overlay = NOTHING_OVER) -> None:
+        self.folder, self.roots, self.overlay = folder, roots, overlay
         self.problems: list[Problem] = []
         self.unread: list[tuple[str, str]] = []
         self.folders: list[str] = []
@@ -76,7 +77,7 @@ class NamedTexts:
             spot = self.roots.find(place)
             if is_folder(spot.path):
                 self.not_files.append(place)
-            if is_there(spot.path):
+            if self._is_there(spot):
                 yield replace(self._read(self.folder / place, spot), path=place)
         except SpecError as error:
             for problem in error.problems:
@@ -107,7 +108,7 @@ class NamedTexts:
         except SpecError as error:
             self.problems += error.problems
             return
-        if not is_there(spot.path):
+        if not self._is_there(spot):
             hint = f"no such file or folder: {shown(target)}"
             if spot.is_linked:
                 hint += f", a link to {spot.path}"
@@ -133,12 +134,21 @@ class NamedTexts:
         matches = None if "*" in patterns else partial(_matches, patterns)
         walk = Walk(folder, spot, self.roots, matches).walk()
         self.problems += walk.problems
-        return [(folder.joinpath(*found.shown), found.place) for found in sorted(walk.found)]
+        there = {(*found.shown,): found.place for found in walk.found}
+        for path in self.overlay:  # files that nobody has saved yet
+            if (parts := parts_below(spot.root, os.fspath(path))) and parts[: len(spot.parts)] == spot.parts:
+                below = parts[len(spot.parts) :]
+                if below and not any(each.startswith(".") for each in below) and (not matches or matches(below[-1])):
+                    there.setdefault(below, RealPlace(spot.root, parts))
+        return [(folder.joinpath(*parts), there[parts]) for parts in sorted(there)]
+
+    def _is_there(self, spot: RealPlace) -> bool:
+        return spot.path in self.overlay or is_there(spot.path)
 
     def _read(self, file: Path, place: RealPlace) -> SourceText:
         if self._room < 0:
             raise SpecError(())
-        source = read_text(file, self.folder, place=place)
+        source = read_text(file, self.folder, place=place, overlay=self.overlay)
         self._room -= len(source.text)
         if self._room < 0:
             message = f"with this file, the agent's files exceed {MAX_TOTAL:,} characters"

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import TypeAlias
 
 from cuecard.config.documents.sources import SourceText
 from cuecard.errors import Problem, Span, SpecError, visible
@@ -19,11 +23,21 @@ MAX_BYTES = 1024 * 1024
 MAX_LOG_BYTES = 64 * 1024 * 1024
 """The maximum size of a recorded conversation; a log repeats all of it in each request."""
 
+Overlay: TypeAlias = Mapping[Path, str]
+"""Texts that lie over files, such as those that an editor has not saved yet, by the resolved path of each file."""
+
+NOTHING_OVER: Overlay = MappingProxyType({})
+
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_text(
-    path: Path, folder: Path | None = None, *, limit: int = MAX_BYTES, place: RealPlace | None = None
+    path: Path,
+    folder: Path | None = None,
+    *,
+    limit: int = MAX_BYTES,
+    place: RealPlace | None = None,
+    overlay: Overlay = NOTHING_OVER,
 ) -> SourceText:
     """One UTF-8 text file of at most `limit` bytes; line breaks become newlines, a byte order mark is dropped.
 
@@ -32,12 +46,14 @@ def read_text(
         folder: the folder that `path` is relative to; its own folder by default.
         limit: the maximum size in bytes.
         place: where the path leads by the rule for links; without it, links must not leave the file's own folder.
+        overlay: the texts that lie over files.
 
     Raises:
         SpecError: when it is missing, unreadable, not a regular file, too large, not UTF-8, or a link out of the roots.
     """
     name = shown(path)
-    text = decoded(read_bytes(path, limit=limit, place=place), name)
+    found = place or Roots.of(path.parent).find(path.name)
+    text = decoded(read_place(found, name, limit, overlay)[0], name)
     return SourceText(name, Path(os.path.relpath(path, folder or path.parent)).as_posix(), text)
 
 
@@ -51,14 +67,18 @@ def read_bytes(path: Path, *, limit: int, place: RealPlace | None = None) -> byt
     return read_place(found, shown(path), limit)[0]
 
 
-def read_place(place: RealPlace, name: str, limit: int) -> tuple[bytes, tuple[int, int]]:
-    """The bytes of a file, and its identity.
+def read_place(
+    place: RealPlace, name: str, limit: int, overlay: Overlay = NOTHING_OVER
+) -> tuple[bytes, tuple[int, int]]:
+    """The bytes of a file, or of the text that lies over it, and its identity.
 
     Raises:
         SpecError: when it is missing, unreadable, too large, or not a regular file; errors call it `name`.
     """
     by_link = f" (a link to {visible(str(place.path))})" if place.is_linked else ""
     try:
+        if (text := overlay.get(place.path)) is not None:
+            return _unsaved(place.path, text, limit)
         return read_below(place.root, place.parts, limit)
     except TooLargeError as error:
         raise SpecError(Problem("large-file", f"{error}{by_link}", "split the file", name)) from None
@@ -69,6 +89,13 @@ def read_place(place: RealPlace, name: str, limit: int) -> tuple[bytes, tuple[in
         raise SpecError(Problem("missing-file", f"no such file{by_link}", hint, name)) from None
     except (OSError, ValueError) as error:
         raise SpecError(_unreadable(error, place, name, by_link)) from None
+
+
+def _unsaved(path: Path, text: str, limit: int) -> tuple[bytes, tuple[int, int]]:
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) > limit:
+        raise TooLargeError(f"more than {limit:,} bytes")
+    return data, (-1, int.from_bytes(hashlib.sha256(os.fsencode(path)).digest()[:8]))
 
 
 def children(folder: Path) -> list[Path]:

@@ -11,14 +11,18 @@ from cuecard.config.documents.sources import SkillSource
 from cuecard.config.skills.skill_file import left_out
 from cuecard.errors import Problem, SpecError
 from cuecard.files.roots import RealPlace, Roots, is_folder, shown
-from cuecard.files.safe_read import MAX_BYTES, decoded, read_place
+from cuecard.files.safe_read import MAX_BYTES, NOTHING_OVER, Overlay, decoded, read_place
 from cuecard.files.tree import FoundFile, Walk
 
 FILE = "SKILL.md"
 
 
 def read_skill_texts(
-    roots: Iterable[str], base: Path, allowed: Roots | None = None, strict: Collection[str] = ()
+    roots: Iterable[str],
+    base: Path,
+    allowed: Roots | None = None,
+    strict: Collection[str] = (),
+    overlay: Overlay = NOTHING_OVER,
 ) -> tuple[tuple[SkillSource, ...], tuple[Problem, ...]]:
     """Every SKILL.md below these folders, by root and path, and the problems found.
 
@@ -30,12 +34,13 @@ def read_skill_texts(
         base: the agent file's folder.
         allowed: where links may lead; by default, into these folders.
         strict: the roots in which a skill that cannot be read is an error; in others it is left out, with a warning.
+        overlay: the texts that lie over files.
     """
     wanted = tuple(dict.fromkeys(roots))
     sources: list[SkillSource] = []
     problems: list[Problem] = []
     for root in wanted:
-        reader = _Root(root, base, allowed or _of_skills(wanted, base))
+        reader = _Root(root, base, allowed or _of_skills(wanted, base), overlay)
         reader.read()
         sources += (replace(each, strict=root in strict) for each in sorted(reader.sources, key=lambda each: each.path))
         problems += reader.problems
@@ -52,8 +57,9 @@ def _of_skills(roots: Iterable[str], base: Path) -> Roots:
 class _Root:
     """Reads one root: `problems` are those of the root itself, `bad` those of its skills."""
 
-    def __init__(self, root: str, base: Path, allowed: Roots) -> None:
+    def __init__(self, root: str, base: Path, allowed: Roots, overlay: Overlay) -> None:
         self.root, self.folder, self.base, self.allowed = root, base / root, base, allowed
+        self.overlay = overlay
         self.sources: list[SkillSource] = []
         self.problems: list[Problem] = []
         self.bad: list[Problem] = []
@@ -80,7 +86,7 @@ class _Root:
 
     def file(self, found: FoundFile, start: RealPlace) -> None:
         path = self.folder.joinpath(*found.shown)
-        data, identity = read_place(found.place, shown(path), MAX_BYTES)
+        data, identity = read_place(found.place, shown(path), MAX_BYTES, self.overlay)
         if identity in self._seen:
             return
         self._seen.add(identity)

@@ -13,7 +13,7 @@ from cuecard.config.sections.sources_spec import ToolListSpec, VisibilitySpec
 from cuecard.config.tools_spec import CUES, Cue, CuesSpec
 from cuecard.config.values import fill
 from cuecard.config.words_spec import Words
-from cuecard.model import Cut, Json, ToolCard
+from cuecard.model import Cut, Json, ToolCard, ToolInstructions
 from cuecard.model.turn import Gates
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, SourceInput, is_blank, joined, one_line
@@ -36,17 +36,17 @@ class Protocol:
     later: str = ""
 
 
-def make_protocol(card: ToolCard, words: Words, cues: CuesSpec) -> Protocol | None:
+def make_protocol(tool: str, instructions: ToolInstructions | None, words: Words, cues: CuesSpec) -> Protocol | None:
     """One tool's block; None if the tool has no instructions.
 
     A tool with none of the cues for its discovery gets all of its cues then, since it is active only together with
     instructions.
     """
-    told = {cue: text for cue in CUES if (text := getattr(card.instructions, cue, ""))}
+    told = {cue: text for cue in CUES if (text := getattr(instructions, cue, ""))}
 
     def block(wanted: Collection[Cue]) -> str:
         lines = [fill(getattr(words, cue), {"text": text}) for cue, text in told.items() if cue in wanted]
-        return "\n".join([f"<{card.name}>", *lines, f"</{card.name}>\n"]) if lines else ""
+        return "\n".join([f"<{tool}>", *lines, f"</{tool}>\n"]) if lines else ""
 
     text = block(CUES)
     if not text:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from cuecard.agent.checks.codes import CODES
 from cuecard.errors import visible
-from cuecard.workbench.check.codes import CODES
 from cuecard.workbench.check.command import CheckOptions, check
 from unit.checks.examples import Example, examples
 from unit.checks.source_codes import source_codes

@@ -1,4 +1,4 @@
-"""The public names: those of `cuecard`, and what pages and examples import from modules below it."""
+"""The public names: those of `cuecard` and its doors, and what pages and examples import from modules below it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import cuecard
 import cuecard.types
+import cuecard.workspace
 
 ROOT = Path(__file__).parents[3]
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -25,6 +26,7 @@ def public_names() -> frozenset[str]:
     """Full names, such as `cuecard.Engine` and `cuecard.adapters.anthropic.request`."""
     own = {f"cuecard.{name}" for name in cuecard.__all__ if name not in _PACKAGE}
     own |= {f"cuecard.types.{name}" for name in cuecard.types.__all__}
+    own |= {f"cuecard.workspace.{name}" for name in cuecard.workspace.__all__}
     return frozenset({*own, *(name for text in _sources() for name in _imported(text))})
 
 

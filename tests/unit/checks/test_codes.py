@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuecard.workbench.check.codes import CODES
+from cuecard.agent.checks.codes import CODES
 from unit.checks.source_codes import source_codes
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from command_line import main
 from cuecard import Engine, InputError, Problem
+from cuecard.agent.checks.codes import CODES
 from cuecard.types import Span
-from cuecard.workbench.check.codes import CODES
 from cuecard.workbench.check.command import CheckOptions, check, matcher
 from cuecard.workbench.check.formats import annotation
 from unit.checks.examples import examples

@@ -23,6 +23,7 @@ from cuecard import CuecardError, Engine, SpecError, Watcher, compare_manifests,
 from cuecard.adapters import bedrock
 from cuecard.adapters.anthropic import request
 from cuecard.adapters.one_turn import refuse_kept_history
+from cuecard.agent.checks.codes import CODES
 from cuecard.files.atomic_write import rewrite
 from cuecard.files.content import read_models
 from cuecard.files.tokens import bundled_counter, read_table
@@ -33,7 +34,6 @@ from cuecard.server.process import listen
 from cuecard.server.service import Envelopes
 from cuecard.template.backends.pybars_backend import pybars3
 from cuecard.types import messages_from_json
-from cuecard.workbench.check.codes import CODES
 from cuecard.workbench.check.command import check
 from cuecard.workbench.diff.revision import read_revision
 from unit.checks.examples import Example, examples

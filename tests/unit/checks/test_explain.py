@@ -7,8 +7,8 @@ import json
 import pytest
 
 from cuecard import InputError, Problem
+from cuecard.agent.checks.codes import CODES
 from cuecard.errors import visible
-from cuecard.workbench.check.codes import CODES
 from cuecard.workbench.check.command import explain
 from docs.website.markdown import anchors
 from unit.checks.examples import FOLDER, examples

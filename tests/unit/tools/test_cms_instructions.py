@@ -34,7 +34,7 @@ COUNT = bundled_counter("o200k_base")
 
 
 def cms_protocol(card: ToolCard) -> str:
-    made = make_protocol(card, ENGLISH.protocols, CuesSpec.usual())
+    made = make_protocol(card.name, card.instructions, ENGLISH.protocols, CuesSpec.usual())
     return made.text if made else ""
 
 

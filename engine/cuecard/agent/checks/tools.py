@@ -83,8 +83,8 @@ TODO = "TODO"
 
 def check_unfinished(cards: Iterable[ToolCard], files: Sequence[SourceText]) -> Iterator[Problem]:
     """A warning for each tool with a text that still begins with TODO, which the model would read."""
-    known = {name: file for file in files for name in (file.name, file.path)}
-    for card in cards:
+    known = {name: file for file in files if TODO in file.text for name in (file.name, file.path)}
+    for card in cards if known else ():
         told = card.instructions
         texts: dict[str, str] = {"description": card.description}
         texts |= {cue: getattr(told, cue) for cue in CUES if told}

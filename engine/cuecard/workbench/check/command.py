@@ -4,50 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
-from cuecard.agent.build import AgentDraft, make_draft
-from cuecard.agent.lint import lint
-from cuecard.agent.world import Memo
-from cuecard.config.agent_file import TokensSpec
-from cuecard.config.documents.document import Document
-from cuecard.config.documents.sources import AgentSources
-from cuecard.errors import DidYouMean, InputError, Problem, SpecError, did_you_mean
-from cuecard.files.cache import cache_at
-from cuecard.files.content import AGENT_FILES, content_root, find_content
-from cuecard.files.folder import read_agent
-from cuecard.files.host_code import helper_loader
-from cuecard.files.roots import is_file, is_folder
-from cuecard.files.settings import read_settings
-from cuecard.files.tokens import kept_counter
-from cuecard.files.tree import search
-from cuecard.model import CountTokens
+from cuecard.agent.build import AgentDraft
+from cuecard.agent.checks.codes import CODES
+from cuecard.errors import InputError, Problem, did_you_mean
+from cuecard.files.content import content_root
 from cuecard.records import dataclass
-from cuecard.workbench.check.codes import CODES
-from cuecard.workbench.check.formats import AgentProblems, Format, print_report
+from cuecard.workbench.check.formats import AgentReport, Format, print_report
 from cuecard.workbench.output import counted, json_text
-
-
-def without_accepted(problems: Sequence[Problem], document: Document, accept: Mapping[str, str]) -> list[Problem]:
-    """The problems without the warnings that the file accepts; errors cannot be accepted.
-
-    An accepted warning that does not occur is a warning itself, so that acceptances do not outlive their cause.
-    """
-    warned = {problem.code for problem in problems if problem.severity == "warning"}
-    left = [problem for problem in problems if problem.severity != "warning" or problem.code not in accept]
-    for code in accept:
-        at = ("accept", code)
-        if code not in CODES:
-            left.append(
-                document.problem(
-                    at, "unknown-code", f"`{code}` is not a check", DidYouMean(code, frozenset(CODES)), key=True
-                )
-            )
-        elif code not in warned:
-            message = f"the warning `{code}` no longer occurs"
-            left.append(document.problem(at, "unused-acceptance", message, "remove it", key=True, severity="warning"))
-    return left
+from cuecard.workspace import Workspace
 
 
 def matcher(select: str, ignore: str) -> Callable[[str], bool]:
@@ -127,63 +93,23 @@ def check(*agents: Path, options: CheckOptions = CheckOptions()) -> int:
         InputError: when `select` or `ignore` names no check.
     """
     counts = matcher(options.select, options.ignore)
-    checked, there = list[AgentProblems](), dict[Path, None]()
-    for each in map(find_content, agents):
-        found, unread = _agents(each)
-        there |= dict.fromkeys(found)
-        checked += [AgentProblems(unread, str(each))] if unread else []
-    kept = cache_at(read_settings().cache_folder)
-    counter = cache(lambda encoding: kept_counter(encoding, kept))  # stored counts are read once for all agents
-    for agent in there:
-        problems, facts = _problems(agent, counter, allow_code=options.allow_code)
-        checked.append(AgentProblems([problem for problem in problems if counts(problem.code)], facts))
-    print_report(checked, options.format)
-    told = [problem for each in checked for problem in each.problems]
+    workspace = Workspace(agents, allow_code=options.allow_code)
+    found = [*workspace.unread, *map(workspace.check, workspace.agents)]
+    reports = [
+        AgentReport([problem for problem in each.problems if counts(problem.code)], _facts(each.draft) or each.name)
+        for each in found
+    ]
+    print_report(reports, options.format)
+    told = [problem for each in reports for problem in each.problems]
     return 1 if any(options.strict or problem.severity == "error" for problem in told) else 0
 
 
-def _agents(path: Path) -> tuple[Sequence[Path], Sequence[Problem]]:
-    """The agent itself or, for a folder without an agent file, the agents in its folders; and the places that were
-    not searched.
-    """
-    if not is_folder(path) or any(is_file(path / name) for name in AGENT_FILES):
-        return [path], ()
-    walk = search(path, AGENT_FILES.__contains__)
-    found = sorted({path.joinpath(*each.shown[:-1]) for each in walk.found})
-    return found or ([] if walk.problems else [path]), walk.problems
-
-
-def _problems(agent: Path, counter: Callable[[str], CountTokens], *, allow_code: bool) -> tuple[Sequence[Problem], str]:
-    try:
-        draft = make_draft(read_agent(agent), Memo(), helper_loader(allow_code=allow_code))
-    except SpecError as error:
-        return error.problems, str(agent)
-    count = counter((draft.spec.tokens if draft.spec else TokensSpec()).encoding)
-    schema = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
-    problems = [*draft.problems, *lint(draft, count=count, schema=schema)]
-    if draft.specification and draft.spec:
-        problems = without_accepted(problems, draft.specification.document, draft.spec.accept)
-    return _sorted(problems, draft.sources), _facts(draft) or str(agent)
-
-
-def _facts(draft: AgentDraft) -> str:
-    if draft.has_errors or draft.spec is None or draft.assembly is None:
+def _facts(draft: AgentDraft | None) -> str:
+    if draft is None or draft.has_errors or draft.spec is None or draft.assembly is None:
         return ""
     return (
         f"{draft.spec.agent}: {counted(len(draft.assembly.compiled), 'section')}, {counted(len(draft.cards), 'tool')}"
     )
-
-
-def _sorted(problems: Sequence[Problem], sources: AgentSources) -> list[Problem]:
-    """Sorted by file, in reading order, and from top to bottom within each."""
-    names = (*(source.name for source in sources.texts()), *(problem.name for problem in problems))
-    files = list(dict.fromkeys(names))
-
-    def place(problem: Problem) -> tuple[int, int, int]:
-        line, column = (problem.span.line, problem.span.column) if problem.span else (0, 0)
-        return files.index(problem.name), line, column
-
-    return sorted(problems, key=place)
 
 
 PAGE = Path("docs", "checks.md")

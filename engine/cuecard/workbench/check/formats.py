@@ -14,14 +14,14 @@ Format: TypeAlias = Literal["text", "json", "github"]
 
 
 @dataclass(frozen=True, slots=True)
-class AgentProblems:
-    """An agent, and its problems."""
+class AgentReport:
+    """The problems of an agent that are shown, and what it is."""
 
     problems: Sequence[Problem]
     facts: str
 
 
-def print_report(checked: Sequence[AgentProblems], form: Format) -> None:
+def print_report(checked: Sequence[AgentReport], form: Format) -> None:
     """Print problems and a summary: pictures go to stderr, everything else to stdout."""
     if form == "json":
         print(json_text(report([problem for each in checked for problem in each.problems])))

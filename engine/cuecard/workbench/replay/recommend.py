@@ -30,7 +30,9 @@ def resized(engine: Engine, tools: int, keep: Collection[str]) -> Engine:
     fixed = [card for name, card in engine.tools.items() if name in core]
     cards = (*fixed, *islice(_grown(engine, core, keep), max(0, tools - len(fixed))))
     words, cues = engine.words.protocols, engine.agent.spec.tools.cues
-    protocols = {card.name: protocol for card in cards if (protocol := make_protocol(card, words, cues))}
+    protocols = {
+        card.name: protocol for card in cards if (protocol := make_protocol(card.name, card.instructions, words, cues))
+    }
     spec = engine.agent.spec.model_copy(update={"budget": BudgetSpec()})
     agent = engine.agent.with_catalogue(Catalogue(cards))
     return replace(engine, agent=replace(agent, spec=spec, protocols=protocols))

@@ -175,6 +175,7 @@ CODES: Mapping[str, str] = {
     "foreign-call": "A call that belongs to another agent.",
     "stale-call": "A step for a call that was prepared from other files or with other tools.",
     "edited-call": "A call whose texts do not match their fingerprints.",
+    "not-open": "A file of a workspace that is edited or closed, but is not open.",
     "no-call": "A step in a conversation that has no user message yet.",
     "unknown-call": "A result without a tool name, for a tool call that the conversation does not know.",
     "bad-conversation": "A conversation that neither `Engine.dump` nor `to_json` wrote.",

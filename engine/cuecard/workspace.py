@@ -1,0 +1,292 @@
+"""Agents while their files are edited: what is wrong with them, and what they would say, unsaved texts included."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias
+
+from cuecard.agent import build_agent
+from cuecard.agent.build import AgentDraft, make_draft
+from cuecard.agent.checks.codes import CODES
+from cuecard.agent.host_functions import LoadHelpers
+from cuecard.agent.lint import lint
+from cuecard.agent.world import Memo
+from cuecard.config.agent_file import TokensSpec
+from cuecard.config.documents.document import Document
+from cuecard.config.documents.sources import AgentSources
+from cuecard.engine import Engine
+from cuecard.errors import DidYouMean, InputError, Problem, SpecError, did_you_mean
+from cuecard.files.cache import cache_at
+from cuecard.files.clock import utc_now
+from cuecard.files.content import AGENT_FILES, content_root, find_content, in_folder
+from cuecard.files.folder import read_agent
+from cuecard.files.host_code import helper_loader
+from cuecard.files.rankers.choice import SearchWish
+from cuecard.files.roots import is_file, is_folder, shown
+from cuecard.files.safe_read import Overlay
+from cuecard.files.settings import read_settings
+from cuecard.files.tokens import bundled_counter, kept_counter
+from cuecard.files.tree import search
+from cuecard.model import CountTokens, Step, ToolResult, Turn
+from cuecard.model.boundary import FilledText, checked
+from cuecard.records import dataclass
+
+__all__ = ["AgentProblems", "Workspace"]
+
+Lint: TypeAlias = Callable[[AgentDraft], list[Problem]]
+"""The checks beyond those of every opening."""
+MakeEngine: TypeAlias = Callable[[AgentSources, Memo, Engine | None], Engine]
+"""Makes an engine of texts; what the last one has counted need not be counted again."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentProblems:
+    """What a check of an agent found.
+
+    Attributes:
+        name: the agent's file or folder as it was given, or the folder that could not be searched.
+        problems: in reading order of its files, from top to bottom.
+        draft: the agent as far as it could be built; None if its agent file could not be read.
+    """
+
+    name: str
+    problems: tuple[Problem, ...]
+    draft: AgentDraft | None = None
+
+
+class Workspace:
+    """The agents below some folders. Texts that are open lie over their files; `unread` are the folders that could not
+    be searched.
+
+    Whatever an edit does not touch is neither read as YAML, compiled nor checked again. Code that agent files name is
+    loaded only if allowed. For one thread at a time.
+    """
+
+    @checked
+    def __init__(self, roots: Sequence[FilledText | Path], *, allow_code: bool = False) -> None:
+        """Look for agents.
+
+        Args:
+            roots: agent files, their folders, or folders of such folders; also the name of an agent that cuecard
+                brings.
+            allow_code: whether helpers and rankers that agent files name may be loaded.
+        """
+        self._load = helper_loader(allow_code=allow_code)
+        self._search = SearchWish(None, allow_code, read_settings().cache_folder)
+        kept = cache_at(read_settings().cache_folder)
+        self._counter = cache(lambda encoding: kept_counter(encoding, kept))  # stored counts are read once
+        self._schema = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
+        self._open: dict[Path, str] = {}
+        self._agents: dict[Path, _Agent] = {}
+        self.unread: list[AgentProblems] = []
+        for root in map(find_content, map(Path, roots)):
+            found, problems = agents_in(root)
+            self.unread += [AgentProblems(str(root), problems)] if problems else []
+            for agent in map(_Agent, found):
+                self._agents.setdefault(_resolved(agent.file), agent)
+
+    @property
+    def agents(self) -> tuple[Path, ...]:
+        """The agent files, absolute."""
+        return tuple(self._agents)
+
+    def open(self, path: str | Path, text: str) -> None:
+        """Lay a text over a file, which need not exist yet."""
+        self._open[_resolved(path)] = text
+
+    def edit(self, path: str | Path, text: str) -> None:
+        """Change the text that lies over a file.
+
+        Raises:
+            InputError: when the file is not open.
+        """
+        self._must_be_open(path)
+        self._open[_resolved(path)] = text
+
+    def close(self, path: str | Path) -> None:
+        """Take the text away: the file counts again.
+
+        Raises:
+            InputError: when the file is not open.
+        """
+        self._must_be_open(path)
+        del self._open[_resolved(path)]
+
+    def check(self, agent: str | Path) -> AgentProblems:
+        """Everything that is wrong with an agent.
+
+        Raises:
+            InputError: when it is not an agent of this workspace.
+        """
+        return self._agent(agent).check(self._open, self._load, self._lint)
+
+    def problems(self) -> dict[Path, tuple[Problem, ...]]:
+        """What is wrong, by the absolute path of each file; a file of two agents has what either says of it, once."""
+        told: dict[Path, dict[Problem, None]] = {}
+        for each in self._agents.values():
+            found = each.check(self._open, self._load, self._lint)
+            for problem in found.problems:
+                told.setdefault(each.file_of(problem), {})[problem] = None
+        return {path: tuple(problems) for path, problems in told.items()}
+
+    def agents_of(self, path: str | Path) -> tuple[Path, ...]:
+        """The agents that read a file, such as a file of tool instructions."""
+        wanted = _resolved(path)
+        for each in self._agents.values():
+            each.check(self._open, self._load, self._lint)
+        return tuple(agent for agent, each in self._agents.items() if wanted in each.files)
+
+    def engine(self, agent: str | Path) -> Engine:
+        """The agent as it is now or, while its files are broken, as it last was.
+
+        Raises:
+            InputError: when it is not an agent of this workspace.
+            SpecError: when its files have never been right.
+        """
+        return self._agent(agent).engine(self._open, self._made)
+
+    def render(self, agent: str | Path, turn: Turn | None = None, discovered: Sequence[str] = ()) -> Step:
+        """The first step of a call of `engine(agent)`, as if a search had found these tools.
+
+        Raises:
+            InputError: when it is not an agent of this workspace, an input is missing or wrong, or a tool is unknown.
+            SpecError: when its files have never been right.
+        """
+        engine = self.engine(agent)
+        if unknown := [name for name in discovered if name not in engine.tools]:
+            told = [(name, did_you_mean(name, engine.tools)) for name in unknown]
+            raise InputError(
+                Problem("unknown-tool", f"`{name}` is not a tool of this agent", hint, "discovered")
+                for name, hint in told
+            )
+        found = ToolResult(engine.search_tool, {"tools": [*discovered]}, "search-1")
+        return engine.prepare_step(engine.prepare_call(turn), [found] if discovered else [])
+
+    def _agent(self, path: str | Path) -> _Agent:
+        resolved = _resolved(path)
+        inside = [resolved / name for name in AGENT_FILES]
+        found = next((each for each in (resolved, *inside) if each in self._agents), None)
+        if found is None:
+            names = {os.fspath(each): each for each in self._agents}
+            hint = did_you_mean(os.fspath(resolved), names)
+            raise InputError(Problem("unknown-agent", f"`{path}` is not an agent of this workspace", hint, "agent"))
+        return self._agents[found]
+
+    def _must_be_open(self, path: str | Path) -> None:
+        if _resolved(path) not in self._open:
+            raise InputError(Problem("not-open", f"`{path}` is not open", "open it with its text first", "path"))
+
+    def _lint(self, draft: AgentDraft) -> list[Problem]:
+        count: CountTokens = self._counter((draft.spec.tokens if draft.spec else TokensSpec()).encoding)
+        return lint(draft, count=count, schema=self._schema)
+
+    def _made(self, sources: AgentSources, memo: Memo, last: Engine | None) -> Engine:
+        settings = read_settings()
+        agent = build_agent(sources, memo, self._load, bundled_counter)
+        encoding = agent.spec.tokens.encoding
+        count = last.count if last and last.agent.spec.tokens.encoding == encoding else bundled_counter(encoding)
+        delivery = settings.delivery or agent.spec.delivery
+        return Engine(agent, delivery, count, utc_now, settings.salt, "", self._search.open(agent.ranker))
+
+
+class _Agent:
+    """One agent: what was found when its texts last changed."""
+
+    def __init__(self, path: Path) -> None:
+        self.name, self.file = str(path), in_folder(path, "agent")
+        self.files: Mapping[Path, str] = {_resolved(self.file): shown(self.file)}
+        self._memo = Memo()
+        self._sources: AgentSources | None = None
+        self._checked = AgentProblems(self.name, ())
+        self._engine: Engine | None = None
+        self._digest = ""
+
+    def check(self, overlay: Overlay, load: LoadHelpers, lint: Lint) -> AgentProblems:
+        """Everything that is wrong with it; what was found before, if its texts are the same."""
+        try:
+            sources = read_agent(self.file, overlay)
+            if sources == self._sources:
+                return self._checked
+            draft = make_draft(sources, self._memo, load)
+        except SpecError as error:
+            self._sources = None
+            return AgentProblems(self.name, error.problems)
+        problems = [*draft.problems, *lint(draft)]
+        if draft.specification and draft.spec:
+            problems = without_accepted(problems, draft.specification.document, draft.spec.accept)
+        self._memo.forget_unused()
+        self.files = {_resolved(self.file.parent / source.path): source.name for source in sources.texts()}
+        self._sources, self._checked = sources, AgentProblems(self.name, _sorted(problems, sources), draft)
+        return self._checked
+
+    def engine(self, overlay: Overlay, make: MakeEngine) -> Engine:
+        """The engine of its texts or, while they are wrong, the last one; without one, that of the saved files.
+
+        Raises:
+            SpecError: when these are wrong, too.
+        """
+        try:
+            return self._of(read_agent(self.file, overlay), make)
+        except SpecError:
+            return self._engine or self._of(read_agent(self.file), make)
+
+    def _of(self, sources: AgentSources, make: MakeEngine) -> Engine:
+        digest = sources.sha256()
+        if self._engine is None or digest != self._digest:
+            self._engine, self._digest = make(sources, self._memo, self._engine), digest
+        return self._engine
+
+    def file_of(self, problem: Problem) -> Path:
+        """The absolute path of the file that a problem is in."""
+        return next((path for path, name in self.files.items() if name == problem.name), _resolved(problem.name))
+
+
+def agents_in(path: Path) -> tuple[Sequence[Path], tuple[Problem, ...]]:
+    """The agent itself or, for a folder without an agent file, the agents in its folders; and the problems of places
+    that were not searched.
+    """
+    if not is_folder(path) or any(is_file(path / name) for name in AGENT_FILES):
+        return [path], ()
+    walk = search(path, AGENT_FILES.__contains__)
+    found = sorted({path.joinpath(*each.shown[:-1]) for each in walk.found})
+    return found or ([] if walk.problems else [path]), tuple(walk.problems)
+
+
+def without_accepted(problems: Sequence[Problem], document: Document, accept: Mapping[str, str]) -> list[Problem]:
+    """The problems without the warnings that the file accepts; errors cannot be accepted.
+
+    An accepted warning that does not occur is a warning itself, so that acceptances do not outlive their cause.
+    """
+    warned = {problem.code for problem in problems if problem.severity == "warning"}
+    left = [problem for problem in problems if problem.severity != "warning" or problem.code not in accept]
+    for code in accept:
+        at = ("accept", code)
+        if code not in CODES:
+            left.append(
+                document.problem(
+                    at, "unknown-code", f"`{code}` is not a check", DidYouMean(code, frozenset(CODES)), key=True
+                )
+            )
+        elif code not in warned:
+            message = f"the warning `{code}` no longer occurs"
+            left.append(document.problem(at, "unused-acceptance", message, "remove it", key=True, severity="warning"))
+    return left
+
+
+def _sorted(problems: Sequence[Problem], sources: AgentSources) -> tuple[Problem, ...]:
+    """Sorted by file, in reading order, and from top to bottom within each."""
+    names = (*(source.name for source in sources.texts()), *(problem.name for problem in problems))
+    files = {name: place for place, name in reversed([*enumerate(dict.fromkeys(names))])}
+
+    def place(problem: Problem) -> tuple[int, int, int]:
+        line, column = (problem.span.line, problem.span.column) if problem.span else (0, 0)
+        return files[problem.name], line, column
+
+    return tuple(sorted(problems, key=place))
+
+
+def _resolved(path: str | Path) -> Path:
+    return Path(os.path.realpath(path))
