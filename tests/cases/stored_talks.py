@@ -130,6 +130,15 @@ def _only_call(chat: Conversation) -> None:
     chat.user(Turn(now=NOW))
 
 
+def _lifetimes(chat: Conversation) -> None:
+    """Texts of one turn, an input that changes between requests, and an instruction for this turn only."""
+    chat.user(Turn({"event": "Order 7 has come in."}, now=NOW, ephemeral="Be brief."))
+    chat.step([found("bake_loaf")])
+    chat.user(Turn({"event": "Order 8 has come in.", "name": "Ann"}, now=NOW + timedelta(days=1)))
+    chat.step([loaf(1, "Wheat")], inputs={"retry": "The oven was cold."})
+    chat.step([loaf(2, "Spelt")], inputs={"retry": "The oven was hot."})
+
+
 Stored: TypeAlias = Call | Step | Manifest | ConversationState
 Play: TypeAlias = Callable[[Conversation], None]
 
@@ -167,6 +176,7 @@ TALKS = {
     "salted": Talk("shop", _searches, salt="a salt"),
     "nothing_said": Talk("shop", _nothing),
     "only_a_call": Talk("shop", _only_call),
+    "lifetimes": Talk("hook", _lifetimes),
 }
 
 
