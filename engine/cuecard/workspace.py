@@ -11,18 +11,19 @@ from typing import TypeAlias
 from cuecard.agent import build_agent
 from cuecard.agent.build import AgentDraft, make_draft
 from cuecard.agent.checks.codes import CODES
+from cuecard.agent.checks.tools import definitions_in
 from cuecard.agent.host_functions import LoadHelpers
 from cuecard.agent.lint import lint
 from cuecard.agent.world import Memo
 from cuecard.config.agent_file import TokensSpec
 from cuecard.config.documents.document import Document
-from cuecard.config.documents.sources import AgentSources
+from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.engine import Engine
 from cuecard.errors import DidYouMean, InputError, Problem, SpecError, did_you_mean
 from cuecard.files.cache import cache_at
 from cuecard.files.clock import utc_now
 from cuecard.files.content import AGENT_FILES, content_root, find_content, in_folder
-from cuecard.files.folder import read_agent
+from cuecard.files.folder import read_agent, read_imported
 from cuecard.files.host_code import helper_loader
 from cuecard.files.rankers.choice import SearchWish
 from cuecard.files.roots import is_file, is_folder, shown
@@ -36,8 +37,8 @@ from cuecard.records import dataclass
 
 __all__ = ["AgentProblems", "Workspace"]
 
-Lint: TypeAlias = Callable[[AgentDraft], list[Problem]]
-"""The checks beyond those of every opening."""
+Lint: TypeAlias = Callable[[AgentDraft, Mapping[str, str]], list[Problem]]
+"""The checks beyond those of every opening, with the definitions of tools that are known."""
 MakeEngine: TypeAlias = Callable[[AgentSources, Memo, Engine | None], Engine]
 """Makes an engine of texts; what the last one has counted need not be counted again."""
 
@@ -179,9 +180,9 @@ class Workspace:
         if _resolved(path) not in self._open:
             raise InputError(Problem("not-open", f"`{path}` is not open", "open it with its text first", "path"))
 
-    def _lint(self, draft: AgentDraft) -> list[Problem]:
+    def _lint(self, draft: AgentDraft, definitions: Mapping[str, str]) -> list[Problem]:
         count: CountTokens = self._counter((draft.spec.tokens if draft.spec else TokensSpec()).encoding)
-        return lint(draft, count=count, schema=self._schema)
+        return lint(draft, count=count, schema=self._schema, definitions=definitions)
 
     def _made(self, sources: AgentSources, memo: Memo, last: Engine | None) -> Engine:
         settings = read_settings()
@@ -199,7 +200,7 @@ class _Agent:
         self.name, self.file = str(path), in_folder(path, "agent")
         self.files: Mapping[Path, str] = {_resolved(self.file): shown(self.file)}
         self._memo = Memo()
-        self._sources: AgentSources | None = None
+        self._seen: tuple[AgentSources, tuple[SourceText, ...]] | None = None
         self._checked = AgentProblems(self.name, ())
         self._engine: Engine | None = None
         self._digest = ""
@@ -208,18 +209,20 @@ class _Agent:
         """Everything that is wrong with it; what was found before, if its texts are the same."""
         try:
             sources = read_agent(self.file, overlay)
-            if sources == self._sources:
+            imported = read_imported(self.file, sources)
+            if (sources, imported) == self._seen:
                 return self._checked
             draft = make_draft(sources, self._memo, load)
         except SpecError as error:
-            self._sources = None
+            self._seen = None
             return AgentProblems(self.name, error.problems)
-        problems = [*draft.problems, *lint(draft)]
+        definitions = dict(each for source in imported for each in self._memo(definitions_in, source).items())
+        problems = [*draft.problems, *lint(draft, definitions)]
         if draft.specification and draft.spec:
             problems = without_accepted(problems, draft.specification.document, draft.spec.accept)
         self._memo.forget_unused()
         self.files = {_resolved(self.file.parent / source.path): source.name for source in sources.texts()}
-        self._sources, self._checked = sources, AgentProblems(self.name, _sorted(problems, sources), draft)
+        self._seen, self._checked = (sources, imported), AgentProblems(self.name, _sorted(problems, sources), draft)
         return self._checked
 
     def engine(self, overlay: Overlay, make: MakeEngine) -> Engine:

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuecard import Engine, Step, ToolResult, Turn
-from cuecard.types import Delivery
+from cuecard import Engine, Step, ToolCard, ToolResult, Turn
+from cuecard.types import Delivery, Json
 from unit.section_lists.agents import opened
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -43,15 +43,24 @@ def made(slot: str, cues: str, when: str, budget: str, delivery: Delivery) -> En
         '- {id: more, when: {input: show}, text: "Say what you have done."}\n'
     )
     with TemporaryDirectory() as folder:
-        return opened(Path(folder), text, delivery=delivery, t_yaml=f"category: c\ntools:\n{entries}")
+        made = opened(Path(folder), text, delivery=delivery, t_yaml=f"category: c\ntools:\n{entries}")
+    return made.with_tools(ToolCard(name, "", schema(at)) for at, name in enumerate(TOOLS))
 
 
+def schema(size: int) -> dict[str, Json]:
+    """From 20 to 100 tokens."""
+    return {"type": "object", "properties": {f"part_{at}": {"type": "string"} for at in range(size)}}
+
+
+DEFINED = ("definitions: 150", "definitions: 90, protocols: 160", "definitions: 200, total: 420")
 ENGINES = st.builds(
     made,
     st.sampled_from(SLOTS),
     st.sampled_from(["", "", CUES]),
     st.sampled_from(["", "", ", when: {input: show}"]),
-    st.sampled_from(["", "total: 150", "total: 240", "total: 420", "protocols: 120", "total: 400, protocols: 160"]),
+    st.sampled_from(
+        ["", "total: 150", "total: 240", "total: 420", "protocols: 120", "total: 400, protocols: 160", *DEFINED]
+    ),
     st.sampled_from(["append", "append", "rewrite", "frozen"]),
 )
 NAMES = st.lists(st.sampled_from(TOOLS), min_size=1, max_size=4, unique=True)
@@ -115,6 +124,10 @@ def holds(engine: Engine, step: Step, *, always: bool) -> None:
     paid = sum(engine.count(engine.agent.protocols[tool].text) for tool in only(step.active_tools))
     limit = engine.agent.spec.budget.protocols
     assert limit is None or engine.delivery == "frozen" or paid <= limit
+    defined = step.manifest.definitions
+    assert {*defined} == only(step.active_tools)
+    limit = engine.agent.spec.budget.definitions
+    assert limit is None or engine.delivery == "frozen" or sum(defined.values()) <= limit
 
 
 def only(tools: Sequence[str]) -> set[str]:

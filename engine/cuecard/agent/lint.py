@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from cuecard.agent.assembly import Assembly
 from cuecard.agent.build import AgentDraft
@@ -11,7 +12,7 @@ from cuecard.agent.checks.caching import check_mappings, check_order, check_vola
 from cuecard.agent.checks.discovery import check_cues, check_discovery
 from cuecard.agent.checks.lifetimes import check_lifetimes
 from cuecard.agent.checks.templates import check_compared, check_habits, check_result_habits
-from cuecard.agent.checks.tools import check_unfinished
+from cuecard.agent.checks.tools import check_definitions, check_unfinished
 from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem
 from cuecard.model import CountTokens
@@ -20,13 +21,16 @@ from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import TemplateSource
 
 
-def lint(draft: AgentDraft, *, count: CountTokens, schema: str) -> list[Problem]:
+def lint(
+    draft: AgentDraft, *, count: CountTokens, schema: str, definitions: Mapping[str, str] = MappingProxyType({})
+) -> list[Problem]:
     """Every problem in addition to those of the draft.
 
     Args:
         draft: an agent as far as it could be built; with errors, fewer checks are possible.
         count: how tokens are counted.
         schema: the RELAX NG schema of core templates, in XML syntax.
+        definitions: the definitions of tools as JSON, as far as they are known.
     """
     spec, assembly = draft.spec, draft.assembly
     if spec is None or assembly is None:
@@ -40,6 +44,7 @@ def lint(draft: AgentDraft, *, count: CountTokens, schema: str) -> list[Problem]
         *check_habits(compiled, draft.partials, spec),
         *check_result_habits(draft.result_texts),
         *check_unfinished(draft.cards.values(), draft.sources.instructions),
+        *check_definitions(draft.cards.values(), draft.sources.instructions, definitions, count),
         *_counted(draft, assembly, spec, count),
     ]
 
@@ -64,5 +69,5 @@ def _counted(draft: AgentDraft, assembly: Assembly, spec: AgentFile, count: Coun
     yield from check_cues(specification.document, spec)
     compiled = (*assembly.compiled, *assembly.further)
     yield from check_discovery(specification.document, spec, [*draft.cards], compiled)
-    if spec.budget.total or spec.budget.protocols or any(each.section.spec.budget for each in agent.system):
+    if spec.budget.model_fields_set or any(each.section.spec.budget for each in agent.system):
         yield from check_budget(agent)

@@ -36,12 +36,13 @@ class Catalogue(Mapping[str, ToolCard]):
         InputError: with every card whose name another card has already.
     """
 
-    __slots__ = ("_cards", "_names", "_sha256")
+    __slots__ = ("_cards", "_definitions", "_names", "_sha256")
 
     def __init__(self, cards: Iterable[ToolCard] = ()) -> None:
         self._cards = MappingProxyType(_by_name(cards))
         self._names = tuple(self._cards)
         self._sha256 = ""
+        self._definitions: dict[str, str] = {}
 
     def __getitem__(self, name: str) -> ToolCard:
         return self._cards[name]
@@ -75,6 +76,15 @@ class Catalogue(Mapping[str, ToolCard]):
             self._sha256 = hashlib.sha256(json.dumps(known, default=_plain).encode()).hexdigest()
         return self._sha256
 
+    def definition(self, name: str) -> str:
+        """A tool's definition as requests carry it, as JSON; empty while no host or server has said what it takes."""
+        card = self._cards.get(name)
+        if card is None or not card.input_schema:
+            return ""
+        if name not in self._definitions:
+            self._definitions[name] = definition_text(card.name, card.description, card.input_schema)
+        return self._definitions[name]
+
     def merged(self, cards: Iterable[ToolCard]) -> Catalogue:
         """A catalogue with a host's information about its tools added, such as a tool server's descriptions and
         schemas.
@@ -87,6 +97,12 @@ class Catalogue(Mapping[str, ToolCard]):
         told = _by_name(cards)
         known = (_filled(card, told.pop(name, card)) for name, card in self.items())
         return Catalogue([*known, *told.values()])
+
+
+def definition_text(name: str, description: str, schema: Mapping[str, Json]) -> str:
+    """The definition of a tool as JSON, as providers' clients write it: no spaces, no escaped letters."""
+    definition = {"name": name, "description": description, "input_schema": schema}
+    return json.dumps(definition, default=_plain, ensure_ascii=False, separators=(",", ":"))
 
 
 def _by_name(cards: Iterable[ToolCard]) -> dict[str, ToolCard]:

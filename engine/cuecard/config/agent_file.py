@@ -84,6 +84,12 @@ class BudgetSpec(FileModel):
         ge=1,
         description="the instructions of discovered tools; a tool whose instructions do not fit is not active",
     )
+    definitions: int | None = Field(
+        None,
+        ge=1,
+        description="the definitions of active tools, as JSON, apart from `total`; a tool whose definition does not "
+        "fit is not active. Counted are those that the host or a tool server passes with its tools",
+    )
 
 
 class LimitsSpec(FileModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,7 +19,7 @@ from cuecard.errors import Problem, SpecError
 from cuecard.files.content import ENDINGS, find_content, in_folder
 from cuecard.files.named_files import NamedTexts
 from cuecard.files.roots import Roots, is_folder, is_there, shown
-from cuecard.files.safe_read import NOTHING_OVER, Overlay, read_text
+from cuecard.files.safe_read import MAX_LOG_BYTES, NOTHING_OVER, Overlay, read_text
 from cuecard.files.skills import read_skill_texts
 
 MAX_LAYERS = 16
@@ -43,6 +44,20 @@ def read_agent(path: str | Path, overlay: Overlay = NOTHING_OVER) -> AgentSource
     document = read_yaml(agent.text, agent.name)
     layers = _Layers(file.parent, document, overlay).of(agent, document)
     return _follow(file.parent, agent, layers, overlay)
+
+
+def read_imported(path: str | Path, sources: AgentSources) -> tuple[SourceText, ...]:
+    """What `cuecard tools import` keeps of the definitions of tools, beside the files of their instructions.
+
+    A file that cannot be read is left out: the next import says so.
+    """
+    home = folder_of(path)
+    found: list[SourceText] = []
+    for place in dict.fromkeys(posixpath.dirname(source.path) for source in sources.instructions):
+        for file in sorted((home / place).glob("*.lock.json")):
+            with suppress(SpecError):
+                found.append(read_text(file, home, limit=MAX_LOG_BYTES))
+    return tuple(found)
 
 
 def folder_of(path: str | Path) -> Path:

@@ -98,6 +98,8 @@ class Manifest:
             names can be compared.
         origins: the line that wrote each value of the configuration, if files were layered.
         sha256: the fingerprint of all of this.
+        definitions: the tokens of the definitions of active tools, by name: of those whose input schema the host or a
+            tool server has passed. The host sends them, so `total_tokens` does not include them.
         cache: the provider's report on its cache; it arrives with the answer, and no fingerprint covers it.
     """
 
@@ -118,6 +120,7 @@ class Manifest:
     origins: Mapping[str, str] = field(default_factory=dict)
     sha256: str = ""
     cache: CacheRecord | None = None
+    definitions: Mapping[str, int] = field(default_factory=dict, metadata=LATER)
 
     def to_json(self) -> dict[str, Json]:
         """The manifest as plain JSON; `Manifest.from_json` gives an equal one back."""

@@ -72,13 +72,13 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """A tool that was found but is not active, because its instructions are not completely in the prompt.
+    """A tool that was found but is not active, because its instructions or its definition have no room.
 
     Attributes:
         tool: its name.
         after_call_id: the first search result that named it; None if it has no id, or is no longer known.
         reason: why, such as `budget.protocols: 2000 tokens`.
-        tokens: the tokens of its instructions.
+        tokens: the tokens of what has no room.
         told: whether the prompt mentions it; if the whole budget is used up, there is no room even for that.
     """
 

@@ -9,7 +9,7 @@ that is left. No text is looked at here.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from cuecard.agent.agent import Agent
@@ -38,6 +38,7 @@ class Offer(NamedTuple):
         message: which message will contain them; 0 for the system prompt.
         paid: whether it has its room among the instructions already.
         there: whether it exists for the call; otherwise, its instructions only keep their room.
+        definition: the tokens of its definition where a budget limits those; 0 if it is not known.
     """
 
     tool: str
@@ -46,6 +47,12 @@ class Offer(NamedTuple):
     message: int = 0
     paid: bool = False
     there: bool = True
+    definition: int = 0
+
+    @property
+    def costs(self) -> bool:
+        """Whether it takes room anywhere."""
+        return bool(self.tokens or self.definition)
 
 
 class Room(NamedTuple):
@@ -59,6 +66,7 @@ class Room(NamedTuple):
         opening: the tokens of the opening and closing of a message.
         times: how often the prompt shows instructions.
         protocols: the budget of instructions; None if there is none.
+        definitions: the budget of definitions.
         total: the budget of the whole prompt.
         section: the budget of the section of instructions, of which the notice takes only what they leave.
         opened: the messages that are open.
@@ -75,6 +83,7 @@ class Room(NamedTuple):
     section: Budget | None = None
     opened: frozenset[int] = frozenset()
     noticed: frozenset[int] = frozenset()
+    definitions: Budget | None = None
 
     @property
     def overdrawn(self) -> bool:
@@ -106,7 +115,8 @@ def first_fit(offers: Iterable[Offer], room: Room, *, anew: bool = False) -> Fit
         reason = left.give(offer, full)
         if reason:
             full = full or (reason if anew and left.is_of_the_prompt(reason) else "")
-            withheld.append(Withheld(offer.tool, offer.after_call_id, reason, offer.tokens, left.name(offer)))
+            tokens = offer.definition if room.definitions and reason == room.definitions.reason else offer.tokens
+            withheld.append(Withheld(offer.tool, offer.after_call_id, reason, tokens, left.name(offer)))
         else:
             active.append(offer.tool)
     return Fit(tuple(active), tuple(withheld), left.room())
@@ -117,8 +127,9 @@ class _Allotment:
 
     def __init__(self, room: Room, *, anew: bool) -> None:
         self._room, self._anew = room, anew
-        self._protocols, self._total, self._section = (
-            budget.left if budget else sys.maxsize for budget in (room.protocols, room.total, room.section)
+        budgets = (room.protocols, room.total, room.section, room.definitions)
+        self._protocols, self._total, self._section, self._definitions = (
+            budget.left if budget else sys.maxsize for budget in budgets
         )
         self._opened, self._noticed = set(room.opened), set(room.noticed)
 
@@ -130,9 +141,13 @@ class _Allotment:
         tokens = 0 if offer.paid else offer.tokens
         if tokens > self._protocols:
             return _reason(self._room.protocols)
+        if offer.definition > self._definitions:
+            return _reason(self._room.definitions)
         reason = (full or self._placed(offer)) if offer.tokens and offer.there else ""
         if self._anew or not reason:
             self._protocols -= tokens
+        if not reason:
+            self._definitions -= offer.definition
         return reason
 
     def name(self, offer: Offer) -> bool:
@@ -160,6 +175,7 @@ class _Allotment:
             protocols=room.protocols and Budget(room.protocols.reason, self._protocols),
             total=room.total and Budget(room.total.reason, self._total),
             section=room.section and Budget(room.section.reason, self._section),
+            definitions=room.definitions and Budget(room.definitions.reason, self._definitions),
             opened=frozenset(self._opened),
             noticed=frozenset(self._noticed),
         )
@@ -223,7 +239,11 @@ def call_offers(request: CallRequest, known: Sequence[str], there: Iterable[str]
     used = recent_first([n for n in new if n not in core], request.found.called, request.found.named)
     first = (*(name for name in new if name in core), *used)
     absent = (name for name in open_ if name not in exist and name not in decided.kept)
-    offers = [Offer(name, cost(request, name), paid=name in decided.kept or name in core) for name in first]
+    kept = decided.kept | core
+    offers = [
+        Offer(name, cost(request, name), paid=name in kept, definition=0 if name in kept else _defined(request, name))
+        for name in first
+    ]
     return [*offers, *(Offer(name, cost(request, name), there=False) for name in absent)]
 
 
@@ -242,23 +262,30 @@ def call_room(request: CallRequest, room: Room, used: int, limited: Limited, dec
         decided: the decisions to keep; None where every tool is active, regardless of the budget of instructions.
     """
     taken = decided.kept.difference(each.tool for each in decided.withheld) if decided else None
-    protocols = None if taken is None else _of_instructions(request, taken)
-    return room._replace(protocols=protocols, total=_of_the_whole(request.agent, used), section=_of_sections(limited))
+    protocols, definitions = (None, None) if taken is None else _of_tools(request, taken)
+    total, section = _of_the_whole(request.agent, used), _of_sections(limited)
+    return room._replace(protocols=protocols, definitions=definitions, total=total, section=section)
 
 
 def step_room(request: StepRequest, room: Room, used: int, limited: Limited = ()) -> Room:
     """The room for the tools that are decided within a call; the arguments are those of `call_room`."""
     tools = request.call.tools
-    protocols = _of_instructions(request, {*tools.earlier, *tools.sent})
-    return room._replace(protocols=protocols, total=_of_the_whole(request.agent, used), section=_of_sections(limited))
+    protocols, definitions = _of_tools(request, {*tools.earlier, *tools.sent})
+    total, section = _of_the_whole(request.agent, used), _of_sections(limited)
+    return room._replace(protocols=protocols, definitions=definitions, total=total, section=section)
 
 
-def _of_instructions(request: CallRequest | StepRequest, taken: Iterable[str]) -> Budget | None:
-    limit, core = request.agent.spec.budget.protocols, frozenset(request.agent.core)
-    if limit is None:
-        return None
-    used = sum(cost(request, tool) for tool in taken if tool not in core)
-    return Budget(f"budget.protocols: {limit} tokens", limit - used)
+def _of_tools(request: CallRequest | StepRequest, taken: Collection[str]) -> tuple[Budget | None, Budget | None]:
+    """The budgets of instructions and of definitions without what these tools take, and core tools of the second."""
+    limits, core = request.agent.spec.budget, frozenset(request.agent.core)
+    protocols = definitions = None
+    if limits.protocols is not None:
+        used = sum(cost(request, tool) for tool in taken if tool not in core)
+        protocols = Budget(f"budget.protocols: {limits.protocols} tokens", limits.protocols - used)
+    if limits.definitions is not None:
+        used = sum(_defined(request, tool) for tool in core.union(taken))
+        definitions = Budget(f"budget.definitions: {limits.definitions} tokens", limits.definitions - used)
+    return protocols, definitions
 
 
 def _of_the_whole(agent: Agent, used: int) -> Budget | None:
@@ -335,7 +362,16 @@ def _step_offers(request: StepRequest, new: Sequence[Discovery]) -> list[Offer]:
     first = recent_first(early, tools.called, tools.named) if early else ()
     messages = {} if request.call.delivery.rebuilds else _messages(request, new)
     order = (*[early[name] for name in first], *[each for each in new if each.tool not in early])
-    return [Offer(d.tool, cost(request, d.tool), d.after_call_id, messages.get(d.tool, 0)) for d in order]
+    return [
+        Offer(
+            d.tool,
+            cost(request, d.tool),
+            d.after_call_id,
+            messages.get(d.tool, 0),
+            definition=_defined(request, d.tool),
+        )
+        for d in order
+    ]
 
 
 def _messages(request: StepRequest, new: Sequence[Discovery]) -> dict[str, int]:
@@ -358,6 +394,12 @@ def cost(request: CallRequest | StepRequest, tool: str) -> int:
     """The tokens of a tool's instructions; 0 if it has none."""
     protocol = request.agent.protocols.get(tool)
     return request.count(protocol.text) if protocol else 0
+
+
+def _defined(request: CallRequest | StepRequest, tool: str) -> int:
+    """The tokens of a tool's definition, if a budget limits them and it is known; else 0."""
+    agent = request.agent
+    return 0 if agent.spec.budget.definitions is None else request.count(agent.catalogue.definition(tool))
 
 
 def recent_first(tools: Iterable[str], called: Sequence[str], named: Sequence[str]) -> tuple[str, ...]:

@@ -259,7 +259,7 @@ class _CallDraft:
         request, core = self.request, self.existing.tools.initial
         edition = request.agent.edition(request.turn.profile, request.turn.variant)
         offers, withheld = self._offers(NOTHING_DECIDED), tuple[Withheld, ...]()
-        if any(offer.tokens for offer in offers):
+        if any(offer.costs for offer in offers):
             asked = self.draft.ask(core)
             room = Room(asked.has_place(edition), self.draft.takes(asked, core), times=asked.times or 1)
             decided = None if self._every else NOTHING_DECIDED
@@ -272,7 +272,7 @@ class _CallDraft:
         request = self.request
         decided = decided_before(last)
         offers = self._offers(decided)
-        open_ = [offer for offer in offers if offer.tokens]
+        open_ = [offer for offer in offers if offer.costs]
         call = self._without(decided.withheld, open_)
         if not open_:
             return continue_conversation(request, call, last), ()

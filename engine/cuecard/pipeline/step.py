@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import partial
 from operator import attrgetter
@@ -88,8 +88,15 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
         inputs={name: salted(digest, salt) for name, digest in record.inputs.items()} if salt else record.inputs,
         salt=salt_name(salt),
         origins=request.agent.origins,
+        definitions=_definitions(request, active),
     )
     return replace(manifest, sha256=salted(_fingerprint(manifest), salt))
+
+
+def _definitions(request: StepRequest, tools: Iterable[str]) -> dict[str, int]:
+    """The tokens of the definitions of these tools, as far as they are known."""
+    known = {tool: request.agent.catalogue.definition(tool) for tool in tools}
+    return {tool: request.count(text) for tool, text in known.items() if text}
 
 
 def _configuration(made: Configuration, salt: str) -> Configuration:
@@ -98,7 +105,8 @@ def _configuration(made: Configuration, salt: str) -> Configuration:
 
 def _fingerprint(manifest: Manifest) -> str:
     """The fingerprint of every field in order of declaration, except those added later; mappings by sorted keys."""
-    values = [getattr(manifest, field.name) for field in fields(Manifest) if field.name not in {"sha256", "cache"}]
+    names = [field.name for field in fields(Manifest) if field.name not in {"sha256", "cache", "definitions"}]
+    values = [getattr(manifest, name) for name in (*names, *(["definitions"] if manifest.definitions else []))]
     flat = [sorted(value.items()) if isinstance(value, Mapping) else value for value in values]
     return hashlib.sha256(json.dumps(flat, default=_flat).encode()).hexdigest()
 

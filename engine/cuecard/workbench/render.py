@@ -18,8 +18,8 @@ from cuecard.model.messages import Message
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.segments import stable_part
 from cuecard.records import dataclass
-from cuecard.workbench.output import json_text
-from cuecard.workbench.step import call_from, open_engine, step_from
+from cuecard.workbench.output import counted, json_text
+from cuecard.workbench.step import call_from, known_definitions, open_engine, step_from
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -39,16 +39,21 @@ def tokens(
     engine = open_engine(agent, delivery, allow_code=allow_code, figures=True)
     step = step_from(engine, discovered=discovered, values=values, turn=turn)
     manifest = step.manifest
+    known = {name: text for name, text in known_definitions(agent).items() if name in step.active_tools}
+    defined = {**{name: engine.count(text) for name, text in known.items()}, **manifest.definitions}
     if as_json:
         rows = [asdict(record) for record in manifest.sections]
         costs = manifest.tokens
         totals = {"system": costs.system, "message": costs.messages, "appended": costs.appended}
         totals["total"] = manifest.total_tokens
-        print(json_text({"tokens": asdict(costs.source), "sections": rows, "totals": totals}))
+        told = {"tokens": asdict(costs.source), "sections": rows, "totals": totals, "definitions": defined}
+        print(json_text(told))
     else:
         from rich.console import Console
 
         Console().print(_table(manifest))
+        if defined:
+            print(f"definitions of {counted(len(defined), 'active tool')}, beside it: {sum(defined.values()):,} tokens")
 
 
 def _table(manifest: Manifest) -> Table:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cuecard.agent import build_agent
+from cuecard.agent.checks.tools import definitions_in
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.file_kinds import refuse_other_kind
@@ -17,7 +18,7 @@ from cuecard.errors import InputError, Problem, SpecError, did_you_mean
 from cuecard.files.cache import cache_at
 from cuecard.files.clock import utc_now
 from cuecard.files.content import find_content
-from cuecard.files.folder import read_agent
+from cuecard.files.folder import read_agent, read_imported
 from cuecard.files.host_code import helper_loader
 from cuecard.files.rankers.choice import SearchWish
 from cuecard.files.safe_read import read_text
@@ -40,6 +41,13 @@ def open_engine(
     encoding = made.spec.tokens.encoding
     count = kept_counter(encoding, cache_at(settings.cache_folder)) if figures else bundled_counter(encoding)
     return Engine(made, delivery or settings.delivery or made.spec.delivery, count, utc_now, settings.salt, "", search)
+
+
+def known_definitions(agent: Path) -> dict[str, str]:
+    """The definitions of tools, as JSON by name, that `cuecard tools import` keeps beside their entries."""
+    path = find_content(agent)
+    imported = read_imported(path, read_agent(path))
+    return dict(each for source in imported for each in definitions_in(source).items())
 
 
 def step_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None) -> Step:

@@ -21,9 +21,9 @@ from cuecard.catalogue.search import GAP
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, visible
 from cuecard.files.safe_read import read_text
-from cuecard.model import Json, RenderedResult, ToolCard, ToolResult
+from cuecard.model import CountTokens, Json, RenderedResult, ToolCard, ToolResult
 from cuecard.workbench.output import json_text
-from cuecard.workbench.step import open_engine, unknown_tool
+from cuecard.workbench.step import known_definitions, open_engine, unknown_tool
 
 _INDENT = " " * 6
 
@@ -72,18 +72,21 @@ def _end(found: Explanation) -> str:
 
 
 def list_tools(agent: Path, *, as_json: bool, allow_code: bool) -> None:
-    """Print every tool by category, with the tokens of its protocol."""
-    engine = open_engine(agent, allow_code=allow_code)
+    """Print every tool by category, with the tokens of its instructions and, as far as known, of its definition."""
+    engine, definitions = open_engine(agent, allow_code=allow_code), known_definitions(agent)
     if as_json:
-        print(json_text([_card(engine, card) for card in engine.tools.values()]))
+        print(json_text([_card(engine, card, definitions) for card in engine.tools.values()]))
         return
-    table = Table("tool", "what it does", "tokens")
-    table.columns[2].justify = "right"
+    table = Table("tool", "what it does", "tokens", *(["definition"] if definitions else []))
+    for column in table.columns[2:]:
+        column.justify = "right"
     for category, cards in groupby(engine.tools.values(), key=lambda card: card.category):
         table.add_section()
         table.add_row(Text(visible(category or "no category"), "bold"))
         for card in cards:
-            table.add_row(card.name, Text(visible(card.description)), str(_cost(engine, card)))
+            defined = engine.count(definitions[card.name]) if card.name in definitions else ""
+            cells = [str(_cost(engine, card)), *([str(defined)] if definitions else [])]
+            table.add_row(card.name, Text(visible(card.description)), *cells)
     Console().print(table)
 
 
@@ -92,9 +95,9 @@ def show_tool(agent: Path, name: str, *, as_json: bool, allow_code: bool) -> Non
     engine = open_engine(agent, allow_code=allow_code)
     if name not in engine.tools:
         raise InputError(unknown_tool(name, engine, "tools show"))
-    card = engine.tools[name]
+    card, definitions = engine.tools[name], known_definitions(agent)
     if as_json:
-        print(json_text(_card(engine, card)))
+        print(json_text(_card(engine, card, definitions)))
         return
     graph = tool_graph(engine.tools.values())
     lines = [
@@ -107,8 +110,36 @@ def show_tool(agent: Path, name: str, *, as_json: bool, allow_code: bool) -> Non
         f"comes after: {', '.join(graph.before(name)) or 'nothing'}",
         f"leads to: {', '.join(graph.after(name)) or 'nothing'}",
         f"tokens: {_cost(engine, card)}",
+        *_definition_lines(engine.count, definitions.get(name, "")),
     ]
     print("\n".join(visible(line) for text in lines for line in text.split("\n")))
+
+
+_LARGEST = 5
+
+
+def _definition_lines(count: CountTokens, definition: str) -> Iterator[str]:
+    """The tokens of a definition, and of its largest properties."""
+    if not definition:
+        yield "definition: not known here: the host passes it"
+        return
+    yield f"definition: {count(definition):,} tokens"
+    costs = _property_costs(count, definition)
+    for name, tokens in costs[:_LARGEST]:
+        yield f"  {name}: {tokens:,}"
+    if rest := costs[_LARGEST:]:
+        told = "1 more property" if len(rest) == 1 else f"{len(rest)} more properties"
+        yield f"  {told}: {sum(tokens for _, tokens in rest):,}"
+
+
+def _property_costs(count: CountTokens, definition: str) -> list[tuple[str, int]]:
+    """The tokens of each property, the largest first."""
+    properties = json.loads(definition)["input_schema"].get("properties")
+    texts = {
+        name: json.dumps({name: value}, ensure_ascii=False, separators=(",", ":"))
+        for name, value in (properties if isinstance(properties, dict) else {}).items()
+    }
+    return sorted(((name, count(text)) for name, text in texts.items()), key=lambda each: (-each[1], each[0]))
 
 
 def search_tools(agent: Path, query: str, *, limit: int | None, as_json: bool, allow_code: bool) -> None:
@@ -131,8 +162,13 @@ def draw_graph(agent: Path, form: Literal["mermaid", "dot"], *, allow_code: bool
     print(graph.mermaid() if form == "mermaid" else graph.dot())
 
 
-def _card(engine: Engine, card: ToolCard) -> dict[str, Json]:
-    return {**asdict(card), "core": card.name in engine.core_tools, "tokens": _cost(engine, card)}
+def _card(engine: Engine, card: ToolCard, definitions: Mapping[str, str]) -> dict[str, Json]:
+    text = definitions.get(card.name)
+    defined: Json = None
+    if text is not None:
+        defined = {"tokens": engine.count(text), "properties": dict(_property_costs(engine.count, text))}
+    core = card.name in engine.core_tools
+    return {**asdict(card), "core": core, "tokens": _cost(engine, card), "definition": defined}
 
 
 def _cost(engine: Engine, card: ToolCard) -> int:

@@ -100,6 +100,12 @@ def check_budget(agent: CountedAgent) -> Iterator[Problem]:
             hint = "remove it, or choose `append`; `budget.total` applies under every delivery"
             at = ("budget", "protocols")
             yield agent.document.problem(at, "ignored-budget", message, hint, severity="warning")
+        if budget.definitions is not None:
+            message = "this budget has no effect: `frozen` has every tool active from the start"
+            at = ("budget", "definitions")
+            yield agent.document.problem(
+                at, "ignored-budget", message, "remove it, or choose `append`", severity="warning"
+            )
         return
     core = {*agent.core}
     told = [*(over_budget(agent) if core else _over_total(agent, "static sections", agent.least))]

@@ -129,7 +129,8 @@ CODES: Mapping[str, str] = {
     "extends-cycle": "An agent file that extends itself, or a chain of `extends` that is too long.",
     "volatile-text": "A time, date, UUID, counter, home folder or email address in a static section.",
     "over-budget": "Text that exceeds a budget whatever a call supplies.",
-    "ignored-budget": "A `protocols` budget under `frozen`, which always shows all instructions.",
+    "ignored-budget": "A budget for found tools under `frozen`, which has every tool active from the start.",
+    "large-definition": "A tool whose definition takes more than 2,000 tokens of every request that can call it.",
     "idle-cues": "Cues that wait for a result, under a delivery that prints all cues at once.",
     # values at run time
     "missing-input": "A required input without a value.",

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
+from cuecard.catalogue.catalogue import definition_text
 from cuecard.config.transcript_file import RecordedCall, RecordedRequest
 from cuecard.model import Appended, CountTokens, Json, SectionRecord, Segment, ToolCard
 from cuecard.pipeline.segments import count_pieces
@@ -20,8 +21,8 @@ GROUPS = ("tools", "system", "appended", "messages")
 
 def tool_block(card: ToolCard, count: CountTokens, *, appended: bool = False) -> BillBlock:
     """The definition of a tool: name, description and schema, as JSON; in front, or `appended` where it was found."""
-    definition = {"name": card.name, "description": card.description, "input_schema": dict(card.input_schema)}
-    return _block("appended" if appended else "tools", card.name, compact(definition), count)
+    definition = definition_text(card.name, card.description, card.input_schema)
+    return _block("appended" if appended else "tools", card.name, definition, count)
 
 
 def segment_blocks(segment: Segment, count: CountTokens) -> list[BillBlock]:

@@ -1,0 +1,144 @@
+"""What definitions cost is counted, and bounded where an agent file says so."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import run
+from cuecard import Engine, Manifest, ToolCard, ToolResult
+from cuecard.types import Delivery, Json
+
+AGENT = """\
+agent: shop
+tools: {instructions: tools, core: [tool_search]}
+BUDGET
+sections: [{id: role, text: You help.}, {id: protocols, text: "{{{activeProtocols}}}"}]
+"""
+TOOLS = """\
+tools:
+  small: {description: Sell a loaf., before: Ask for the size.}
+  large: {description: Change a setting., before: Ask which one.}
+described:
+  tool_search: {description: Find tools.}
+  bare: {description: Change all settings.}
+"""
+
+
+def schema(parts: int) -> dict[str, Json]:
+    properties = {f"part_{at}": {"type": "string", "description": "One of the settings."} for at in range(parts)}
+    return {"type": "object", "properties": {"size": {"type": "string"}, **properties}}
+
+
+SCHEMAS = {"small": schema(0), "large": schema(200), "bare": schema(40)}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "agent.yaml").write_text(AGENT.replace("BUDGET\n", ""), encoding="utf-8")
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "shop.yaml").write_text(TOOLS, encoding="utf-8")
+    listed = [{"name": name, "inputSchema": each} for name, each in SCHEMAS.items()]
+    (tmp_path / "tools" / "shop.lock.json").write_text(json.dumps({"tools": listed}), encoding="utf-8")
+    return tmp_path
+
+
+def engine(folder: Path, budget: str = "", delivery: Delivery = "append") -> Engine:
+    (folder / "agent.yaml").write_text(AGENT.replace("BUDGET", budget), encoding="utf-8")
+    cards = [ToolCard(name, "", each) for name, each in SCHEMAS.items()]
+    return replace(Engine.open(folder), delivery=delivery).with_tools(cards)
+
+
+def found(*names: str) -> ToolResult:
+    return ToolResult("tool_search", {"tools": list(names)}, "search-1")
+
+
+def test_commands_count_what_an_import_has_kept(folder: Path) -> None:
+    listed = {each["name"]: each for each in json.loads(run("tools", "list", str(folder), "--json").stdout)}
+    shown = run("tools", "show", str(folder), "large").stdout
+    tokens = json.loads(run("tokens", str(folder), "--discovered", "large,bare", "--json").stdout)
+
+    large = listed["large"]["definition"]["tokens"]
+    assert large > 2_000
+    assert listed["tool_search"]["definition"] is None
+    assert f"definition: {large:,} tokens\n  part_" in shown
+    assert "196 more properties: " in shown
+    assert "definition" in run("tools", "list", str(folder)).stdout
+    assert tokens["definitions"] == {name: listed[name]["definition"]["tokens"] for name in ("large", "bare")}
+    assert (
+        "definitions of 2 active tools, beside it: " in run("tokens", str(folder), "--discovered", "large,bare").stdout
+    )
+
+
+def test_a_large_definition_is_a_warning_at_its_entry(folder: Path) -> None:
+    done = run("check", str(folder), "--json")
+
+    (problem,) = json.loads(done.stdout)["problems"]
+    assert (problem["code"], Path(problem["name"]).name, problem["span"]["line"]) == (
+        "large-definition",
+        "shop.yaml",
+        3,
+    )
+
+
+@pytest.mark.parametrize("text", ["", "[", "{}", '{"tools": 7}', '{"tools": [{}]}'])
+def test_a_file_that_no_import_has_written_is_no_problem_of_the_agent(folder: Path, text: str) -> None:
+    (folder / "tools" / "shop.lock.json").write_text(text, encoding="utf-8")
+
+    assert run("check", str(folder)).exit_code == 0
+    assert "definition: not known here" in run("tools", "show", str(folder), "large").stdout
+
+
+def test_a_manifest_has_the_definitions_that_the_host_has_passed(folder: Path) -> None:
+    made = engine(folder)
+    step = made.prepare_step(made.prepare_call(), [found("small", "large")])
+    bare = Engine.open(folder)
+
+    assert [*step.manifest.definitions] == ["small", "large"]
+    assert step.manifest.definitions["large"] > 2_000
+    assert step.manifest.total_tokens < 100
+    assert Manifest.from_json(step.manifest.to_json()) == step.manifest
+    assert "definitions" not in bare.prepare_step(bare.prepare_call(), [found("large")]).manifest.to_json()
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+def test_a_tool_whose_definition_has_no_room_is_withheld_with_the_reason(folder: Path, delivery: Delivery) -> None:
+    chat = engine(folder, "budget: {definitions: 300}", delivery).conversation()
+    chat.user()
+    searched = chat.search_tools("change a setting")
+    step = chat.step([found("large", "bare", "small")])
+
+    assert "large" in searched.withheld
+    assert step.active_tools == ("tool_search", "small")
+    assert cuts(step.manifest) == dict.fromkeys(("large", "bare"), "not active: budget.definitions: 300 tokens")
+    assert step.refusal("large")
+    chat.user()
+    assert chat.step().active_tools == ("tool_search", "small")
+
+
+def test_core_tools_take_their_part_of_the_budget(folder: Path) -> None:
+    made = engine(folder, "budget: {definitions: 900}")
+    file = folder / "agent.yaml"
+    file.write_text(file.read_text(encoding="utf-8").replace("[tool_search]", "[tool_search, bare]"), encoding="utf-8")
+    tight = Engine.open(folder).with_tools(made.tools.values())
+    both = [made.prepare_step(made.prepare_call(), [found("small", "bare")]).active_tools]
+    step = tight.prepare_step(tight.prepare_call(), [found("small")])
+
+    assert both == [("tool_search", "small", "bare")]
+    assert step.active_tools == ("tool_search", "bare", "small")
+    assert sum(step.manifest.definitions.values()) <= 900
+
+
+def test_frozen_has_every_tool_whatever_its_definition_takes(folder: Path) -> None:
+    made = engine(folder, "budget: {definitions: 10}\ndelivery: frozen", "frozen")
+
+    assert {"small", "large", "bare"} <= {*made.prepare_step(made.prepare_call()).active_tools}
+    assert "ignored-budget" in run("check", str(folder)).stderr
+
+
+def cuts(manifest: Manifest) -> dict[str, Any]:
+    return {cut.what: cut.reason for cut in manifest.cuts if cut.reason.startswith("not active")}
