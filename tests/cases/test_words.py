@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.adapters.bodies import reminder
-from cuecard.config.documents.yaml import read_yaml
 from cuecard.types import Json
 
 FOLDER = Path(__file__).parent / "words"
@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent / "words"
 def test_case(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(FOLDER / case)
     expected = Path("expected.txt")
-    talk = read_yaml(Path("talk.yaml").read_text(encoding="utf-8"), "talk.yaml").value
+    talk = YAML(typ="safe").load(Path("talk.yaml"))
     outcome = "\n".join(_Talk(Engine.open("agent.yaml")).played(talk["happens"]))
     if os.environ.get("CUECARD_GOLDEN"):
         expected.write_text(outcome, encoding="utf-8")
