@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
-from cuecard import Step
+from cuecard import Problem, Step
+from cuecard.types import Span
 
 (_COMMAND,) = entry_points(group="console_scripts", name="cuecard")
 main = _COMMAND.load()
@@ -49,6 +52,19 @@ def rendered(agent: Path | str, turn: Path) -> Step:
     if ran.exit_code:  # of which JSON is told too
         raise RefusedError(f"exit {ran.exit_code}\n\n{run('render', agent, '--turn', turn).stderr}")
     return Step.from_json(json.loads(ran.stdout))
+
+
+def problems(agent: Path | str) -> list[Problem]:
+    """What `cuecard check` finds, none of it left out."""
+    told = json.loads(run("check", agent, "--json").stdout)
+    assert not told["more"]
+    return [_problem(each) for each in told["problems"]]
+
+
+def _problem(told: Mapping[str, Any]) -> Problem:
+    span = Span(**told["span"]) if told["span"] else None
+    place = told["name"], span, told["source"], told["severity"], tuple(told["chain"])
+    return Problem(told["code"], told["message"], told["hint"], *place)
 
 
 class RefusedError(Exception):
