@@ -20,6 +20,9 @@ from cuecard.types import Span
 main = _COMMAND.load()
 """What the installed script calls."""
 
+COMMAND = Path(sys.executable).with_name("cuecard")
+"""The installed script, for tests that want a process."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

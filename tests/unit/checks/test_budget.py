@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 from command_line import problems
 from cuecard import Problem
-from property.counting import counter
+from property.engines import counter
 from unit.checks.agents import INPUTS, place, write
 
 TOKENS = counter()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from cuecard import Problem
-from property.counting import counter
+from property.engines import counter
 from unit.checks.agents import checked, codes, place
 
 TOKENS = counter()

@@ -8,7 +8,7 @@ import pytest
 
 from command_line import problems
 from cuecard import Problem
-from property.counting import counter
+from property.engines import counter
 from unit.section_lists.agents import TOOLS, agent
 
 TEN = counter()("Ten letters in here.")
