@@ -20,7 +20,7 @@ from cuecard.types import Span
 main = _COMMAND.load()
 """What the installed script calls."""
 
-COMMAND = Path(sys.executable).with_name("cuecard")
+COMMAND = str(Path(sys.executable).with_name("cuecard"))
 """The installed script, for tests that want a process."""
 
 

@@ -96,7 +96,7 @@ def test_a_chat_uses_a_public_server(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.fixture(scope="module")
 def inspected(_installed: None, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """What the inspector gets from `cuecard mcp` in one connection."""
-    own = [str(COMMAND), "mcp", "cms"]
+    own = [COMMAND, "mcp", "cms"]
     done = subprocess.run(
         ["node", str(HERE / "inspect.mjs"), *own],
         input=json.dumps([method for method, _ in ASKED]),

@@ -84,7 +84,7 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         (folder / "agent.yaml").write_text(AGENT, encoding="utf-8")
-        command = [COMMAND, "mcp", folder]
+        command = [COMMAND, "mcp", str(folder)]
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
