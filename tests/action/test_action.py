@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
-from cuecard.config.documents.yaml import read_yaml
 from shell import cuecard_in
 
 ROOT = Path(__file__).parents[2]
@@ -186,7 +186,7 @@ def test_a_fork_may_not_comment_and_does_not_fail(reported: tuple[Job, Done], re
 
 def test_no_expression_appears_in_a_shell_script() -> None:
     """What a pull request names would be run there; in the environment it is only read."""
-    action = read_yaml(ACTION.read_text(encoding="utf-8"), "action.yml").value
+    action = YAML(typ="safe").load(ACTION)
     scripts = [step["run"] for step in action["runs"]["steps"] if "run" in step]
 
     assert scripts
@@ -195,7 +195,7 @@ def test_no_expression_appears_in_a_shell_script() -> None:
 
 
 def test_every_input_is_documented() -> None:
-    action = read_yaml(ACTION.read_text(encoding="utf-8"), "action.yml").value
+    action = YAML(typ="safe").load(ACTION)
     page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 
     assert [name for name in action["inputs"] if f"| `{name}` |" not in page] == []

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from cuecard.config.documents.yaml import read_yaml
+from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())
@@ -23,7 +22,7 @@ BY_TAG = {"pypa/gh-action-pypi-publish@release/v1"}
 
 
 def jobs(workflow: Path) -> dict[str, Any]:
-    read: dict[str, Any] = read_yaml(workflow.read_text(encoding="utf-8"), workflow.name).value
+    read: dict[str, Any] = YAML(typ="safe").load(workflow)
     assert read["permissions"] == {}
     found: dict[str, Any] = read["jobs"]
     return found

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from command_line import COMMAND
+
 pytestmark = pytest.mark.bench
 
 ROOT = Path(__file__).parents[2]
@@ -16,7 +18,7 @@ ROUNDS = 20
 HELP_WITHIN = 0.150
 """Seconds: nobody notices less, so no line of code is worth being faster."""
 
-RUN = "from cuecard.cli.main import main; main()"
+RUN = f"import runpy, sys; sys.argv[0] = {str(COMMAND)!r}; runpy.run_path(sys.argv[0], run_name='__main__')"
 COMMANDS = {
     "an interpreter": ["pass"],
     "imports": ["import pydantic, lxml.etree, tiktoken, typer, ruamel.yaml"],

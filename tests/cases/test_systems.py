@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from cuecard import CuecardError, Engine, Message, Step
-from cuecard.workbench.step import call_from
+from command_line import RefusedError, rendered
+from cuecard import Message, Step
 
 pytestmark = pytest.mark.repeats
 
@@ -54,16 +53,10 @@ def _compare(outcome: str, expected: Path) -> None:
 
 def _outcome(agent: Path, turn: Path) -> str:
     try:
-        _, step = call_from(_opened(agent, agent.absolute()), discovered="", values=[], turn=turn)
-    except CuecardError as error:
-        return f"{type(error).__name__}\n\n{error}\n"
+        step = rendered(agent, turn)
+    except RefusedError as refused:
+        return str(refused)
     return "".join([*map(_message, step.messages or (Message("system", step.system),)), _appended(step), _record(step)])
-
-
-@cache
-def _opened(agent: Path, _absolute: Path) -> Engine:
-    """The engine of an agent, opened once; a relative path is another file in each folder."""
-    return Engine.open(agent)
 
 
 def _message(message: Message) -> str:

@@ -1,4 +1,4 @@
-"""Assistants in other languages: `words/<name>` is an agent that extends an English one, `talk.yaml` what happens.
+"""The engine's own words, in other languages too: `words/<name>` is an agent that has others, `talk.yaml` what happens.
 
 `expected.txt` has everything that the model reads; `make golden` writes it anew, and the difference is for people.
 """
@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.adapters.bodies import reminder
-from cuecard.config.documents.yaml import read_yaml
-from cuecard.types import Json
+from cuecard.adapters.conversations import in_doubt
+from cuecard.adapters.function_tools import search_card
+from cuecard.types import Json, SearchResult
 
 FOLDER = Path(__file__).parent / "words"
 
@@ -23,7 +25,7 @@ FOLDER = Path(__file__).parent / "words"
 def test_case(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(FOLDER / case)
     expected = Path("expected.txt")
-    talk = read_yaml(Path("talk.yaml").read_text(encoding="utf-8"), "talk.yaml").value
+    talk = YAML(typ="safe").load(Path("talk.yaml"))
     outcome = "\n".join(_Talk(Engine.open("agent.yaml")).played(talk["happens"]))
     if os.environ.get("CUECARD_GOLDEN"):
         expected.write_text(outcome, encoding="utf-8")
@@ -37,6 +39,7 @@ class _Talk:
         self.current: Call | None = None
         self.history: list[ToolResult] = []
         self.shown = 0
+        self.now: dict[str, Json] = {}
 
     def played(self, entries: list[dict[str, Json]]) -> Iterator[str]:
         for entry in entries:
@@ -45,20 +48,49 @@ class _Talk:
             yield getattr(self, f"_{what}")(value)
 
     def _search(self, query: str) -> str:
-        found = self.engine.search_tools(query)
+        return self._found(self.engine.search_tools(query))
+
+    def _search_in_call(self, query: str) -> str:
+        return self._found(self.engine.search_tools(query, call=self.current, history=self.history))
+
+    def _search_tool(self, _: str) -> str:
+        card = search_card(self.engine)
+        told = [each["description"] for each in card.input_schema["properties"].values()]
+        return "\n".join([card.description, *told, ""])
+
+    def _found(self, found: SearchResult) -> str:
         self.history.append(ToolResult("tool_search", found.to_json(), f"search-{len(self.history) + 1}"))
         return f"{', '.join(found.tools) or '-'}\n{found.message}\n"
 
     def _skill(self, slug: str) -> str:
-        return f"{self.engine.read_skill(slug).message}\n"
+        read = self.engine.read_skill(slug)
+        return f"{read.message or read.text}\n"
+
+    def _start_of_skill(self, slug: str) -> str:
+        read = self.engine.read_skill(slug, limit=10)
+        return f"{read.text}\n{read.message}\n"
 
     def _call(self, turn: dict[str, Json]) -> str:
-        memory = Memory(tuple(Entity("book", key, name) for key, name in turn.get("books", {}).items()))
+        books = [Entity("book", key, name) for key, name in turn.get("books", {}).items()]
+        memory = Memory((*books, *(Entity("reader", key, "") for key in turn.get("readers", ()))))
         tools = tuple(turn["tools"]) if "tools" in turn else None
-        inputs = {"opening": turn["opening"]} if "opening" in turn else {}
+        inputs = {name: turn[name] for name in self.engine.inputs if name in turn}
         first = self.current is None
         self.current = self.engine.prepare_call(Turn(inputs, memory, tools=tools), self.history, previous=self.current)
         return self._prepared().system if first else ""
+
+    def _inputs(self, now: dict[str, Json]) -> str:
+        self.now = now
+        return self._step("")
+
+    def _result(self, given: dict[str, Json]) -> str:
+        return f"{self.engine.render_result(ToolResult(given['tool'], given['result'])).text}\n"
+
+    def _refused(self, tool: str) -> str:
+        return f"{self._prepared().refusal(tool)}\n"
+
+    def _in_doubt(self, tool: str) -> str:
+        return f"{in_doubt(tool, self.engine)}\n"
 
     def _step(self, _: str) -> str:
         blocks = self._prepared().appended[self.shown :]
@@ -71,4 +103,4 @@ class _Talk:
 
     def _prepared(self) -> Step:
         assert self.current
-        return self.engine.prepare_step(self.current, self.history)
+        return self.engine.prepare_step(self.current, self.history, inputs=self.now)

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
+from importlib.metadata import entry_points
 from pathlib import Path
 from unittest.mock import patch
 
@@ -21,8 +22,8 @@ PROGRAMS = {"cuecard", "python"}
 
 def typed(folder: Path, command: Sequence[str], environment: Mapping[str, str]) -> str:
     """What a command prints in this process: results and errors in the order in which a terminal shows them."""
-    from cuecard.cli.main import main  # noqa: PLC0415 - `reading` starts this file with the cuecard of a wheel
-
+    # Found when it is asked for: `reading` starts this file with the cuecard of a wheel.
+    main = next(iter(entry_points(group="console_scripts", name="cuecard"))).load()
     shown = io.StringIO()
     with (
         chdir(folder),

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, Turn
-from cuecard.files.tokens import bundled_counter
 
 DOCS = Path(__file__).parents[2] / "docs"
 MODEL, PRICE = "gpt-5", 1.25
@@ -79,7 +78,9 @@ def test_the_bill_of_a_page_is_what_it_costs(name: str, tmp_path: Path) -> None:
 
 def _bill(prompt: Callable[[str, datetime], str]) -> tuple[str, str, str]:
     """Tokens of a request, those of them that the one before has left in the cache, and 1,000 requests in dollars."""
-    count, model = bundled_counter("o200k_base"), Engine.open(DOCS.parent / "prompts" / "cms").models.find(MODEL)
+    engine = Engine.open(DOCS.parent / "prompts" / "cms")
+    count, model = engine.count, engine.models.find(MODEL)
+    assert engine.encoding == "o200k_base"
     first, second = prompt("Jana", NOON), prompt("Max", NOON + timedelta(minutes=1))
     same = next(at for at, pair in enumerate(zip(first, second, strict=False)) if len({*pair}) > 1)
     tokens, shared = count(second), count(second[:same])

@@ -16,7 +16,7 @@ from cuecard.agent.world import Memo
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.files.clock import utc_now
 from cuecard.types import DeliveryWish
-from property.counting import counter
+from property.engines import counter
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 TOOLS = """\

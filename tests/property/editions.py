@@ -11,12 +11,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from cuecard import Engine
-from cuecard.agent import build_agent
-from cuecard.agent.world import Memo
-from cuecard.config.documents.sources import AgentSources, SourceText
-from cuecard.files.clock import utc_now
 from cuecard.types import DeliveryWish, ReloadPolicy
-from property.counting import counter
+from property.engines import opened
 
 TOOLS = ("t_1", "t_2", "t_3", "t_4")
 SEARCHES = ("tool_search", "find_tools")
@@ -50,7 +46,7 @@ class Edition:
         return f"<{self.root}>\n<role>\nRole {self.role}.\n</role>\n{extra}{note}{slot}</{self.root}>\n"
 
     @property
-    def sources(self) -> AgentSources:
+    def texts(self) -> dict[str, str]:
         variants = dict(zip(TOOLS, self.tools, strict=True))
         told = {name: _instructions(name, variant) for name, variant in variants.items() if variant > 0}
         told[self.search] = _instructions(self.search, 1)
@@ -68,31 +64,26 @@ class Edition:
             "delivery": self.delivery,
             **self.more,
         }
-        return AgentSources(
-            SourceText("agent.yaml", "agent.yaml", json.dumps(spec)),
-            SourceText("a.xml", "a.xml", self.template),
-            instructions=(SourceText("t.yaml", "t.yaml", json.dumps({"tools": told, "described": described})),),
-        )
+        return {
+            "agent.yaml": json.dumps(spec),
+            "a.xml": self.template,
+            "t.yaml": json.dumps({"tools": told, "described": described}),
+        }
 
     def write(self, folder: Path) -> None:
         """The same as files."""
-        for source in self.sources.texts():
-            (folder / source.path).write_text(source.text, encoding="utf-8")
+        for name, text in self.texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
 
     @property
     def engine(self) -> Engine:
         return _opened(self)
 
 
-_MEMO = Memo()
-"""As a watcher has one: what an edit leaves alone is neither parsed nor compiled again."""
-
-
 @lru_cache(maxsize=512)
 def _opened(edition: Edition) -> Engine:
     """Talks draw the same states of the files again and again."""
-    agent = build_agent(edition.sources, _MEMO)
-    return Engine(agent, agent.spec.delivery, counter(agent.spec.tokens.encoding), utc_now)
+    return opened(edition.texts)
 
 
 def _instructions(name: str, variant: int) -> dict[str, str]:

@@ -12,11 +12,8 @@ from typing import Any, TypeAlias
 from hypothesis import strategies as st
 
 from cuecard import Engine
-from cuecard.agent import build_agent
-from cuecard.config.documents.sources import AgentSources, SkillSource, SourceText
-from cuecard.files.clock import utc_now
 from cuecard.types import Json
-from property.counting import counter
+from property.engines import opened
 
 PROMPTS = Path(__file__).parents[2] / "prompts"
 
@@ -242,11 +239,5 @@ def _small(take: Take) -> dict[str, Json]:
 
 def _engine(spec: dict[str, Any], template: str, skill: str) -> Engine:
     text = f"---\nname: one\ndescription: {json.dumps(skill)}\n---\nBody.\n"
-    sources = AgentSources(
-        SourceText("a.yaml", "a.yaml", json.dumps(spec)),
-        SourceText("a.xml", "a.xml", template) if template else None,
-        instructions=(SourceText("t.yaml", "t.yaml", _INSTRUCTIONS),),
-        skills=(SkillSource("s/one/SKILL.md", "s/one/SKILL.md", text, slug="one", root="s"),),
-    )
-    agent = build_agent(sources)
-    return Engine(agent, agent.spec.delivery, counter(agent.spec.tokens.encoding), utc_now)
+    core = {"a.xml": template} if template else {}
+    return opened({"a.yaml": json.dumps(spec), **core, "t.yaml": _INSTRUCTIONS, "s/one/SKILL.md": text})

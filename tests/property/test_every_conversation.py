@@ -18,12 +18,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from cuecard import Call, ConversationState, Engine, Entity, Memory, Message, Step, ToolResult, Turn
 from cuecard.adapters.bodies import reminder
-from cuecard.agent import build_agent
-from cuecard.agent.world import Memo
-from cuecard.config.documents.sources import AgentSources, SourceText
-from cuecard.files.clock import utc_now
 from cuecard.types import Diagnostic, ToolCall
-from property.counting import counter
+from property.engines import opened
 from property.hosts import Json, serialized, shapes
 
 TOOLS = ("t_1", "t_2", "t_3", "t_4", "t_5")
@@ -59,10 +55,6 @@ SEARCHES = st.lists(st.tuples(NAMES, st.sampled_from(["names", "mcp", "text", "e
 GONE = st.sampled_from([set[str](), {"t_1"}, {"t_2"}, {"t_1", "t_2"}, {"t_4", "t_5"}])
 
 
-_MEMO = Memo()
-"""As a watcher has one: what an edit leaves alone is neither parsed nor compiled again."""
-
-
 @cache
 def engine_of(role: int, variants: tuple[int, ...], delivery: str, policy: str, history: str) -> Engine:
     """The engine of one state of the files; a tool of variant 0 has no instructions."""
@@ -70,13 +62,12 @@ def engine_of(role: int, variants: tuple[int, ...], delivery: str, policy: str, 
     described = {name: {"description": name} for name in TOOLS if name not in told}
     tools = {"instructions": "t.yaml", "core": [*CORE]}
     spec = {"agent": "a", "template": "a.xml", "tools": tools, "delivery": delivery, "reload": policy}
-    sources = AgentSources(
-        SourceText("agent.yaml", "agent.yaml", json.dumps(spec | json.loads(history))),
-        SourceText("a.xml", "a.xml", TEMPLATE.format(role=role)),
-        instructions=(SourceText("t.yaml", "t.yaml", json.dumps({"tools": told, "described": described})),),
-    )
-    agent = build_agent(sources, _MEMO)
-    return Engine(agent, agent.spec.delivery, counter(agent.spec.tokens.encoding), utc_now)
+    texts = {
+        "agent.yaml": json.dumps(spec | json.loads(history)),
+        "a.xml": TEMPLATE.format(role=role),
+        "t.yaml": json.dumps({"tools": told, "described": described}),
+    }
+    return opened(texts)
 
 
 def _instructions(name: str, variant: int) -> Json:

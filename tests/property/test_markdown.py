@@ -15,10 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, Turn
-from cuecard.agent import build_agent
-from cuecard.config.documents.sources import AgentSources, SourceText
-from cuecard.files.clock import utc_now
-from property.counting import counter
+from property.engines import opened as opened_engine
 from property.hostile_texts import harmless
 from property.markdown_judge import Judge
 
@@ -65,8 +62,7 @@ def opened(texts: tuple[str, ...], layout: str, whitespace: str) -> Engine:
         "layout": json.loads(layout),
         "sections": [*sections, {"id": "last", "text": "### Fixed\nBehind."}],
     }
-    made = build_agent(AgentSources(SourceText("a.yaml", "a.yaml", json.dumps(spec))))
-    return Engine(made, made.spec.delivery, counter(made.spec.tokens.encoding), utc_now)
+    return opened_engine({"a.yaml": json.dumps(spec)})
 
 
 @st.composite

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Call, ConversationState, Engine, Pins, Step, ToolResult, Turn
-from cuecard.config.documents.sources import AgentSources
 from cuecard.types import States
 from property.editions import SEARCHES, Edition, Talk, editions, talks
 
@@ -124,7 +123,7 @@ class Files:
     def __init__(self, first: Engine) -> None:
         self.current, self.states, self.home = first, States("/nowhere"), Path()
 
-    def remake(self, sources: AgentSources, /) -> Engine:
+    def remake(self, sources: object, /) -> Engine:
         raise AssertionError(sources)
 
 

@@ -23,7 +23,7 @@ from cuecard.files.clock import utc_now
 from cuecard.files.folder import read_agent
 from cuecard.types import Summary
 from cuecard.workbench.render import split_prompt
-from property.counting import counter
+from property.engines import counter
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 TOOLS = """\

@@ -19,12 +19,8 @@ import pytest
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.adapters.bodies import reminder
-from cuecard.agent import build_agent
-from cuecard.agent.world import Memo
-from cuecard.config.documents.sources import AgentSources, SourceText
-from cuecard.files.clock import utc_now
 from cuecard.types import Diagnostic
-from property.counting import counter
+from property.engines import opened
 from property.seeded_judge import Atoms, Json, atoms, deferred, everything, faults, said, shown
 from property.seeded_wires import Event, Wire, wires
 
@@ -63,10 +59,6 @@ class Setting:
         return self.protocols is not None or self.total is not None
 
 
-_MEMO = Memo()
-"""As a watcher has one: what an edit leaves alone is neither parsed nor compiled again."""
-
-
 @cache
 def engine_of(setting: Setting, edition: int, versions: tuple[int, ...]) -> Engine:
     told = {name: _instructions(name, version) for name, version in zip(TOLD, versions, strict=True) if version}
@@ -77,13 +69,12 @@ def engine_of(setting: Setting, edition: int, versions: tuple[int, ...]) -> Engi
     budget = {key: value for key, value in (("protocols", setting.protocols), ("total", setting.total)) if value}
     spec = {"agent": "a", "template": "a.xml", "tools": tools, "delivery": setting.delivery, "reload": setting.policy}
     described = {name: {"description": name} for name in (*NAMES, "done") if name not in told}
-    sources = AgentSources(
-        SourceText("agent.yaml", "agent.yaml", json.dumps({**spec, **({"budget": budget} if budget else {})})),
-        SourceText("a.xml", "a.xml", HEAD.replace("{edition}", str(edition)) + USES[setting.use]),
-        instructions=(SourceText("t.yaml", "t.yaml", json.dumps({"tools": told, "described": described})),),
-    )
-    agent = build_agent(sources, _MEMO)
-    return Engine(agent, agent.spec.delivery, counter(agent.spec.tokens.encoding), utc_now)
+    texts = {
+        "agent.yaml": json.dumps({**spec, **({"budget": budget} if budget else {})}),
+        "a.xml": HEAD.replace("{edition}", str(edition)) + USES[setting.use],
+        "t.yaml": json.dumps({"tools": told, "described": described}),
+    }
+    return opened(texts)
 
 
 def _instructions(name: str, version: int) -> Json:

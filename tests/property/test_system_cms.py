@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from cms_agent import CMS, CORE, TOOLS
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.types import DeliveryWish
-from cuecard.workbench.render import split_prompt
 from property.alphabets import VISIBLE
+from stable import stable_text
 
 WORDS = st.text(VISIBLE, min_size=1, max_size=12)
 ENTITIES = st.lists(st.builds(Entity, st.sampled_from(["page", "post", "image"]), WORDS, WORDS), max_size=14)
@@ -52,7 +52,7 @@ def test_the_same_turn_gives_the_same_bytes(turn: Turn, found: list[list[str]], 
 def test_the_stable_text_is_the_same_whatever_memory_date_and_searches_say(
     one: Turn, other: Turn, found: list[list[str]]
 ) -> None:
-    texts = {split_prompt(engine("append").agent, *made(turn, found)).stable_text for turn in (one, other)}
+    texts = {stable_text(made(turn, found)[1]) for turn in (one, other)}
 
     assert len(texts) == 1
     assert len(texts.pop()) > 1000

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from cuecard import Call, Engine, FileText, Message, Step, Turn
 from cuecard.types import Json
-from cuecard.workbench.render import split_prompt
 from property.alphabets import VISIBLE
 
 AGENT = Path(__file__).parents[2] / "prompts/mistermorph/agent.yaml"
@@ -92,7 +91,7 @@ def test_persona_tools_and_skills_do_not_change_with_channel_memory_and_history(
     stays = {"persona", "available_tools", "available_skills", "local_tool_notes", "response_format", "rules"}
 
     assert _bodies(call, stays) == _bodies(other_call, stays)
-    assert split_prompt(engine().agent, call, first).full_text == first.system
+    assert "".join(segment.text for segment in first.segments) == first.system
     assert [s.sha256 for s in first.segments if s.id == "rules"] == [
         s.sha256 for s in second.segments if s.id == "rules"
     ]

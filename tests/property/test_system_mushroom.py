@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from cuecard import Call, Engine, FileText, Message, Step, Turn
 from cuecard.types import Json
-from cuecard.workbench.render import split_prompt
 from property.alphabets import VISIBLE
+from stable import stable_text
 
 AGENT = Path(__file__).parents[2] / "prompts/mushroom/agent.yaml"
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -81,7 +81,7 @@ def test_the_same_turn_gives_the_same_bytes(turn: Turn) -> None:
 
 @given(turns(), turns())
 def test_the_stable_text_is_the_same_for_every_turn(one: Turn, other: Turn) -> None:
-    texts = {split_prompt(engine().agent, *made(turn)).stable_text for turn in (one, other)}
+    texts = {stable_text(made(turn)[1]) for turn in (one, other)}
 
     assert len(texts) == 1
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo
 
+from command_line import COMMAND
 from cuecard import Engine
 from public_servers.servers import HERE, Unavailable, install, script
 from unit.run.talking import cuecard, deciding, write
@@ -86,7 +86,7 @@ def test_a_chat_uses_a_public_server(tmp_path: Path, monkeypatch: pytest.MonkeyP
     start = command("filesystem", tmp_path)
     write(tmp_path, {"agent.yaml": "agent: helper\nsections: [{id: role, text: Hello.}]\n"})
     ran = cuecard(
-        monkeypatch, "run", ".", "--model", "x", "--mcp", start, "--message", "What is in the note?", "--json"
+        monkeypatch, "run", ".", "--model", "test", "--mcp", start, "--message", "What is in the note?", "--json"
     )
 
     assert ran.code == 0, ran.err
@@ -96,7 +96,7 @@ def test_a_chat_uses_a_public_server(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.fixture(scope="module")
 def inspected(_installed: None, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """What the inspector gets from `cuecard mcp` in one connection."""
-    own = [sys.executable, "-c", "from cuecard.cli.main import main; main()", "mcp", "cms"]
+    own = [COMMAND, "mcp", "cms"]
     done = subprocess.run(
         ["node", str(HERE / "inspect.mjs"), *own],
         input=json.dumps([method for method, _ in ASKED]),

@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from command_line import COMMAND
 from once import ROOT, once
 
 
 def loaded_by(made: pytest.TempPathFactory, command: str) -> frozenset[str]:
     """The names of all modules that are loaded when `cuecard COMMAND` ends, in the root of the repository."""
     script = (
-        "import sys\nfrom cuecard.cli.main import main\n"
-        f"sys.argv = ['cuecard', *{command.split()!r}]\ntry:\n    main()\nexcept SystemExit as error:\n"
+        "import sys, runpy\n"
+        f"sys.argv = [{str(COMMAND)!r}, *{command.split()!r}]\n"
+        "try:\n    runpy.run_path(sys.argv[0], run_name='__main__')\nexcept SystemExit as error:\n"
         "    print('\\n', *sys.modules, file=sys.stderr)\n    raise\n"
     )
 

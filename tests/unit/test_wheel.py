@@ -11,6 +11,11 @@ import pytest
 
 from once import unpacked_wheel
 
+RUN = (
+    "from importlib.metadata import entry_points as found\n"
+    "next(iter(found(group='console_scripts', name='cuecard'))).load()()"
+)
+
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -19,7 +24,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_shipped_agent_checks_from_the_wheel(installed: Path, tmp_path: Path) -> None:
-    script = "import cuecard; print(cuecard.__file__); from cuecard.cli.main import main; main()"
+    script = f"import cuecard; print(cuecard.__file__)\n{RUN}"
 
     shown = _python(installed, tmp_path, script, "check", "prompts/cms/agent.yaml")
 
@@ -28,16 +33,15 @@ def test_the_shipped_agent_checks_from_the_wheel(installed: Path, tmp_path: Path
 
 
 def test_a_code_is_explained_from_the_wheel(installed: Path, tmp_path: Path) -> None:
-    shown = _python(installed, tmp_path, "from cuecard.cli.main import main; main()", "explain", "unknown-key")
+    shown = _python(installed, tmp_path, RUN, "explain", "unknown-key")
 
     assert shown.startswith("unknown-key (docs/checks.md#unknown-key)\n\nError.")
 
 
 def test_a_scenario_plays_from_the_wheel(installed: Path, tmp_path: Path) -> None:
-    script = "from cuecard.cli.main import main; main()"
     arguments = ["run", "examples/cms/assistant.yaml", "--scenario", "slug-taken", "--json"]
 
-    shown = _python(installed, tmp_path, script, *arguments)
+    shown = _python(installed, tmp_path, RUN, *arguments)
 
     assert '"contact-2"' in shown
 

@@ -23,7 +23,8 @@ class MessageFacts:
     __slots__ = ("_holding", "_saying", "ids", "words")
 
     def __init__(self, ids: Sequence[tuple[str, ...]], words: Sequence[bool]) -> None:
-        self.ids, self.words = ids, words
+        self.ids = ids
+        self.words = words
         self._holding = [place for place, held in enumerate(ids) if held]
         self._saying = [place for place, said in enumerate(words) if said]
 

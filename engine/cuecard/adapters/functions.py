@@ -45,11 +45,12 @@ class Functions:
         taken(Engine, engine, "engine", problems)
         self._adapters, cards = function_tools(functions, problems)
         refuse(problems)
-        self.engine, search = engine.with_tools(cards), engine.search_tool
+        self.engine: Engine = engine.with_tools(cards)
+        search = engine.search_tool
         if self.engine.agent.searched and search not in self._adapters:
             self.engine = engine.with_tools([search_card(engine), *cards])
         own = (search,) if search in self.engine.tools else ()
-        self.names = (*own, *(name for name in self._adapters if name != search))
+        self.names: tuple[str, ...] = (*own, *(name for name in self._adapters if name != search))
 
     def definitions(self, form: Form) -> list[Body]:
         """The tool definitions in a provider's form: `anthropic`, `bedrock`, `chat`, `gemini` or `responses`.

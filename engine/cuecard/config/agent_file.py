@@ -1,6 +1,6 @@
 """The agent file: one YAML mapping that configures one assistant's prompt."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
@@ -139,7 +139,7 @@ def _named_somewhere(schema: dict[str, Any]) -> None:
 class AgentFile(FileModel):
     """One assistant's prompt: a template or sections, inputs, tools, memory, delivery, budgets."""
 
-    model_config = ConfigDict(json_schema_extra=_named_somewhere)
+    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=_named_somewhere)
 
     version: int = Field(VERSION, ge=1, le=VERSION, description="the version of this file's format")
     agent: Name = Field(description="the agent's name")

@@ -2,8 +2,9 @@
 order.
 """
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -107,7 +108,7 @@ class CompressionSpec(SummarySpec):
 class HistoryBase(FileModel):
     """The keys that all policies share."""
 
-    removed = MappingProxyType(
+    removed: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "undated": f"delete it: a message without a timestamp has the prefix `{UNDATED}`",
             "overhead": f"delete it: a message counts as {OVERHEAD} tokens besides its text",

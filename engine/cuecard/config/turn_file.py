@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -120,7 +120,9 @@ StoredSummary = Annotated[
 class TurnFields(FileModel):
     """What the host knows about one call, from a file or a request."""
 
-    removed = MappingProxyType({"reload: append": f"leave it out; in the agent file, {APPEND_REMOVED}"})
+    removed: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"reload: append": f"leave it out; in the agent file, {APPEND_REMOVED}"}
+    )
 
     now: Annotated[datetime | None, BeforeValidator(_time)] = Field(None, description="the time, ISO 8601 with a zone")
     inputs: dict[str, Json] = Field(default_factory=dict, description="values of the agent's inputs")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -15,7 +15,9 @@ from cuecard.model import DeliveryWish
 class Environment(BaseSettings):
     """The variables, with what they do; secrets are kept out of errors."""
 
-    model_config = SettingsConfigDict(env_prefix="CUECARD_", frozen=True, hide_input_in_errors=True, extra="ignore")
+    model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
+        env_prefix="CUECARD_", frozen=True, hide_input_in_errors=True, extra="ignore"
+    )
 
     delivery: DeliveryWish | None = Field(None, description="overrides the agent file's `delivery`")
     model: str | None = Field(None, description="the model of `cuecard run`, such as `anthropic:claude-opus-4-8`")

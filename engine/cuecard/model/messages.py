@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args
 
+from pydantic import AfterValidator
+
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model.boundary import Count, FilledText, JsonObject, JsonValue, agreeing
 from cuecard.model.json_values import Wrong
@@ -90,7 +92,7 @@ def _disagreeing(message: Message) -> Iterator[Wrong]:
         yield Wrong("wrong-argument", ("tool_calls",), "is only allowed in assistant messages")
 
 
-agreed = agreeing(_disagreeing)
+agreed: AfterValidator = agreeing(_disagreeing)
 """Annotates a message whose fields have to fit its role."""
 
 

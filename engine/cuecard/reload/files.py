@@ -52,7 +52,7 @@ class AgentFiles:
     """The agent file at `path` (or `agent.yaml` in that folder) and every file it names. For one thread."""
 
     def __init__(self, path: str | Path) -> None:
-        self.agent = in_folder(Path(path).absolute(), "agent")
+        self.agent: Path = in_folder(Path(path).absolute(), "agent")
         self._known: tuple[Path, ...] = (self.agent,)
         self._folders = frozenset({self.agent.parent})
 

@@ -28,9 +28,10 @@ class LastGood:
     """The state that an agent was last served from: a pointer into the states folder, by the agent file's path."""
 
     def __init__(self, states: States, agent: Path) -> None:
-        self.states, self._home = states, agent.parent
+        self.states = states
+        self._home = agent.parent
         place = hashlib.sha256(os.fsencode(agent.absolute())).hexdigest()
-        self.file = states.folder / f"{agent.parent.name[:40]}-{place[:16]}{POINTER}"
+        self.file: Path = states.folder / f"{agent.parent.name[:40]}-{place[:16]}{POINTER}"
 
     def save(self, sources: AgentSources) -> None:
         """Save this state and point to it.
@@ -148,7 +149,7 @@ class Keeper(Generic[Made]):
 
     def __init__(self, build: Callable[[AgentSources], Made], last_good: LastGood, first: Look) -> None:
         self._build, self._last_good = build, last_good
-        self.state = self._begin(first)
+        self.state: State[Made] = self._begin(first)
         last_good.states.join(self)
 
     @property

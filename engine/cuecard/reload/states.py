@@ -43,7 +43,8 @@ class NoState(Exception):  # noqa: N818 - it never leaves this package: who asks
 
     def __init__(self, reason: str, *, damaged: bool = False) -> None:
         super().__init__(reason)
-        self.reason, self.damaged = reason, damaged
+        self.reason = reason
+        self.damaged = damaged
 
 
 class User(Protocol):
@@ -73,7 +74,7 @@ class States:
         Raises:
             InputError: with every argument that is wrong.
         """
-        self.folder = Path(folder).absolute()  # a watcher saves later, when the process may be in another folder
+        self.folder: Path = Path(folder).absolute()  # a watcher saves later, when the process may be in another folder
         self._limits = StateLimits(max(1, most), size)
         self._users: WeakSet[User] = WeakSet()
         self._used: dict[str, float] = {}

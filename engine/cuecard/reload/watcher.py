@@ -9,6 +9,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from cuecard.config.documents.sources import AgentSources
@@ -17,6 +18,7 @@ from cuecard.reload.events import Hint, hints
 from cuecard.reload.files import AgentFiles
 from cuecard.reload.keeper import Keeper, LastGood, Status, Watching
 from cuecard.reload.settle import Pace, settle
+from cuecard.reload.states import States
 
 Made = TypeVar("Made")
 
@@ -65,7 +67,9 @@ class Watcher(Generic[Made]):
             CuecardError: when the files are broken and no last good state is known.
         """
         self._files, self._pace = files, pace or Pace()
-        self.states, self.home, self._remake = last_good.states, files.agent.parent, remake or build
+        self.states: States = last_good.states
+        self.home: Path = files.agent.parent
+        self._remake = remake or build
         self._seen = files.read()
         self._keeper = Keeper(build, last_good, self._seen)
         self._listeners: list[Callable[[], object]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,7 +14,7 @@ _RESULTS = "texts for those results of this request that the agent file has a te
 class Shape(BaseModel):
     """An answer or a part of one; a later version of the service may add fields."""
 
-    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
 
 def _without_defaults(schema: dict[str, Json]) -> None:
@@ -26,7 +26,9 @@ def _without_defaults(schema: dict[str, Json]) -> None:
 class SparseShape(Shape):
     """A shape whose fields with defaults are left out of most answers."""
 
-    model_config = ConfigDict(json_schema_serialization_defaults_required=False, json_schema_extra=_without_defaults)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        json_schema_serialization_defaults_required=False, json_schema_extra=_without_defaults
+    )
 
 
 class SegmentShape(Shape):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
@@ -48,8 +49,10 @@ class TurnBody(TurnFields):
 class AgentRequest(FileModel):
     """The fields of every request."""
 
-    model_config = ConfigDict(defer_build=False)  # FastAPI warns about its own schema if it is built later
-    removed = TurnFields.removed
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        defer_build=False
+    )  # FastAPI warns about its own schema if it is built later
+    removed: ClassVar[Mapping[str, str]] = TurnFields.removed
 
     agent: str = Field("", description="the agent's name; optional if only one is served")
 

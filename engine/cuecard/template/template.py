@@ -140,7 +140,8 @@ class Template:
         names: frozenset[str] = frozenset(),
     ) -> None:
         """Use `compile_template`."""
-        self.name, self.text = source.name, source.text
+        self.name: str = source.name
+        self.text: str = source.text
         self._helpers, self._options, self._backend = dict(helpers), options, backend
         self._limits = options[-1]
         sources = (source, *partials.values())
@@ -254,7 +255,8 @@ class TemplatePart:
 
     def __init__(self, template: Template, unit: TemplateUnit, inputs: tuple[InputUse, ...]) -> None:
         """Use `Template.part`."""
-        self._template, self._unit, self.inputs = template, unit, inputs
+        self._template, self._unit = template, unit
+        self.inputs = inputs
 
     def render(self, values: Mapping[str, Json], data: Mapping[str, Json] | None = None) -> str:
         """The text of this slice; see `Template.render`."""

@@ -22,7 +22,8 @@ class TemplateUnit:
         self._loaded: Body | None = None
         self._code, self._runtime = code, runtime
         self.body: Callable[..., str] = self._first
-        self.context_only, self.spends = code.context_only, code.spends
+        self.context_only: bool = code.context_only
+        self.spends: bool = code.spends
 
     def _first(
         self, context: Json, data: Data | None = None, scope: Scope | None = None, params: Any = None, env: Any = None

@@ -1,35 +1,34 @@
-"""Agents in memory, checked: a character counts as a token, so that counts can be seen."""
+"""Agents in a folder, as `cuecard check` reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import chdir
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from command_line import problems
 from cuecard import Problem
-from cuecard.agent.build import make_draft
-from cuecard.agent.lint import lint
-from cuecard.agent.world import Memo
-from cuecard.config.documents.sources import AgentSources, SourceText
-from shipped import content_root
 
-SCHEMA = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
 INPUTS = "inputs: {name: {type: string}, tasks: {type: list}, facts: {type: object}}"
+HEAD = "agent: cms\ntemplate: {file: agent.xml"
 
 
-def text(path: str, content: str) -> SourceText:
-    return SourceText(f"cms/{path}", path, content)
-
-
-def sources(template: str, partials: Mapping[str, str] | None = None, agent: str = INPUTS) -> AgentSources:
-    head = "agent: cms\ntemplate: {file: agent.xml, partials: partials}\n"
-    files = tuple(text(f"partials/{name}", content) for name, content in (partials or {}).items())
-    return AgentSources(text("agent.yaml", head + agent), text("agent.xml", template), files)
+def write(folder: Path, files: Mapping[str, str]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return folder
 
 
 def checked(template: str, partials: Mapping[str, str] | None = None, agent: str = INPUTS) -> list[Problem]:
     """Every problem, but those of inputs that a template does not use, or prints with escapes."""
-    draft = make_draft(sources(template, partials, agent), Memo())
-    found = [*draft.problems, *lint(draft, count=len, schema=SCHEMA)]
+    files = {"agent.yaml": f"{HEAD}{', partials: partials' if partials else ''}}}\n{agent}", "agent.xml": template}
+    files |= {f"partials/{name}": text for name, text in (partials or {}).items()}
+    with TemporaryDirectory() as folder, chdir(folder):
+        write(Path("cms"), files)
+        found = problems("cms")
     return [problem for problem in found if problem.code not in {"unused-input", "escaped-text"}]
 
 

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
-from cuecard import Problem
-from cuecard.agent.build import make_draft
-from cuecard.agent.lint import lint
-from cuecard.agent.world import Memo
-from cuecard.config.documents.sources import AgentSources
-from unit.checks.agents import INPUTS, SCHEMA, place, text
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from command_line import problems
+from cuecard import Problem
+from property.engines import counter
+from unit.checks.agents import INPUTS, place, write
+
+TOKENS = counter()
 TEMPLATE = "<a>\n<rules>Be brief.</rules>\n<user>{{name}}</user>\n<tools>{{{activeProtocols}}}</tools>\n</a>"
-STATIC = len("<a>\n<rules>Be brief.</rules>\n</a>")
+STATIC = TOKENS("<a>\n<rules>Be brief.</rules>\n</a>")
 FIELDS = "{before: None, after: None, next: None, gotcha: None}"
 
 
@@ -21,14 +23,15 @@ def found(budget: str) -> list[Problem]:
     agent = (
         f"agent: cms\ntemplate: agent.xml\ntools: {{instructions: tools, core: [s], search: {{tool: s}}}}\n{INPUTS}\n"
     )
-    tools = text("tools/all.yaml", f"tools: {{s: {FIELDS}, other: {FIELDS}}}")
-    files = AgentSources(text("agent.yaml", agent + budget), text("agent.xml", TEMPLATE), (), (tools,))
-    problems = lint(make_draft(files, Memo()), count=len, schema=SCHEMA)
-    return [problem for problem in problems if problem.code == "over-budget"]
+    tools = f"tools: {{s: {FIELDS}, other: {FIELDS}}}"
+    texts = {"agent.yaml": agent + budget, "agent.xml": TEMPLATE, "tools/all.yaml": tools}
+    with TemporaryDirectory() as folder:
+        found = problems(write(Path(folder), texts))
+    return [problem for problem in found if problem.code == "over-budget"]
 
 
 def test_a_total_below_static_sections_and_core_tools_can_never_be_kept() -> None:
-    always = STATIC + len(protocol("s"))
+    always = STATIC + TOKENS(protocol("s"))
     (problem,) = found(f"budget: {{total: {always - 1}}}")
 
     assert problem.severity == "error"
@@ -37,17 +40,17 @@ def test_a_total_below_static_sections_and_core_tools_can_never_be_kept() -> Non
 
 
 def test_a_total_that_just_holds_them_is_fine() -> None:
-    assert found(f"budget: {{total: {STATIC + len(protocol('s'))}}}") == []
+    assert found(f"budget: {{total: {STATIC + TOKENS(protocol('s'))}}}") == []
 
 
 def test_instructions_larger_than_their_budget_are_reported_by_tool_but_not_those_of_core_tools() -> None:
-    (problem,) = found(f"budget: {{protocols: {len(protocol('s'))}}}")
+    (problem,) = found(f"budget: {{protocols: {TOKENS(protocol('s'))}}}")
 
     assert "`other`" in problem.message
 
 
 def test_instructions_that_fit_are_fine() -> None:
-    assert found(f"budget: {{protocols: {len(protocol('other'))}}}") == []
+    assert found(f"budget: {{protocols: {TOKENS(protocol('other'))}}}") == []
 
 
 def test_without_a_budget_nothing_is_over_it() -> None:
@@ -56,7 +59,7 @@ def test_without_a_budget_nothing_is_over_it() -> None:
 
 def test_under_frozen_delivery_all_instructions_are_always_there() -> None:
     section = f"<tools>{protocol('s')}{protocol('other').rstrip()}</tools>\n"
-    always = STATIC + len(section)
+    always = STATIC + TOKENS(section)
     (problem,) = found(f"delivery: frozen\nbudget: {{total: {always - 1}}}")
 
     assert problem.message.startswith(f"static sections and instructions take {always} tokens")

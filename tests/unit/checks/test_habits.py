@@ -15,9 +15,11 @@ from cuecard.config.file_kinds import _MARKS
 from cuecard.config.turn_file import TurnFile
 from cuecard.files.folder import read_agent
 from cuecard.workbench.run.assistant_file import read_assistant
-from unit.checks.agents import SCHEMA, place
+from shipped import content_root
+from unit.checks.agents import place
 from unit.robustness.agents import AGENT, TEMPLATE, TOOLS, write_agent
 
+SCHEMA = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
 ROOT = Path(__file__).parents[3]
 ENTRY = "{before: none, after: done, next: get_pages, gotcha: none}"
 

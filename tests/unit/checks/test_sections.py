@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 from cuecard import Problem
+from property.engines import counter
 from unit.checks.agents import checked, codes, place
+
+TOKENS = counter()
 
 
 def found(template: str) -> Problem:
@@ -14,7 +17,7 @@ def test_a_section_that_changes_before_static_ones_is_reported_with_the_tokens_t
 
     assert problem.code == "section-order"
     assert place(problem) == "agent.xml:2:1 <user>"
-    cost = len("<rules>Be brief.</rules>\n<safety>Ask.</safety>\n")
+    cost = TOKENS("<rules>Be brief.</rules>\n<safety>Ask.</safety>\n")
     assert problem.message == f"<user> changes from call to call, before {cost} tokens of static text"
     assert problem.hint.endswith("move it after <safety>")
 
@@ -22,21 +25,21 @@ def test_a_section_that_changes_before_static_ones_is_reported_with_the_tokens_t
 def test_only_static_text_after_counts() -> None:
     problem = found("<a>\n<user>{{name}}</user>\n<rules>Be brief.</rules>\n<tasks>{{tasks}}</tasks>\n</a>")
 
-    assert f"before {len('<rules>Be brief.</rules>' + chr(10))} tokens" in problem.message
+    assert f"before {TOKENS('<rules>Be brief.</rules>' + chr(10))} tokens" in problem.message
 
 
 def test_the_text_of_partials_is_counted_with_the_section_that_prints_it() -> None:
     template = "<a>\n<user>{{name}}</user>\n<rules>{{> p}}</rules>\n</a>"
     (problem,) = checked(template, {"p.hbs": "Be brief."})
 
-    assert f"before {len('<rules>Be brief.</rules>' + chr(10))} tokens" in problem.message
+    assert f"before {TOKENS('<rules>Be brief.</rules>' + chr(10))} tokens" in problem.message
 
 
 def test_compact_text_is_counted_as_it_is_printed() -> None:
     template = "<a>\n<user>{{name}}</user>\n<rules>  \n\n\nBe brief.</rules>\n</a>"
     (problem,) = checked(template, agent="inputs: {name: {}}\nwhitespace: compact")
 
-    assert f"before {len('<rules>' + chr(10) + 'Be brief.</rules>' + chr(10))} tokens" in problem.message
+    assert f"before {TOKENS('<rules>' + chr(10) + 'Be brief.</rules>' + chr(10))} tokens" in problem.message
 
 
 def test_a_section_of_a_step_says_so() -> None:

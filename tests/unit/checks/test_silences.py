@@ -6,16 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from command_line import problems
 from cuecard import SpecError
-from cuecard.agent.build import make_draft
-from cuecard.agent.world import Memo
-from cuecard.files.folder import read_agent
 from unit.section_lists.agents import TOOLS, agent, opened
 
 
 def told(folder: Path, text: str, /, **files: str) -> list[tuple[str, str, str, int]]:
-    problems = make_draft(read_agent(agent(folder, text, **files)), Memo()).problems
-    return [(each.code, each.message, each.hint, each.span.line if each.span else 0) for each in problems]
+    found = problems(agent(folder, text, **files))
+    return [(each.code, each.message, each.hint, each.span.line if each.span else 0) for each in found]
 
 
 ASKING = """\

@@ -1,20 +1,21 @@
 from __future__ import annotations
 
-from cuecard.agent.build import make_draft
-from cuecard.agent.world import Memo
-from cuecard.config.documents.sources import AgentSources
-from unit.checks.agents import INPUTS, checked, codes, place, text
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from command_line import problems
+from unit.checks.agents import INPUTS, checked, codes, place, write
 
 
 def orders(*paths: str) -> list[str]:
     """What is told of instruction files with these paths."""
-    agent = text(
-        "agent.yaml",
-        "agent: cms\ntemplate: agent.xml\ntools: {instructions: [tools, Menus.yaml, images.yaml]}\n" + INPUTS,
-    )
-    files = tuple(text(path, "tools: {}") for path in paths)
-    draft = make_draft(AgentSources(agent, text("agent.xml", "<a><b>x</b></a>"), (), files), Memo())
-    return [problem.message for problem in draft.problems if problem.code == "tool-order"]
+    listed = [path for path in paths if "/" not in path]
+    named = f"[{', '.join(['tools'] * (listed != [*paths]) + listed)}]"
+    agent = f"agent: cms\ntemplate: agent.xml\ntools: {{instructions: {named}}}\n{INPUTS}"
+    texts = {"agent.yaml": agent, "agent.xml": "<a><b>x</b></a>", **dict.fromkeys(paths, "tools: {}")}
+    with TemporaryDirectory() as folder:
+        found = problems(write(Path(folder), texts))
+    return [problem.message for problem in found if problem.code == "tool-order"]
 
 
 def test_files_in_mixed_case_appear_in_another_order_elsewhere() -> None:

@@ -9,19 +9,22 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from pydantic_ai import Agent, Tool, ToolOutput
+from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.messages import ModelMessage, ModelResponse, SystemPromptPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.profiles import ModelProfile
 
 from cms.database import Database
 from cms.errors import CmsError
 from cms.tools import TOOLS, call
 from cms_agent import cms
 from cuecard import Conversation, Engine, ToolCard, ToolResult, Turn
+from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.adapters.pydantic_ai.messages import tool_results
-from cuecard.workbench.run.assistant import FINAL_ANSWER, make_assistant
-from cuecard.workbench.run.script_model import PROFILE, shown_names
 
-SEARCH = "tool_search"
+SEARCH, FINAL_ANSWER = "tool_search", "final_answer"
+PROFILE = ModelProfile(supports_inline_system_prompts=True, tool_addition_mode="with_definitions")
 ERRORS = {error.kind: error for error in CmsError.__subclasses__()}
 
 
@@ -71,24 +74,32 @@ class Talk:
             done = {result.call_id for result in tool_results(messages)}
             left = [each for each in wanted if each not in done]
             if not left:
-                return ModelResponse([ToolCallPart(FINAL_ANSWER, {"answer": "Done."}, f"turn-{number}-answer")])
-            if tool in shown_names(info):
+                return ModelResponse([ToolCallPart(FINAL_ANSWER, {"response": "Done."}, f"turn-{number}-answer")])
+            if info.model_request_parameters.visibility_of(tool) in {"visible", "via_history"}:
                 return ModelResponse([ToolCallPart(tool, dict(arguments), left[0])])
             assert sought not in done, f"{tool} was not found"
             return ModelResponse([ToolCallPart(SEARCH, {"query": tool}, sought)])
 
-        agent = make_assistant(
-            engine(), FunctionModel(decide, profile=PROFILE), TOOLS, self._call, conversation=self.chat
+        agent = Agent(
+            FunctionModel(decide, profile=PROFILE),
+            deps_type=Turn,
+            output_type=ToolOutput(str, name=FINAL_ANSWER),
+            tools=[self._tool(name) for name in TOOLS],
+            retries=2,
+            capabilities=[Cuecard(engine=engine(), turn=lambda ctx: ctx.deps, retries=2, conversation=self.chat)],
         )
         run = agent.run(f"Use {tool}.", deps=Turn(), message_history=self.messages)
         self.messages = asyncio.run(run).all_messages()
         return [each for each in tool_results(self.messages) if each.call_id in wanted]
 
-    async def _call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        try:
-            return ToolResult(tool, call(self.db, tool, arguments))
-        except CmsError as error:
-            return ToolResult(tool, error.to_json(), is_error=True)
+    def _tool(self, name: str) -> Tool[Turn]:
+        async def use(**arguments: Any) -> Any:
+            try:
+                return call(self.db, name, arguments)
+            except CmsError as error:
+                raise ToolFailed(json.dumps(error.to_json(), ensure_ascii=False)) from error
+
+        return Tool.from_schema(use, name, TOOLS[name].description, dict(TOOLS[name].input_schema))
 
 
 def _refused(error: Mapping[str, Any]) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from cms_agent import CMS
 from cms_agent import cms as engine
-from cuecard import Call, Entity, Memory, SpecError, Step, ToolResult, Turn
+from command_line import RefusedError, rendered
+from cuecard import Call, Entity, Memory, Step, ToolResult, Turn
 from cuecard.types import Delivery, DeliveryWish
-from cuecard.workbench.step import step_from
 
 NOW = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
 HOME = Memory((Entity("page", "p1", "Home"),))
@@ -124,7 +125,7 @@ def test_a_tool_that_the_host_names_later_is_announced_once_and_stays_active() -
 def test_a_turn_file_may_ask_for_delivery_model_and_host(tmp_path: Path) -> None:
     file = tmp_path / "turn.yaml"
     file.write_text("delivery: auto\nmodel: claude-opus-4-8\nhost: system-only\n", encoding="utf-8")
-    manifest = step_from(engine(), discovered="", values=[], turn=file).manifest
+    manifest = rendered(CMS, file).manifest
 
     assert (manifest.delivery.name, manifest.delivery.model) == ("rewrite", "claude-opus-4-8")
     assert manifest.delivery.reason.startswith("auto: the host can only set the system prompt")
@@ -133,8 +134,8 @@ def test_a_turn_file_may_ask_for_delivery_model_and_host(tmp_path: Path) -> None
 def test_a_host_that_nobody_knows_is_refused_where_it_is_written(tmp_path: Path) -> None:
     file = tmp_path / "turn.yaml"
     file.write_text("now: 2026-11-20T09:00:00+00:00\nhost: browser\n", encoding="utf-8")
-    with pytest.raises(SpecError, match=r"turn.yaml:2:7: error\[wrong-value\]"):
-        step_from(engine(), discovered="", values=[], turn=file)
+    with pytest.raises(RefusedError, match=r"turn.yaml:2:7: error\[wrong-value\]"):
+        rendered(CMS, file)
 
 
 def test_a_date_that_rolls_over_arrives_once_in_a_block() -> None:

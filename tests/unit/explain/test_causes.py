@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from cuecard import Engine, FileText, InputError, Manifest, Turn
 from cuecard import compare_manifests as compare
-from cuecard.pipeline.fingerprints import NOTHING
 from cuecard.types import Comparison, SectionRecord
 from unit.explain.tiny import AGENT, CORE, HOME, NEXT_DAY, NOON, found, manifest, step, write
 
@@ -323,7 +323,7 @@ def test_a_system_prompt_that_grows_at_its_end_breaks_before_what_follows_it(eng
 
 def test_a_section_without_text_breaks_nothing(engine: Engine) -> None:
     before = step(engine).manifest
-    silent = SectionRecord("silent", "call", "system", "agent.xml:9", "values of this call", 0, NOTHING)
+    silent = SectionRecord("silent", "call", "system", "agent.xml:9", "values of this call", 0, sha256(b"").hexdigest())
     after = replace(before, sections=(*before.sections[:3], silent, *before.sections[3:]))
 
     assert changed(compare(before, after)) == {"silent": "added: input"}

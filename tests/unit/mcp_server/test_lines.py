@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from command_line import COMMAND
 from cuecard.adapters.mcp_lines import MAX_LINE, id_in
 
 PARSE, INVALID = -32700, -32600
@@ -84,7 +84,7 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         (folder / "agent.yaml").write_text(AGENT, encoding="utf-8")
-        command = [sys.executable, "-c", "from cuecard.cli.main import main; main()", "mcp", str(folder)]
+        command = [COMMAND, "mcp", str(folder)]
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from cuecard import Engine, Entity, InputError, Memory, Turn
-from cuecard.config.documents.yaml import read_yaml
 from cuecard.types import Json
 from unit.robustness.agents import NOW, TEMPLATE, TOOLS, prompt, refusal, where, write_agent
 
@@ -82,7 +82,7 @@ def test_row_53_controls_and_lone_surrogates_are_refused_at_the_boundary_whoever
         value = json.loads(json.dumps(value))
     elif how == "YAML":
         escapes = "".join(f"\\u{ord(character):04x}" for character in value)
-        value = read_yaml(f'user: "{escapes}"', "turn.yaml").value["user"]
+        value = YAML(typ="safe", pure=True).load(f'user: "{escapes}"')["user"]
     engine = Engine.open(write_agent(tmp_path))
     memory = Memory((Entity("page", value, value),))
 

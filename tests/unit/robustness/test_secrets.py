@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from command_line import main
+from command_line import COMMAND, main
 from cuecard import CuecardError, Engine, Memory, ToolResult, Turn
 from unit.robustness.agents import AGENT, NOW, write_agent
 
@@ -90,7 +90,7 @@ server: {{command: ["PYTHON", "-c", "raise SystemExit(3)"], env: {{TOKEN: "{CANA
 
 def test_row_54_a_server_that_dies_shows_nothing_of_its_environment(tmp_path: Path) -> None:
     write_agent(tmp_path, {"agent.yaml": AGENT, "assistant.yaml": SERVER.replace("PYTHON", sys.executable)})
-    command = [sys.executable, "-m", "cuecard.cli.main", "run", str(tmp_path / "assistant.yaml")]
+    command = [COMMAND, "run", str(tmp_path / "assistant.yaml")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "TOKEN": CANARY})
 
     assert CANARY not in done.stdout + done.stderr

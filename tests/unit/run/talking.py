@@ -59,7 +59,7 @@ def deciding(monkeypatch: pytest.MonkeyPatch, decide: Decide) -> None:
     async def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         return decide(messages, info)
 
-    monkeypatch.setattr("cuecard.workbench.run.assistant.infer_model", lambda _name: FunctionModel(answer))
+    monkeypatch.setattr("pydantic_ai.models.test.TestModel", lambda: FunctionModel(answer))
 
 
 def write(folder: Path, files: dict[str, str]) -> None:

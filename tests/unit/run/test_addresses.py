@@ -40,7 +40,7 @@ def test_a_chat_calls_the_tools_of_a_server_at_an_address(monkeypatch: pytest.Mo
 
     deciding(monkeypatch, decide)
     with at_an_address(server.http_app()) as url:
-        ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp-url", url, "--message", "Weather?")
+        ran = cuecard(monkeypatch, "run", ".", "--model", "test", "--mcp-url", url, "--message", "Weather?")
 
     assert ran.code == 0, ran.err
     assert "rain in Ulm" in ran.out
@@ -48,7 +48,7 @@ def test_a_chat_calls_the_tools_of_a_server_at_an_address(monkeypatch: pytest.Mo
 
 def test_nobody_at_the_address_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     deciding(monkeypatch, lambda *_: ModelResponse([TextPart("")]))
-    ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp-url", "http://127.0.0.1:9/mcp", "--message", "?")
+    ran = cuecard(monkeypatch, "run", ".", "--model", "test", "--mcp-url", "http://127.0.0.1:9/mcp", "--message", "?")
 
     assert ran.code == 1
     assert "--mcp-url: error[server-start]: the tool server cannot be reached" in ran.err
@@ -58,7 +58,7 @@ def test_nobody_at_the_address_is_one_clear_error(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("url", ["weather", "ftp://x/mcp", "http://"])
 def test_anything_but_an_address_is_reported(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     deciding(monkeypatch, lambda *_: ModelResponse([TextPart("")]))
-    ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp-url", url, "--message", "?")
+    ran = cuecard(monkeypatch, "run", ".", "--model", "test", "--mcp-url", url, "--message", "?")
 
     assert ran.code == 2
     assert "--mcp-url: error[wrong-option]" in ran.err

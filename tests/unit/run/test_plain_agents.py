@@ -77,7 +77,18 @@ def test_without_any_tools_it_is_a_chat_and_no_search_tool_is_offered(monkeypatc
 
     deciding(monkeypatch, decide)
     ran = cuecard(
-        monkeypatch, "run", ".", "--model", "x", "--set", "owner=Eve", "--message", "One", "--message", "Two", "--json"
+        monkeypatch,
+        "run",
+        ".",
+        "--model",
+        "test",
+        "--set",
+        "owner=Eve",
+        "--message",
+        "One",
+        "--message",
+        "Two",
+        "--json",
     )
 
     assert ran.code == 0
@@ -88,7 +99,7 @@ def test_without_any_tools_it_is_a_chat_and_no_search_tool_is_offered(monkeypatc
 
 def test_the_lines_of_a_pipe_are_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     deciding(monkeypatch, calls_then_answers())
-    ran = cuecard(monkeypatch, "run", "agent.yaml", "--model", "x", "--json", typed="One\n\n  \nTwo")
+    ran = cuecard(monkeypatch, "run", "agent.yaml", "--model", "test", "--json", typed="One\n\n  \nTwo")
 
     assert [asked["user"] for asked in ran.of("user")] == ["One", "Two"]
     assert ran.code == 0
@@ -101,7 +112,7 @@ def test_functions_of_a_module_are_tools(monkeypatch: pytest.MonkeyPatch) -> Non
     )
     deciding(monkeypatch, calls_then_answers(*calls))
     ran = cuecard(
-        monkeypatch, "run", ".", "--model", "x", "--tools-module", "shop_tools", "--message", "Tea?", "--json"
+        monkeypatch, "run", ".", "--model", "test", "--tools-module", "shop_tools", "--message", "Tea?", "--json"
     )
 
     assert [call["tool"] for step in ran.of("step") for call in step["calls"]] == ["tool_search", "price"]
@@ -123,7 +134,9 @@ def test_a_function_that_fails_is_a_result_that_the_model_reads(
 ) -> None:
     find = ToolCallPart("tool_search", {"query": "price odd", "limit": 5})
     deciding(monkeypatch, calls_then_answers(find, call))
-    ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--tools-module", "shop_tools", "--message", "?", "--json")
+    ran = cuecard(
+        monkeypatch, "run", ".", "--model", "test", "--tools-module", "shop_tools", "--message", "?", "--json"
+    )
 
     made = ran.of("step")[1]["calls"][0]
     assert made["is_error"]
@@ -142,7 +155,7 @@ def test_tools_of_a_server_and_of_a_module_appear_side_by_side(tmp_path: Path, m
     deciding(monkeypatch, decide)
     server = shlex.join([sys.executable, str(QUICK_SERVER)])
     ran = cuecard(
-        monkeypatch, "run", ".", "--model", "x", "--mcp", server, "--tools-module", "shop_tools", "--message", "?"
+        monkeypatch, "run", ".", "--model", "test", "--mcp", server, "--tools-module", "shop_tools", "--message", "?"
     )
 
     assert ran.code == 0
@@ -152,7 +165,7 @@ def test_tools_of_a_server_and_of_a_module_appear_side_by_side(tmp_path: Path, m
 def test_a_name_that_two_sources_have_is_reported_and_the_first_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     deciding(monkeypatch, calls_then_answers())
     server = shlex.join([sys.executable, str(QUICK_SERVER)])
-    ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp", server, "--mcp", server, "--message", "?")
+    ran = cuecard(monkeypatch, "run", ".", "--model", "test", "--mcp", server, "--mcp", server, "--message", "?")
 
     assert ran.code == 0
     assert "warning[server-tool]: `boom` is listed twice" in ran.err
@@ -171,7 +184,7 @@ def test_a_tool_that_no_provider_takes_is_reported_and_not_sent(
 
     deciding(monkeypatch, decide)
     server = shlex.join([sys.executable, str(QUICK_SERVER), "alerts/list", "alerts-list"])
-    ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp", server, "--message", "?")
+    ran = cuecard(monkeypatch, "run", ".", "--model", "test", "--mcp", server, "--message", "?")
 
     assert ran.code == 0
     assert "warning[server-tool]: tool alerts/list is skipped: a tool name has 1 to 64 ASCII letters" in ran.err
@@ -181,7 +194,7 @@ def test_a_tool_that_no_provider_takes_is_reported_and_not_sent(
 
 def test_a_turn_without_an_answer_ends_a_script_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
     deciding(monkeypatch, lambda _m, _i: ModelResponse([ToolCallPart("no_such_tool", {})]))
-    ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--message", "?", "--json")
+    ran = cuecard(monkeypatch, "run", ".", "--model", "test", "--message", "?", "--json")
 
     assert ran.code == 1
     assert ran.of("turn")[0]["stopped"]
@@ -199,7 +212,7 @@ def test_a_core_tool_that_nobody_has_is_reported(tmp_path: Path, monkeypatch: py
         },
     )
     deciding(monkeypatch, calls_then_answers())
-    ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--message", "?")
+    ran = cuecard(monkeypatch, "run", ".", "--model", "test", "--message", "?")
 
     assert ran.code == 0
     assert "cuecard run: warning[unserved-tool]: no source provides the core tool `weigh`" in ran.err
@@ -246,7 +259,7 @@ def test_a_server_that_dies_mid_chat_ends_it_with_its_last_words(monkeypatch: py
     find = ToolCallPart("tool_search", {"query": "die", "limit": 5})
     deciding(monkeypatch, calls_then_answers(find, ToolCallPart("die", {})))
     server = shlex.join([sys.executable, str(QUICK_SERVER)])
-    ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp", server, "--message", "?")
+    ran = cuecard(monkeypatch, "run", ".", "--model", "test", "--mcp", server, "--message", "?")
 
     assert ran.code == 1
     assert "--mcp: error[server-died]" in ran.err
@@ -256,7 +269,7 @@ def test_a_server_that_dies_mid_chat_ends_it_with_its_last_words(monkeypatch: py
 def test_a_silent_server_is_abandoned_after_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     deciding(monkeypatch, calls_then_answers())
     server = shlex.join([sys.executable, "-c", "import sys; sys.stdin.read()"])
-    ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp", server, "--timeout", "0.3", "--message", "?")
+    ran = cuecard(monkeypatch, "run", ".", "--model", "test", "--mcp", server, "--timeout", "0.3", "--message", "?")
 
     assert "--mcp: error[server-timeout]: the tool server did not answer within 0.3 s" in ran.err
     assert "or raise `--timeout`" in ran.err

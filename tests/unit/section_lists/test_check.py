@@ -6,25 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from command_line import problems
 from cuecard import Problem
-from cuecard.agent.build import make_draft
-from cuecard.agent.lint import lint
-from cuecard.agent.world import Memo
-from cuecard.files.folder import read_agent
-from shipped import content_root
+from property.engines import counter
 from unit.section_lists.agents import TOOLS, agent
 
-RNG = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
+TEN = counter()("Ten letters in here.")
 STATIC = "{id: s, text: Ten letters in here.}"
 
 
 def found(folder: Path, sections: str, more: str = "", /, **files: str) -> list[Problem]:
-    """Every problem; a character counts as a token."""
     text = (
         f"agent: a\ninputs: {{x: {{default: ''}}}}\n{more}sections: [{sections}, {{id: last, text: '{{{{{{x}}}}}}'}}]\n"
     )
-    draft = make_draft(read_agent(agent(folder, text, **files)), Memo())
-    return [*draft.problems, *lint(draft, count=len, schema=RNG)]
+    return problems(agent(folder, text, **files))
 
 
 def told(folder: Path, sections: str, more: str = "", /, **files: str) -> list[str]:
@@ -34,15 +29,18 @@ def told(folder: Path, sections: str, more: str = "", /, **files: str) -> list[s
 @pytest.mark.parametrize(
     ("first", "message"),
     [
-        ("{id: a, text: '{{{x}}}'}", "section-order: `a` changes from call to call, before 20 tokens of static text"),
+        (
+            "{id: a, text: '{{{x}}}'}",
+            f"section-order: `a` changes from call to call, before {TEN} tokens of static text",
+        ),
         (
             "{id: a, clock: {zone: UTC}}",
-            "section-order: `a` changes from call to call, before 20 tokens of static text",
+            f"section-order: `a` changes from call to call, before {TEN} tokens of static text",
         ),
-        ("{id: a, text: a, when: x}", "conditional-section: `a` comes and goes, before 20 tokens of static text"),
+        ("{id: a, text: a, when: x}", f"conditional-section: `a` comes and goes, before {TEN} tokens of static text"),
         (
             "{id: a, text: '{{{activeProtocols}}}'}",
-            "section-order: `a` changes from step to step, before 20 tokens of static text",
+            f"section-order: `a` changes from step to step, before {TEN} tokens of static text",
         ),
     ],
 )
@@ -60,13 +58,13 @@ def test_a_message_of_its_own_does_not_appear_before_static_text(tmp_path: Path,
 
 
 def test_text_that_looks_as_if_it_changed_is_shown_where_it_appears(tmp_path: Path) -> None:
-    problems = found(
+    shown = found(
         tmp_path,
         "{id: a, text: 'Today is 2026-11-21.'}, {id: b, file: b.md}, {id: c, text: '{{{x}}} 2026-11-21'}",
         b_md="One\nCall 09:30 back.\n",
     )
 
-    assert [(Path(p.name).name, p.code, p.severity, p.span.line, p.span.column) for p in problems if p.span] == [
+    assert [(Path(p.name).name, p.code, p.severity, p.span.line, p.span.column) for p in shown if p.span] == [
         ("agent.yaml", "volatile-text", "warning", 3, 36),
         ("b.md", "volatile-text", "warning", 2, 6),
     ]
@@ -84,14 +82,14 @@ def test_text_that_looks_as_if_it_changed_is_shown_where_it_appears(tmp_path: Pa
     ],
 )
 def test_only_what_is_always_there_can_be_over_the_budget(tmp_path: Path, section: str, *, over: bool) -> None:
-    codes = [p.code for p in found(tmp_path, f"{STATIC}, {section}", "budget: {total: 25}\n")]
+    codes = [p.code for p in found(tmp_path, f"{STATIC}, {section}", f"budget: {{total: {TEN + 2}}}\n")]
 
     assert ("over-budget" in codes) is over
 
 
 @pytest.mark.parametrize(("delivery", "over"), [("append", False), ("frozen", True)])
 def test_instructions_that_are_always_there_count(tmp_path: Path, delivery: str, *, over: bool) -> None:
-    more = f"delivery: {delivery}\nbudget: {{total: 150}}\ntools: {{instructions: t.yaml, core: [tool_search]}}\n"
+    more = f"delivery: {delivery}\nbudget: {{total: 70}}\ntools: {{instructions: t.yaml, core: [tool_search]}}\n"
     codes = [p.code for p in found(tmp_path, "{id: p, text: '{{{activeProtocols}}}'}", more, t_yaml=TOOLS)]
 
     assert ("over-budget" in codes) is over
@@ -103,9 +101,8 @@ def test_a_mapping_that_is_walked_is_shown_where_it_is_written(tmp_path: Path) -
         "  - id: walks\n    text: |\n      Known:\n      {{#each facts}}{{{this}}} {{/each}}\n"
         "  - {id: lists, text: '{{#each names}}{{{this}}} {{/each}}'}\n"
     )
-    draft = make_draft(read_agent(agent(tmp_path, texts)), Memo())
-    problems = lint(draft, count=len, schema="")
+    shown = problems(agent(tmp_path, texts))
 
-    assert [(p.code, p.severity, p.span and (p.span.line, p.span.column)) for p in problems] == [
+    assert [(p.code, p.severity, p.span and (p.span.line, p.span.column)) for p in shown] == [
         ("unsorted-mapping", "warning", (7, 15))
     ]

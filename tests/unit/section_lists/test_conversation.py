@@ -9,7 +9,6 @@ import pytest
 
 from cuecard import Call, Engine, Message, Turn
 from cuecard.types import Json, ToolCall
-from cuecard.workbench.render import split_prompt
 from unit.section_lists.agents import TOOLS, opened, search, travelled
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -99,10 +98,9 @@ def test_a_step_after_another_profile_still_knows_its_sections(engine: Engine) -
     first = call(engine)
     second = call(engine, first, profile="lean")
     step = engine.prepare_step(second)
-    made = split_prompt(engine.agent, second, step)
 
-    assert made.full_text == step.system == engine.prepare_step(first).system
-    assert made.stable_sections == ("rules", "one")
+    assert "".join(segment.text for segment in step.segments) == step.system == engine.prepare_step(first).system
+    assert [segment.id for segment in step.segments if segment.stable] == ["rules", "one"]
     assert all(record.source for record in step.manifest.sections)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from command_line import rendered
 from cuecard import Engine, Manifest, Step, ToolResult, Turn
 from cuecard.types import Delivery
-from cuecard.workbench.step import call_from
 
 ROOT = Path(__file__).parents[3]
 CMS = ROOT / "prompts" / "cms"
@@ -130,7 +130,7 @@ def test_every_tool_has_the_four_parts_in_their_order(engine: Engine) -> None:
 
 
 def manifest(turn: str) -> Manifest:
-    return call_from(Engine.open(CMS), discovered="", values=[], turn=CMS / "turns" / f"{turn}.yaml")[1].manifest
+    return rendered(CMS, CMS / "turns" / f"{turn}.yaml").manifest
 
 
 def tokens(record: Manifest, section: str) -> int:

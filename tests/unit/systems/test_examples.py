@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from command_line import main
+from command_line import main, rendered
 from cuecard import Engine
-from cuecard.workbench.step import call_from
 
 ROOT = Path(__file__).parents[3]
 AGENTS = ["gemini_cli", "gemini_cli/house", "roo_code"]
@@ -61,7 +60,7 @@ def test_every_section_speaks_in_a_turn_and_is_missing_in_another(agent: str) ->
     spoken: list[set[str]] = []
     for turn in sorted((folder / "turns").glob("*.yaml")):
         if "\nturns:" not in turn.read_text(encoding="utf-8"):
-            _, step = call_from(engine, discovered="", values=[], turn=turn)
+            step = rendered(folder, turn)
             spoken.append({row.id for row in step.manifest.sections if row.tokens})
 
     assert set().union(*spoken) >= set(sections)

@@ -113,9 +113,12 @@ class Cuecard(BasePlugin):
             InputError: with each argument that is wrong.
         """
         super().__init__(name)
-        self.engine, self.turn, self.agents = engine, turn, frozenset(agents)
-        self.on_call, self.on_step = on_call, on_step
-        self.search_tool = SearchTool(engine, self._search)
+        self.engine = engine
+        self.turn = turn
+        self.agents: frozenset[str] = frozenset(agents)
+        self.on_call = on_call
+        self.on_step = on_step
+        self.search_tool: SearchTool = SearchTool(engine, self._search)
         self._talks: OrderedDict[tuple[str, ...], _Talk] = OrderedDict()
         self._services: OrderedDict[str, BaseSessionService] = OrderedDict()
         self._seen: Mapping[str, BaseAgent] = {}

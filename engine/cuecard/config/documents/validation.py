@@ -15,7 +15,9 @@ Model = TypeVar("Model", bound="FileModel")
 class FileModel(BaseModel):
     """A mapping in a file: frozen, no unknown keys, no silent conversion."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True, defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", strict=True, hide_input_in_errors=True, defer_build=True
+    )
 
     removed: ClassVar[Mapping[str, str]] = {}
     """What earlier versions had, each with what to write instead: `key`, or `key: value`."""

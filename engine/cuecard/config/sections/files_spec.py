@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -37,7 +37,7 @@ class FilesSpec(FileModel):
     the files' own texts, without headings, suffixes, gaps and the effect of escaping.
     """
 
-    removed = MappingProxyType(
+    removed: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "suffix_gap": "delete it: a suffix follows the text of its file after a blank line",
             "empty_suffix_gap": "delete it: a suffix without a text before it begins on a line of its own",

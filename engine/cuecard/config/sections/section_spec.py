@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -176,7 +176,7 @@ def _with_places(schema: dict[str, Any]) -> None:
 class SectionSpec(SectionPatch):
     """A named part of the prompt: an element of the template, a text, a source, or a text around a source."""
 
-    model_config = ConfigDict(json_schema_extra=_with_places)
+    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=_with_places)
 
 
 class BoundarySpec(FileModel):

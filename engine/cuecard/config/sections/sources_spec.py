@@ -1,9 +1,9 @@
 """The keys of the sources clock, facts, rows and tools."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
@@ -45,7 +45,7 @@ class ClockSpec(FileModel):
     Without a locale it is ISO 8601. The default is the date alone, so that a prompt stays the same all day.
     """
 
-    removed = MappingProxyType(
+    removed: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"between": "write date, time and what is between them as a `pattern`, such as `d MMMM yyyy 'at' HH:mm`"}
     )
 

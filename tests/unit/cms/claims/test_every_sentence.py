@@ -6,8 +6,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
-from cuecard.config.documents.yaml import read_yaml
 from unit.cms.claims.claims import Sentence, sentences
 
 HERE = Path(__file__).parent
@@ -22,7 +22,7 @@ def held() -> set[Sentence]:
 
 def advice() -> set[Sentence]:
     """What no call can try."""
-    groups = read_yaml((HERE / "advice.yaml").read_text(encoding="utf-8"), "advice.yaml").value
+    groups = YAML(typ="safe").load(HERE / "advice.yaml")
     tools = {tool for tool, _ in SAID}
     told = {(tool, text) for group in groups.values() for tool, texts in group.items() for text in texts}
     anybody = {(tool, text) for any_tool, text in told if any_tool == "*" for tool in tools} & SAID
