@@ -6,7 +6,7 @@ import json
 
 from cuecard import InputError, SpecError
 from cuecard.catalogue.catalogue import admit_cards
-from cuecard.config.tool_listing import cleaned, listing_text, read_listing, with_authors_words
+from cuecard.config.tool_listing import Listing, cleaned, lock_text, read_lock, with_authors_words
 from cuecard.workbench.tool_import.openapi import read_openapi
 from fuzz.drawn import check_told
 from fuzz.json_pieces import PIECES as JSON
@@ -32,13 +32,15 @@ def target(data: bytes) -> None:
     """Read one input as both."""
     text = data.decode("utf-8", "surrogateescape")
     try:
-        listing = read_listing(text, "kept.json")
+        lock = read_lock(text, "kept.json")
     except SpecError as error:
         check_told(error)
     else:
-        cards, _ = cleaned(with_authors_words(listing).cards)
-        assert all(card.name for card in cards)
-        assert isinstance(listing_text(listing), str)
+        meta = {tool.name: tool.meta for tool in lock.tools}
+        cards, _ = cleaned([tool.card for tool in lock.tools])
+        listing = with_authors_words(Listing("kept", cards, lock.instructions, meta))
+        assert all(card.name for card in listing.cards)
+        assert read_lock(lock_text(listing, "kept"), "kept.json").source == "kept"
     try:
         value = json.loads(text)
         described = read_openapi(value, "api.json") if isinstance(value, dict) else None

@@ -42,7 +42,7 @@ def tools_search(
 
 
 def tools_add(
-    name: Annotated[str, Argument(help="The new tool's name.")],
+    name: Annotated[str, Argument(help="The name of a new tool, or of one under `described:`.")],
     where: Annotated[
         Path | None,
         Argument(metavar="[AGENT]", help="The agent, or a (new or existing) file of tool instructions."),
@@ -50,7 +50,7 @@ def tools_add(
     agent: Annotated[Path | None, Option(metavar="AGENT", help="The same, as an option.")] = None,
     json: Json = False,
 ) -> None:
-    """Write a new entry with texts to fill in into the agent's tool instructions; nothing else changes there."""
+    """Give a new or described tool an entry with texts to fill in; nothing else changes in its file."""
     from cuecard.errors import InputError, Problem
     from cuecard.workbench.tool_add import add_tool
 
@@ -73,14 +73,21 @@ def tools_import(
     trust: Annotated[
         Literal["data", "author"], Option(help="How to treat the server's own tool instructions.")
     ] = "data",
+    source: Annotated[
+        str | None, Option(metavar="NAME", help="The name of the source here, whatever its title is.")
+    ] = None,
+    prefix: Annotated[str | None, Option(help="What the names of its tools begin with here; kept.")] = None,
+    keep: Annotated[
+        list[str] | None, Option(metavar="NAME", help="Keep the entry of this removed tool; repeatable.")
+    ] = None,
     timeout: Annotated[float, Option(least=0.1, help="Timeout of the server in seconds.")] = 60.0,
     json: Json = False,
 ) -> int:
-    """Write real tools into the agent's files of tool instructions; tell what is new, changed and gone."""
+    """Write real tools into the agent's files of tool instructions; tell what is new, changed, renamed and gone."""
     from cuecard.workbench.tool_import.command import ImportOptions, ImportSource, import_tools
 
-    source = ImportSource(mcp, mcp_url, openapi, file, timeout)
-    return import_tools(agent, source, ImportOptions(into, check, trust, json))
+    asked = ImportSource(mcp, mcp_url, openapi, file, timeout)
+    return import_tools(agent, asked, ImportOptions(into, check, trust, source, prefix, keep or (), json))
 
 
 def tools_graph(

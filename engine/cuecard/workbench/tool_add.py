@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from cuecard.agent.checks.tools import TODO
@@ -15,7 +16,8 @@ from cuecard.files.roots import is_folder, is_there, shown
 from cuecard.files.safe_read import read_text
 from cuecard.model import ToolCard, ToolInstructions
 from cuecard.workbench.output import json_text
-from cuecard.workbench.tool_import.entries import new_file, with_tools
+from cuecard.workbench.tool_import.entries import new_file, with_instructions, with_tools
+from cuecard.workbench.tool_import.openapi import one_line
 from cuecard.workbench.tool_import.places import Home, find_home, tools_of
 
 _TEXTS = ToolInstructions(
@@ -27,7 +29,7 @@ _TEXTS = ToolInstructions(
 
 
 def add_tool(name: str, agent: Path, *, as_json: bool) -> None:
-    """Add the entry, and print what to do next.
+    """Add the entry, or give a described tool its instructions, and print what to do next.
 
     Args:
         name: the tool's name.
@@ -36,21 +38,21 @@ def add_tool(name: str, agent: Path, *, as_json: bool) -> None:
 
     Raises:
         InputError: when the name is invalid or taken, or the file's folder does not exist.
-        SpecError: when a file of the agent cannot be read, or the entry cannot be added.
+        SpecError: when a file of the agent cannot be read, or the entry cannot be added or moved.
     """
     if not is_tool_name(name):
         hint = "letters, digits, `_`, `.`, `:`, `/` and `-`; at most 128"
         raise InputError(Problem("wrong-option", f"`{visible(name)}` is not a valid tool name", hint, "NAME"))
-    home, alone = (_file_home(agent), True) if _is_tool_file(agent) else (_agent_home(agent), False)
-    if name in home.known:
-        hint = f"it is defined in {home.known[name]}; choose another name, or edit that entry"
-        raise InputError(Problem("duplicate-tool", f"there is already a tool named `{name}`", hint, "NAME"))
-    line = _write(home.file, name)
-    place = f"{shown(home.file)}:{line}"
+    alone = _is_tool_file(agent)
+    home = _file_home(agent) if alone else find_home(agent, None, write=True)
+    known = name in home.known
+    file = home.files[name] if known else _new_home(home)
+    line = _move(file, home.known[name]) if known else _write(file, _card(name, home))
+    place = f"{shown(file)}:{line}"
     if as_json:
-        print(json_text({"ok": True, "tool": name, "file": shown(home.file), "line": line}))
+        print(json_text({"ok": True, "tool": name, "file": shown(file), "line": line}))
         return
-    print(f"added `{name}` to {visible(place)}\n")
+    print(f"{f'gave `{name}` texts to fill in at' if known else f'added `{name}` to'} {visible(place)}\n")
     print("  1. write its description, its phrases, and what the model must know: before, after, next, gotcha;")
     print("     leave out what would say nothing")
     checked = "AGENT" if alone else visible(shown(agent))
@@ -73,28 +75,49 @@ def _file_home(file: Path) -> Home:
         hint = "create it, or name a file in another folder"
         raise InputError(Problem("missing-file", "no such folder", hint, shown(file.parent)))
     # It is not known which agent uses the file, so only its own tools count.
-    return Home(file, file.stem, alone=True, known=tools_of(file))
+    known = tools_of(file)
+    return Home(file.parent, file, alone=True, known=known, files=dict.fromkeys(known, file))
 
 
-def _agent_home(agent: Path) -> Home:
-    home = find_home(agent, "tools", None, write=True)
-    folder = home.file.parent
-    if not is_folder(folder):
+def _new_home(home: Home) -> Path:
+    """The file for a new entry."""
+    if not is_folder(home.folder):
         hint = "create it: the agent names it under `tools: instructions:`"
-        raise InputError(Problem("missing-file", "no such folder", hint, shown(folder)))
-    there = [*yaml_files(folder)]
+        raise InputError(Problem("missing-file", "no such folder", hint, shown(home.folder)))
+    there = [*yaml_files(home.folder)]
     # In a folder with one file, that file; in one with several, a separate file.
-    return home if home.alone or len(there) != 1 else Home(there[0], home.source, home.alone, home.known)
+    return home.file or (there[0] if len(there) == 1 else home.folder / "tools.yaml")
 
 
-def _write(file: Path, name: str) -> int:
+def _card(name: str, home: Home) -> ToolCard:
+    """The card of a new tool, with what a source says of it if it was left out of an import."""
+    tools = (tool for lock in home.locks() for tool in lock.lock.tools if tool.name == name)
+    said = next((line for tool in tools if (line := one_line(tool.description))), "")
+    return ToolCard(name, said or f"{TODO}: what it does, in one line", instructions=_TEXTS)
+
+
+def _write(file: Path, card: ToolCard) -> int:
     """Add the entry to the file, and return its line."""
     there = is_there(file)
     before = read_text(file).text if there else new_file(file.stem)
-    card = ToolCard(name, f"{TODO}: what it does, in one line", {}, (), "", _TEXTS, "")
     text = with_tools(before, [card], shown(file))
     if there:
         rewrite(file, text, before)
     else:
         write_new(file, text)
-    return read_yaml(text, shown(file)).span(("tools", name), key=True).line
+    return _line(file, text, card.name)
+
+
+def _move(file: Path, card: ToolCard) -> int:
+    """Give the described tool its instructions, and return the line of its entry."""
+    before = read_text(file).text
+    if ("described", card.name) not in read_yaml(before, shown(file)).keys:
+        hint = f"it is defined in {card.source}; choose another name, or edit that entry"
+        raise InputError(Problem("duplicate-tool", f"there is already a tool named `{card.name}`", hint, "NAME"))
+    text = with_instructions(before, replace(card, instructions=_TEXTS), shown(file))
+    rewrite(file, text, before)
+    return _line(file, text, card.name)
+
+
+def _line(file: Path, text: str, tool: str) -> int:
+    return read_yaml(text, shown(file)).span(("tools", tool), key=True).line

@@ -67,7 +67,6 @@ def test_the_agent_may_be_named_after_the_tool_as_in_other_commands(
     [
         (("add_note", "--agent", "shop"), "duplicate-tool"),
         (("add_note", "--agent", "shop/tools.yaml"), "duplicate-tool"),
-        (("tool_search", "--agent", "shop"), "duplicate-tool"),
         (("a note", "--agent", "shop"), "wrong-option"),
         (("add_note", "shop"), "duplicate-tool"),
         (("x", "shop", "--agent", "shop"), "wrong-option"),
@@ -120,3 +119,72 @@ def test_comments_order_and_a_link_stay(shop: Path, monkeypatch: pytest.MonkeyPa
     assert target.stat().st_mode & 0o777 == 0o640
     after = target.read_text(encoding="utf-8").splitlines()
     assert [line for line in after if line in before] == before
+
+
+DESCRIBED = """\
+category: pages   # of the site
+described:
+  # What finds the others.
+  tool_search: {description: Find tools}
+  # Editors ask for this one daily.
+  publish:
+    # In one line.
+    description: "Publish a page"   # short
+    phrases: [put it online]
+
+  archive: {description: Archive a page, phrases: [put away]}  # rarely
+  drop: {}
+# The end.
+"""
+
+
+def test_a_described_tool_gets_its_instructions_where_its_author_wrote_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "pages.yaml"
+    file.write_text(DESCRIBED, encoding="utf-8")
+    ran = add(monkeypatch, "publish", file)
+
+    assert (ran.code, ran.err) == (0, "")
+    cues = "".join(line for line in file.read_text(encoding="utf-8").splitlines(keepends=True) if "TODO" in line)
+    assert [line.split(":")[0] for line in cues.splitlines()] == ["    before", "    after", "    next", "    gotcha"]
+    own = DESCRIBED[DESCRIBED.index("  # Editors") : DESCRIBED.index("\n  archive")]
+    rest = DESCRIBED.replace(own, "").replace("\n\n", "\n")
+    assert file.read_text(encoding="utf-8").replace("\n\n", "\n") == rest.replace(
+        "# The end.\n", f"# The end.\ntools:\n{own}{cues}"
+    )
+
+
+def test_an_entry_in_braces_is_written_out_and_the_last_one_takes_the_heading_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "pages.yaml"
+    file.write_text(DESCRIBED, encoding="utf-8")
+    for tool in ("archive", "drop", "publish", "tool_search"):
+        assert add(monkeypatch, tool, file).code == 0, tool
+    text = file.read_text(encoding="utf-8")
+
+    assert "  archive:  # rarely\n    description: Archive a page\n    phrases:\n      - put away\n    before:" in text
+    assert "described:" not in text
+    assert [line for line in DESCRIBED.splitlines() if "#" in line and "archive" not in line and line not in text] == []
+    told = json.loads(add(monkeypatch, "more", file, "--json").out)
+    assert told["tool"] == "more"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "described: {publish: {description: Publish a page}}\n",
+        "described:\n  publish: {\n    description: Publish a page  # now\n  }\n",
+        "described:\n  publish: {description: Publish a page}\ntools: {x: {before: y}}\n",
+        "tools:\n  publish: {description: Publish a page}\n",
+    ],
+)
+def test_what_cannot_be_moved_stays(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "pages.yaml"
+    file.write_text(text, encoding="utf-8")
+    ran = add(monkeypatch, "publish", file)
+
+    assert ran.code
+    assert "pages.yaml" in ran.err
+    assert file.read_text(encoding="utf-8") == text

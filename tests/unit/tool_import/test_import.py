@@ -105,7 +105,8 @@ def test_what_changed_and_what_is_gone_is_reported_and_its_text_stays(monkeypatc
             "  changed  get-weather  parameter `city` is now optional",
             "  removed  ns:report  its text is still in tools/weather.yaml:17",
         ]
-    assert imported(monkeypatch, now, "--check").code == 0
+    again = imported(monkeypatch, now, "--check")
+    assert (again.code, again.out.splitlines()[0]) == (1, "weather: 2 tools listed, 1 removed")
     assert Path("tools/weather.yaml").read_text(encoding="utf-8") == before
 
 
@@ -312,7 +313,13 @@ def test_a_file_that_the_agent_does_not_name_is_known_too(monkeypatch: pytest.Mo
         assert imported(monkeypatch, WEATHER, "--into", "elsewhere/mine.yaml").code == 0
     ran = imported(monkeypatch, WEATHER, "--into", "elsewhere/mine.yaml", "--check")
 
-    assert (ran.code, ran.out) == (0, "weather: 3 tools listed, nothing new\n")
+    assert (ran.code, ran.out.splitlines()) == (
+        0,
+        [
+            "weather: 3 tools listed, nothing new",
+            "  1 without a description in their entries, found by their names only: ns:report",
+        ],
+    )
 
 
 def test_equal_listings_give_equal_files(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,7 @@ def test_references_are_followed_and_cycles_are_left_open() -> None:
         {"$ref": "#/components/parameters/P"},
         {"name": "self", "in": "query", "schema": {"$ref": "#/components/schemas/Self"}},
         {"name": "odd", "in": "query", "schema": {"$ref": "#/components/schemas/a~1b~0c"}},
-        {"name": "far", "in": "query", "schema": {"$ref": "other.yaml#/X"}},
+        {"name": "far", "in": "query", "schema": {"$ref": "#/info/title/0"}},
         {"name": "none", "in": "query", "schema": {"$ref": "#/components/nothing", "description": "kept"}},
     ]
     components = {"schemas": schemas, "parameters": {"P": {"name": "p", "in": "query", "schema": {"type": "string"}}}}
@@ -83,7 +83,7 @@ def test_references_are_followed_and_cycles_are_left_open() -> None:
     assert (properties["self"], properties["odd"]) == ({}, {"type": "null"})
     assert properties["none"] == {"description": "kept"}
     assert [problem.message for problem in found.problems] == [
-        "`other.yaml#/X` does not exist",
+        "`#/info/title/0` does not exist",
         "`#/components/nothing` does not exist",
     ]
 

@@ -30,12 +30,12 @@ def pure_events(text: str) -> Iterator[Event]:
     return events
 
 
-def quick_events(text: str) -> Iterator[Event]:
-    """The events of libyaml; fails if it is not installed, or if it might read the text differently."""
+def quick_events(text: str, *, exactly: bool = True) -> Iterator[Event]:
+    """The events of libyaml; fails if it is not installed or, if wanted, where it might read the text differently."""
     from _ruamel_yaml import CParser  # noqa: PLC0415 - not everywhere
     from ruamel.yaml.error import StringMark  # noqa: PLC0415 - where it is missing, `read_yaml` says so
 
-    if any(pattern.search(text) for pattern in _READ_OTHERWISE):
+    if exactly and any(pattern.search(text) for pattern in _READ_OTHERWISE):
         raise ValueError("libyaml might read it otherwise")
     parser, last_line = CParser(text), text.count("\n")
     end = StringMark("", len(text), last_line, len(text) - 1 - text.rfind("\n"), None, 0)

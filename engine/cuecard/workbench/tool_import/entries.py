@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.validation import validate
@@ -16,7 +17,7 @@ from cuecard.model import ToolCard
 
 HEAD = """\
 # What the agent's authors say of these tools. `cuecard tools import` adds new ones, and changes no text that is here.
-# To give a tool instructions, move its entry to `tools:` and add those of the four that say something:
+# To give a tool instructions, run `cuecard tools add NAME`, and write those of the four that say something:
 #   before: what to have or to check first
 #   after: what to do or to say when it has succeeded
 #   next: the tools that usually follow
@@ -50,6 +51,56 @@ def with_tools(text: str, cards: Sequence[ToolCard], name: str) -> str:
     # Existing files may contain more than this module expects.
     validate(read_yaml(text, name), ToolFile)
     return text
+
+
+def with_names(text: str, names: Mapping[str, str], name: str) -> str:
+    """The text of a file with other names for these entries, and nothing else changed."""
+    document = read_yaml(text, name)
+    rows = text.split("\n")
+    places = [(document.keys.get((key, old)), new) for old, new in names.items() for key in ("tools", "described")]
+    found = [(span.line - 1, span.column - 1, span.length, new) for span, new in places if span]
+    for line, at, length, new in sorted(found, reverse=True):
+        rows[line] = f"{rows[line][:at]}{_quoted(new)}{rows[line][at + length :]}"
+    return "\n".join(rows)
+
+
+def with_instructions(text: str, card: ToolCard, name: str) -> str:
+    """The text of a file with a described tool's entry moved to `tools:`, and the card's instructions added to it.
+
+    What its author wrote moves as it is, with its comments; only braces are written out as lines.
+
+    Raises:
+        SpecError: when braces are in the way, so that no line can be moved.
+    """
+    document = read_yaml(text, name)
+    own, key = document.keys["described",], document.keys["described", card.name]
+    names = [span for path, span in document.keys.items() if len(path) == 2 and path[0] == "described"]
+    rows = [row + "\n" for row in text.rstrip("\n").split("\n")]
+    start, outer = key.line - 1, key.column - 1
+    end = _end(rows, key.line, outer)
+    fields = [span for path, span in document.keys.items() if path[:-1] == ("described", card.name)]
+    lines = [row[outer:].rstrip("\n") if row.strip() else "" for row in rows[start:end]]
+    inner = fields[0].column - 1 - outer if fields else 2
+    if not fields or fields[0].line == key.line:
+        value = document.values["described", card.name]
+        remark = rows[start][value.column - 1 + value.length :].rstrip("\n")
+        if own.line == key.line or (end > key.line and any("#" in row for row in rows[start:end])):
+            message, hint = "cannot move an entry that is written in braces", "write it with indented lines instead"
+            raise SpecError(document.problem(("described", card.name), "yaml-syntax", message, hint, key=True))
+        lines, inner = _entry(replace(card, instructions=None)), 2
+        lines[0] += remark if end == key.line else ""
+    cues = (line for cue in CUES for line in _text(cue, getattr(card.instructions, cue)))
+    lines += [f"{' ' * inner}{line[2:]}" for line in cues]
+    while key != names[0] and rows[start - 1].startswith(f"{' ' * outer}#"):
+        start -= 1
+        lines.insert(0, rows[start][outer:].rstrip("\n"))
+    rest = [*rows[:start], *rows[end:]]
+    if names == [key]:
+        remark = rest[own.line - 1].partition("#")[2]
+        rest[own.line - 1] = f"#{remark}" if remark else ""
+    moved = _with_lines("".join(rest), "tools", lines, name)
+    validate(read_yaml(moved, name), ToolFile)
+    return moved
 
 
 def _with_lines(text: str, key: str, lines: Sequence[str], name: str) -> str:

@@ -1,115 +1,26 @@
-"""OpenAPI descriptions as tools, their references resolved."""
+"""The operations of an OpenAPI description as tools."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
+from cuecard.catalogue.fields import in_words
+from cuecard.config.tool_listing import Operation, Place
 from cuecard.config.values import is_tool_name
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json, ToolCard
-
-MAX_NODES: Final = 2_000
-"""The maximum number of values in a schema once its references are resolved; anything beyond is left open."""
-MAX_DEPTH: Final = 24
-"""The maximum depth of nesting."""
-_CHAIN = 32
-_QUOTED = re.compile("(?:%[0-9A-Fa-f]{2})+")
-
-
-def mapping(value: Json) -> Mapping[str, Json]:
-    """The value if it is a mapping, otherwise an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def _unquoted(text: str) -> str:
-    """The unquoted text of a part of an address; wrong quoting is left as it is."""
-    return _QUOTED.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace"), text)
-
-
-@dataclass(slots=True)
-class References:
-    """The references of one document, and those that lead nowhere.
-
-    Attributes:
-        root: the document.
-        name: how problems call it.
-    """
-
-    root: Mapping[str, Json]
-    name: str
-    _unknown: dict[str, None] = field(default_factory=dict)
-
-    def followed(self, value: Json) -> Json:
-        """The value, or what it refers to; None for a broken reference."""
-        for _ in range(_CHAIN):
-            reference = value.get("$ref") if isinstance(value, dict) else None
-            if not isinstance(reference, str):
-                return value
-            value = self.target(reference)
-        return None
-
-    def target(self, reference: str) -> Json:
-        """The target of a reference; None if it does not exist or is in another file, which is noted for `problems`."""
-        value: Any = self.root
-        parts: list[str | None] = [*reference[1:].split("/")[1:]] if reference.startswith("#") else [None]
-        for part in parts:
-            key = "" if part is None else _unquoted(part).replace("~1", "/").replace("~0", "~")
-            if part is not None and isinstance(value, dict) and key in value:
-                value = value[key]
-            elif isinstance(value, list) and key.isascii() and key.isdecimal() and int(key[:9]) < len(value):
-                value = value[int(key[:9])]
-            else:
-                self._unknown[reference] = None
-                return None
-        return value
-
-    def resolved(self, schema: Json) -> Json:
-        """A schema with all of its references replaced; `{}` where one leads nowhere, back to itself, or too far."""
-        return _Walk(self).resolved(schema, (), 0)
-
-    def problems(self) -> list[Problem]:
-        """A warning for each reference that leads nowhere."""
-        hint = "only references within the file are followed; inline the others first"
-        return [
-            Problem("wrong-openapi", f"`{reference[:120]}` does not exist", hint, self.name, severity="warning")
-            for reference in self._unknown
-        ]
-
-
-@dataclass(slots=True)
-class _Walk:
-    references: References
-    left: int = MAX_NODES
-
-    def resolved(self, value: Json, through: tuple[str, ...], depth: int) -> Json:
-        self.left -= 1
-        if depth > MAX_DEPTH or self.left < 0:
-            return {}
-        if isinstance(value, list):
-            return [self.resolved(item, through, depth + 1) for item in value]
-        if not isinstance(value, dict):
-            return value
-        reference = value.get("$ref")
-        if isinstance(reference, str):
-            return self._target(value, reference, through, depth)
-        return {str(key): self.resolved(item, through, depth + 1) for key, item in value.items()}
-
-    def _target(self, value: Mapping[str, Json], reference: str, through: tuple[str, ...], depth: int) -> Json:
-        """The target, merged with the keys next to the reference, as in 3.1."""
-        beside = mapping(self.resolved({k: v for k, v in value.items() if k != "$ref"}, through, depth + 1))
-        if reference in through or len(through) >= _CHAIN:
-            return dict(beside)
-        target = self.resolved(self.references.target(reference), (*through, reference), depth + 1)
-        return {**mapping(target), **beside}
-
+from cuecard.workbench.tool_import.references import Read, References, mapping, no_files, without_answers
 
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _ODD = re.compile(r"[^A-Za-z0-9_.-]+")
-_LONGEST: Final = 64
+_ARGUMENT = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+LONGEST: Final = 64
 """The maximum length of a name that providers accept."""
+_LINE: Final = 200
+"""The maximum length of a description in an entry, in characters."""
 
 
 @dataclass(slots=True)
@@ -118,53 +29,48 @@ class OpenApi:
 
     Attributes:
         title: the name of the service.
-        cards: its operations as tools, in the order of the file.
-        problems: a warning for everything that was left out or could not be resolved.
+        cards: its operations as tools, in the order of the file, with all that the description says of them.
+        operations: by tool, what a request is made of.
+        lines: by tool, what it does in one line.
+        problems: a warning for everything that was left out, cut or could not be resolved.
     """
 
     title: str
     cards: list[ToolCard] = field(default_factory=list)
+    operations: dict[str, Operation] = field(default_factory=dict)
+    lines: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
 
-def read_openapi(value: Mapping[str, Json], name: str) -> OpenApi:
+def read_openapi(value: Mapping[str, Json], name: str, read: Read = no_files) -> OpenApi:
     """The operations of a description as tools.
 
     A tool is named after its `operationId`, or after method and path if there is none; characters that names cannot
     contain become `_`, and a duplicate name gets a number. All parameters, and the properties of a body that is an
-    object, are combined in the input schema; any other body becomes the parameter `body`. References within the file
-    are resolved; one that leads back to itself, to another file, or nowhere accepts any value.
+    object, are combined in the input schema, without those that only answers have; any other body becomes the
+    parameter `body`. References within its files are resolved; one that leads back to itself, or nowhere, accepts any
+    value.
 
     Args:
         value: the description, as JSON has it.
         name: how errors call it.
+        read: reads the other files that it is written in.
 
     Raises:
-        SpecError: when it is not an OpenAPI description of a known version, or has no operations.
+        SpecError: when it is not an OpenAPI description of a known version, has no operations, or refers to another
+            host or to files that cannot be read.
     """
     version = str(value.get("openapi") or value.get("swagger") or "")
     if not version.startswith(("2.", "3.0", "3.1")):
         told = f"OpenAPI version `{version[:20]}` is not supported" if version else "this is not an OpenAPI description"
-        raise SpecError(
-            Problem(
-                "wrong-openapi",
-                told,
-                "supported versions are 2.0, 3.0 and 3.1, given by `openapi:` or `swagger:`",
-                name,
-            )
-        )
-    found = OpenApi(str(mapping(value.get("info")).get("title") or ""))
-    references, taken = References(value, name), set[str]()
-    for path, method, operation, shared in _operations(value, references):
-        card = _Operation(path, method, operation, shared, references).card(taken)
-        if is_tool_name(card.name):
-            taken.add(card.name)
-            found.cards.append(card)
-        else:
-            message = f"`{method.upper()} {path[:80]}` has no valid tool name"
-            found.problems.append(
-                Problem("wrong-openapi", message, "give it an `operationId`", name, severity="warning")
-            )
+        hint = "supported versions are 2.0, 3.0 and 3.1, given by `openapi:` or `swagger:`"
+        raise SpecError(Problem("wrong-openapi", told, hint, name))
+    found = OpenApi(str(mapping(value.get("info")).get("title") or "").strip())
+    references = References(dict(value), name, read)
+    first: dict[str, str] = {}
+    for each in _operations(value, references):
+        _add(found, each, first, name)
+    references.check()
     found.problems += references.problems()
     if not found.cards:
         hint = "operations go under `paths:`, by path and method"
@@ -172,15 +78,51 @@ def read_openapi(value: Mapping[str, Json], name: str) -> OpenApi:
     return found
 
 
-def _operations(
-    value: Mapping[str, Json], references: References
-) -> Iterator[tuple[str, str, Mapping[str, Json], list[Json]]]:
-    for path, item in mapping(value.get("paths")).items():
+def _add(found: OpenApi, operation: _Operation, first: dict[str, str], name: str) -> None:
+    """Add an operation under a name that is still free, and note what an author should know of it."""
+    tool, said = free_name(operation.name, found.operations), operation.shown
+    if not is_tool_name(tool):
+        found.problems.append(_note(f"`{said}` has no valid tool name", "give it an `operationId`", name))
+        return
+    if operation.id and (before := first.setdefault(operation.id, said)) != said:
+        message = f"the `operationId` `{operation.id[:80]}` is that of `{before}` and of `{said}`"
+        found.problems.append(_note(message, f"the second one is named `{tool}`; give it a name of its own", name))
+    schema, arguments, whole = operation.arguments()
+    if not whole:
+        hint = "what is beyond that accepts any value"
+        found.problems.append(_note(f"the arguments of `{tool}` have too many values or levels", hint, name))
+    found.cards.append(ToolCard(tool, operation.description, schema, category=next(iter(operation.tags), "")))
+    found.operations[tool] = Operation(
+        method=operation.method.upper(), path=operation.path, id=operation.id, tags=operation.tags, arguments=arguments
+    )
+    found.lines[tool] = operation.line
+
+
+def _note(message: str, hint: str, name: str) -> Problem:
+    return Problem("wrong-openapi", message, hint, name, severity="warning")
+
+
+def free_name(name: str, taken: Collection[str], longest: int = LONGEST) -> str:
+    """The name, or the name with the first number that is free."""
+    plain, number = name[:longest], 2
+    free = plain
+    while free in taken:
+        free, number = f"{plain[: longest - 6]}_{number}", number + 1
+    return free
+
+
+def _operations(value: Mapping[str, Json], references: References) -> Iterator[_Operation]:
+    paths = mapping(value.get("paths"))
+    ends = (str(path).rpartition("/") for path in paths)
+    collections = frozenset(before for before, _, last in ends if _is_variable(last))
+    for path, item in paths.items():
         steps = mapping(references.followed(item))
         shared = steps.get("parameters")
+        methods = frozenset(method for method in _METHODS if isinstance(steps.get(method), dict))
         for method in _METHODS:
-            if isinstance(operation := steps.get(method), dict):
-                yield str(path), method, operation, shared if isinstance(shared, list) else []
+            if method in methods:
+                common = shared if isinstance(shared, list) else []
+                yield _Operation(str(path), method, mapping(steps[method]), common, references, methods, collections)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,39 +132,61 @@ class _Operation:
     said: Mapping[str, Json]
     shared: list[Json]
     references: References
+    methods: frozenset[str]
+    collections: Collection[str]
 
-    def card(self, taken: set[str]) -> ToolCard:
-        """The operation as a tool, under a name that is still free."""
+    @property
+    def shown(self) -> str:
+        return f"{self.method.upper()} {self.path[:80]}"
+
+    @property
+    def id(self) -> str:
         own = self.said.get("operationId")
-        words = own if isinstance(own, str) and own.strip() else f"{self.method}_{self.path}"
-        plain = re.sub("_+", "_", _ODD.sub("_", words)).strip("_.-")[:_LONGEST] or self.method
-        name, number = plain, 2
-        while name in taken:
-            name, number = f"{plain[: _LONGEST - 6]}_{number}", number + 1
-        tags = self.said.get("tags")
-        named = [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
-        return ToolCard(name, self._description(), self._schema(), category=named[0] if named else "")
+        return own.strip() if isinstance(own, str) else ""
 
-    def _description(self) -> str:
+    @property
+    def name(self) -> str:
+        words = self.id or f"{self.method}_{self.path}"
+        return re.sub("_+", "_", _ODD.sub("_", words)).strip("_.-")[:LONGEST] or self.method
+
+    @property
+    def tags(self) -> list[str]:
+        tags = self.said.get("tags")
+        named = [" ".join(tag.split()) for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+        return [tag for tag in named if tag]
+
+    @property
+    def description(self) -> str:
         texts = [self.said.get(key) for key in ("summary", "description")]
         said = [text.strip() for text in texts if isinstance(text, str) and text.strip()]
-        return "\n".join(dict.fromkeys(said)) or f"{self.method.upper()} {self.path}"
+        return "\n".join(dict.fromkeys(said))
 
-    def _schema(self) -> dict[str, Json]:
-        properties: dict[str, Json] = {}
-        required: list[str] = []
+    @property
+    def line(self) -> str:
+        texts = (self.said.get(key) for key in ("summary", "description"))
+        said = (one_line(text) for text in texts if isinstance(text, str))
+        shown = f"{self.method} {self.path}".casefold()
+        told = next((text for text in said if text and text.casefold().replace(":", "") != shown), "")
+        return told or in_plain_words(self.method, self.path, self.methods, self.collections)
+
+    def arguments(self) -> tuple[dict[str, Json], dict[str, Place], bool]:
+        """The input schema, where each argument goes, and whether the schema is whole."""
+        found = _Arguments()
         bodies: list[tuple[Json, bool]] = [self._body()] if "requestBody" in self.said else []
+        whole = True
         for parameter in self._parameters():
             name, place = parameter.get("name"), parameter.get("in")
             if place == "body":
                 bodies.append((parameter.get("schema"), parameter.get("required") is True))
             elif isinstance(name, str) and name and place != "cookie":
-                properties[name] = self._described(parameter)
-                required += [name] if parameter.get("required") is True or place == "path" else []
-        for schema, needed in bodies:
-            self._add_body(properties, required, schema, needed=needed)
-        named = list(dict.fromkeys(required))
-        return {"type": "object", "properties": properties, **({"required": named} if named else {})}
+                schema, complete = self._described(parameter)
+                whole = whole and complete
+                found.add(schema, str(place), name, needed=parameter.get("required") is True or place == "path")
+        for said, needed in bodies:
+            schema, complete = self.references.resolved(said if said is not None else {})
+            whole = whole and complete
+            found.add_body(schema, needed=needed)
+        return found.schema(), found.places, whole
 
     def _parameters(self) -> list[Mapping[str, Json]]:
         """The operation's parameters override those of its path."""
@@ -237,25 +201,120 @@ class _Operation:
         kinds = sorted(content, key=lambda kind: "json" not in str(kind))
         return mapping(content[kinds[0]]).get("schema") if kinds else None, body.get("required") is True
 
-    def _described(self, parameter: Mapping[str, Json]) -> Json:
+    def _described(self, parameter: Mapping[str, Json]) -> tuple[Json, bool]:
         """A parameter's schema; in 2.0 it is part of the parameter itself."""
         kept = {key: parameter[key] for key in ("type", "items", "enum", "default", "format") if key in parameter}
         content = mapping(parameter.get("content"))
         schema = parameter.get("schema") or next((mapping(each).get("schema") for each in content.values()), None)
-        resolved = self.references.resolved(schema if schema is not None else kept)
+        resolved, whole = self.references.resolved(schema if schema is not None else kept)
         said = parameter.get("description")
         if isinstance(said, str) and isinstance(resolved, dict) and "description" not in resolved:
-            return {**resolved, "description": said}
-        return resolved
+            return {**resolved, "description": said}, whole
+        return resolved, whole
 
-    def _add_body(self, properties: dict[str, Json], required: list[str], schema: Json, *, needed: bool) -> None:
-        resolved = self.references.resolved(schema if schema is not None else {})
-        inner = mapping(mapping(resolved).get("properties"))
-        if inner and not set(inner) & set(properties):
-            properties.update(inner)
-            wanted = mapping(resolved).get("required")
-            required += [key for key in wanted if isinstance(key, str)] if needed and isinstance(wanted, list) else []
-            return
-        name = "body" if "body" not in properties else "request_body"
-        properties[name] = resolved
-        required += [name] if needed else []
+
+@dataclass(slots=True)
+class _Arguments:
+    properties: dict[str, Json] = field(default_factory=dict)
+    required: dict[str, None] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+
+    def add(self, schema: Json, place: str, name: str, *, needed: bool, whole: bool = False) -> None:
+        """Add an argument, under a name that providers accept and nothing else has."""
+        plain = name if _ARGUMENT.fullmatch(name) else re.sub("_+", "_", _ODD.sub("_", name)).strip("_.-")
+        plain = plain[:LONGEST] or "argument"
+        free = free_name(plain if plain not in self.properties else f"{place}_{plain}", self.properties)
+        self.properties[free] = schema
+        said = "" if whole else name if name != free else None
+        self.places[free] = Place.model_validate({"in": place, "name": said})
+        if needed:
+            self.required[free] = None
+
+    def add_body(self, schema: Json, *, needed: bool) -> None:
+        """Add the properties of a body that is an object, or the body as a whole."""
+        asked = mapping(without_answers(schema))
+        demanded = asked.get("required")
+        wanted = demanded if needed and isinstance(demanded, list) else []
+        for name, inner in mapping(asked.get("properties")).items():
+            self.add(inner, "body", name, needed=name in wanted)
+        if not mapping(mapping(schema).get("properties")):
+            self.add(dict(asked) if isinstance(schema, dict) else schema, "body", "body", needed=needed, whole=True)
+
+    def schema(self) -> dict[str, Json]:
+        """All arguments as one object."""
+        needed: dict[str, Json] = {"required": [*self.required]} if self.required else {}
+        return {"type": "object", "properties": self.properties, **needed}
+
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_MARKUP = re.compile(r"</?[A-Za-z][^<>]{0,200}>|^[#>*\s]+|[*`]{1,3}")
+
+
+def one_line(text: str) -> str:
+    """The first sentence of a text, without markup, on one line."""
+    plain = _MARKUP.sub("", text.strip())
+    paragraph = re.split(r"\n\s*\n", plain.strip())[0]
+    sentence = " ".join(_SENTENCE.split(" ".join(paragraph.split()))[0].split())
+    return sentence if len(sentence) <= _LINE else f"{sentence[: _LINE - 3].rsplit(' ', 1)[0]}..."
+
+
+_VERSION = re.compile(r"v\d+(?:[._]\d+)*|api|rest|wp-json", re.IGNORECASE)
+_VERBS = {
+    "get": "Get",
+    "put": "Update",
+    "post": "Create",
+    "delete": "Delete",
+    "options": "Ask what can be done with",
+    "head": "Look for",
+    "patch": "Update",
+    "trace": "Trace",
+}
+
+
+def in_plain_words(method: str, path: str, methods: Collection[str] = (), collections: Collection[str] = ()) -> str:
+    """What a request does, as people would say it: `POST /posts` creates a post, whatever HTTP calls it.
+
+    Args:
+        method: its method.
+        path: its path.
+        methods: all methods of that path: where there is PATCH, PUT replaces.
+        collections: paths that another path continues with a parameter.
+    """
+    steps = [step for step in path.split("/") if step and not _VERSION.fullmatch(step)]
+    nouns = [(in_words(step).lower(), _is_variable(after)) for step, after in _pairs(steps) if not _is_variable(step)]
+    if not nouns:
+        return f"{_VERBS[method]} the root"
+    (noun, one), (before, owned) = nouns[-1], nouns[-2] if len(nouns) > 1 else ("", False)
+    owner = f" of {_one(before)}" if owned else ""
+    many = _is_plural(noun) or path in collections
+    if method == "post" and not one and not many:
+        return f"{noun} {_one(before)}".capitalize() if owned else f"{before} {noun}".strip().capitalize()
+    verb = "Replace" if method == "put" and "patch" in methods else _VERBS[method]
+    if one or (method == "post" and many):
+        return f"{verb} {_one(noun)}{owner}"
+    if many:
+        return f"{'List' if method == 'get' else verb} {noun}{owner}"
+    return f"{verb} {noun}{owner}" if owned else f"{verb} {before} {noun}".replace("  ", " ")
+
+
+def _pairs(steps: list[str]) -> Iterator[tuple[str, str]]:
+    return zip(steps, [*steps[1:], ""], strict=True)
+
+
+def _is_variable(step: str) -> bool:
+    return step.startswith(("{", ":"))
+
+
+def _is_plural(noun: str) -> bool:
+    return noun.endswith("s") and not noun.endswith(("ss", "us", "is", "news"))
+
+
+def _one(noun: str) -> str:
+    """One of them, with its article."""
+    if noun.endswith("ies") and len(noun) > 4:
+        single = f"{noun[:-3]}y"
+    elif noun.endswith(("sses", "shes", "ches", "xes", "zes")):
+        single = noun[:-2]
+    else:
+        single = noun[:-1] if _is_plural(noun) else noun
+    return f"{'an' if single[:1] in set('aeiou') else 'a'} {single}"
