@@ -765,6 +765,12 @@ export interface components {
              */
             forget: string[];
             /**
+             * Forget Type
+             * @description the type of the removed entities; by default any
+             * @default
+             */
+            forget_type: string;
+            /**
              * Forget All
              * @description whether to clear the memory first
              * @default false
