@@ -119,6 +119,6 @@ class MemorySpec(FileModel):
     )
     keys: dict[str, Texts] = Field(
         default_factory=dict,
-        description="entity type to the keys or paths that may contain what tools accept instead of its id; `*` for all "
-        "other types",
+        description="entity type to the keys or paths that may contain what tools accept instead of its id; `*` for "
+        "all other types",
     )

@@ -140,6 +140,7 @@ class TurnFields(FileModel):
         default_factory=dict, description="files for sections, by their path in the agent file; null for a missing one"
     )
     gates: GatesEntry = Field(GatesEntry.usual(), description="switches that turn tools on and off")
+    access: str = Field("", description="what the user may do: one of the agent file's named sets of gates")
     environment: Texts | None = Field(
         None,
         description="names of the environment variables that are set, for skills; if omitted, they are not checked",
@@ -203,6 +204,7 @@ def to_turn(file: TurnFields, inputs: Mapping[str, Json]) -> Turn:
         variant=file.variant,
         files={path: FileText(path, text) for path, text in file.files.items()},
         gates=file.gates.to_gates(),
+        access=file.access,
         environment=file.environment,
         messages=messages_from_json(file.messages, "turn.messages"),
         summary=Summary(file.summary.text, file.summary.covers, file.summary.upto),

@@ -54,9 +54,11 @@ class _Gone:
         if self._kind not in ("", entity.type):
             return False
         at = _id_keys(entity.type, self._spec)
-        if at not in self._ids:
-            self._ids[at] = {_first(item, at) if isinstance(item, Mapping) else identifier(item) for item in self._items}
-        return not self._ids[at].isdisjoint({entity.id, entity.key or entity.id})
+        gone = self._ids.get(at)
+        if gone is None:
+            named = (_first(item, at) if isinstance(item, Mapping) else identifier(item) for item in self._items)
+            gone = self._ids[at] = {*named}
+        return not gone.isdisjoint({entity.id, entity.key or entity.id})
 
 
 _LONGEST_TYPE = 100
