@@ -159,6 +159,11 @@ class TurnFields(FileModel):
         "so",
     )
 
+    @property
+    def spoken(self) -> dict[str, Json] | None:
+        """The current message as a mapping."""
+        return {"role": "user", "content": self.message} if isinstance(self.message, str) else self.message
+
 
 class TurnFile(TurnFields):
     """What the host knows about one call, in a file."""
@@ -182,6 +187,17 @@ class ConversationFile(FileModel):
         min_length=1,
     )
 
+    @property
+    def talk(self) -> tuple[TurnFile, ...]:
+        """The turns, each with the messages of those before it, as a host would send them, unless it has its own."""
+        made: list[TurnFile] = []
+        said: tuple[dict[str, Json], ...] = ()
+        for turn in self.turns:
+            own = "messages" in turn.model_fields_set
+            made.append(turn if own else turn.model_copy(update={"messages": said}))
+            said = (*made[-1].messages, *((turn.spoken,) if turn.spoken else ()))
+        return tuple(made)
+
 
 def to_turn(file: TurnFields, inputs: Mapping[str, Json]) -> Turn:
     """The turn with these inputs.
@@ -189,7 +205,6 @@ def to_turn(file: TurnFields, inputs: Mapping[str, Json]) -> Turn:
     Raises:
         InputError: naming everything that is wrong in a message.
     """
-    current = {"role": "user", "content": file.message} if isinstance(file.message, str) else file.message
     return Turn(
         inputs=inputs,
         memory=Memory(tuple(entry.to_entity() for entry in file.memory)),
@@ -208,7 +223,7 @@ def to_turn(file: TurnFields, inputs: Mapping[str, Json]) -> Turn:
         environment=file.environment,
         messages=messages_from_json(file.messages, "turn.messages"),
         summary=Summary(file.summary.text, file.summary.covers, file.summary.upto),
-        message=messages_from_json([current], "turn.message")[0] if current else None,
+        message=messages_from_json([file.spoken], "turn.message")[0] if file.spoken else None,
         query=file.query,
         metadata=file.metadata,
         ephemeral=file.ephemeral,

@@ -81,9 +81,7 @@ def _all_or_listed(value: Any) -> Any:
 _PATTERN_SCHEMA: dict[str, Any] = {"type": "string", "pattern": _PATTERN}
 _PATTERNS_SCHEMA: dict[str, Any] = {"type": "array", "items": _PATTERN_SCHEMA}
 NamesOrPatterns = Annotated[
-    tuple[ToolPattern, ...],
-    BeforeValidator(_texts),
-    WithJsonSchema({"anyOf": [_PATTERN_SCHEMA, _PATTERNS_SCHEMA]}),
+    tuple[ToolPattern, ...], BeforeValidator(_texts), WithJsonSchema({"anyOf": [_PATTERN_SCHEMA, _PATTERNS_SCHEMA]})
 ]
 """Tools by name or pattern: one, or a list."""
 

@@ -174,7 +174,7 @@ def read_turns(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:
     source = read_text(path)
     document = read_yaml(source.text, source.name)
     if kind_of(document.value) == "conversation":
-        return document, validate(document, ConversationFile).turns
+        return document, validate(document, ConversationFile).talk
     refuse_other_kind(document, "turn")
     return document, (validate(document, TurnFile),)
 
