@@ -302,14 +302,22 @@ class Conversation:
         total = self._hooks.agent.spec.memory.total
         self._state = replace(self._state, memory=Memory(newest(known, total)))
 
-    def forget(self, *ids: str) -> None:
+    def forget(self, *ids: str, type: str = "") -> None:  # noqa: A002 - as in `Entity`
         """Remove the entities with these ids or keys from the working memory; without any, remove all.
+
+        Args:
+            *ids: the ids or keys.
+            type: the type of the entities; empty for any, since ids of several types may be the same.
 
         Raises:
             InputError: with each id that is not a string.
         """
-        gone = set(admit(tuple[str, ...], ids, "ids"))
-        kept = tuple(e for e in self._state.memory.entities if ids and not {e.id, e.key or e.id} & gone)
+        gone, kind = set(admit(tuple[str, ...], ids, "ids")), admit(str, type, "type")
+        kept = tuple(
+            entity
+            for entity in self._state.memory.entities
+            if kind not in ("", entity.type) or (ids and not {entity.id, entity.key or entity.id} & gone)
+        )
         self._state = replace(self._state, memory=Memory(kept))
 
     def _found(self) -> Discoveries:

@@ -426,6 +426,11 @@ class Engine:
         return tuple(self.agent.spec.variants)
 
     @property
+    def access(self) -> tuple[str, ...]:
+        """The valid values of `Turn.access`."""
+        return tuple(self.agent.spec.access)
+
+    @property
     def sections(self) -> tuple[str, ...]:
         """The ids of the sections of a call without profile and variant, in order."""
         return tuple(section.id for section in self.agent.sections)

@@ -69,7 +69,7 @@ TURN = Turn(
     tools=("tool_search", "cms_listPages"),
     discovered=("cms_listPages",),
     files={"SOUL.md": FileText("SOUL.md", "Be kind.")},
-    gates=Gates(enabled=("cms_listPages",), flags={"beta": True}),
+    gates=Gates(enabled=("cms_listPages",), secrets=("KEY",)),
     environment=("HOME",),
     messages=(
         Message("user", "Hello", id="m1"),

@@ -210,6 +210,11 @@ export interface components {
             /** Variants */
             variants: string[];
             /**
+             * Access
+             * @description the names of what a user may do: one for each `access` of a turn
+             */
+            access: string[];
+            /**
              * Reload
              * @enum {string}
              */
@@ -487,6 +492,7 @@ export interface components {
              *         "flags": {},
              *         "harness": []
              *       },
+             *       "access": "",
              *       "messages": [],
              *       "summary": {
              *         "covers": 0,
@@ -764,6 +770,12 @@ export interface components {
              * @default []
              */
             forget: string[];
+            /**
+             * Forget Type
+             * @description the type of the removed entities; by default any
+             * @default
+             */
+            forget_type: string;
             /**
              * Forget All
              * @description whether to clear the memory first
@@ -1150,6 +1162,12 @@ export interface components {
              *     }
              */
             gates: components["schemas"]["GatesEntry"];
+            /**
+             * Access
+             * @description what the user may do: one of the agent file's named sets of gates
+             * @default
+             */
+            access: string;
             /**
              * Environment
              * @description names of the environment variables that are set, for skills; if omitted, they are not checked

@@ -83,6 +83,7 @@ export class Cuecard {
     conversation?: string;
     entities?: Entity[];
     forget?: string[];
+    forget_type?: string;
     forget_all?: boolean;
     ended?: boolean;
   }) {

@@ -70,10 +70,10 @@ export class Conversation {
     return this.#client.searchTools({ ...this.#agent, ...known, query, ...(limit === undefined ? {} : { limit }) });
   }
 
-  /** Put what was touched by other ways into the working memory, or take out what is gone. */
-  async remember(entities: Entity[], forget: string[] = []): Promise<Entity[]> {
+  /** Put what was touched by other ways into the working memory, or take out what is gone, of one type or of any. */
+  async remember(entities: Entity[], forget: string[] = [], type = ""): Promise<Entity[]> {
     const known = this.text === undefined ? {} : { conversation: this.text };
-    const told = await this.#client.remember({ ...this.#agent, ...known, entities, forget });
+    const told = await this.#client.remember({ ...this.#agent, ...known, entities, forget, ...(type && { forget_type: type }) });
     this.text = told.conversation;
     return told.memory;
   }

@@ -10,10 +10,11 @@ from cuecard.agent.results import ResultForms
 from cuecard.agent.sections.layout import Layout
 from cuecard.agent.sections.section import PROTOCOLS, Section, SkillsFill
 from cuecard.agent.sections.selections import Edition
-from cuecard.agent.specification import core_tools, is_pattern
+from cuecard.agent.specification import core_tools
 from cuecard.catalogue.catalogue import Catalogue
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.models_file import ModelsFile
+from cuecard.config.values import is_pattern
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Cut, FileText, Turn
 from cuecard.model.tools import Skill
@@ -114,17 +115,18 @@ class Agent:
             return self.editions[profile, variant]
         raise InputError(self.unknown_selection(profile, variant))
 
-    def unknown_selection(self, profile: str, variant: str) -> list[Problem]:
-        """The problem of an unknown profile or variant."""
+    def unknown_selection(self, profile: str, variant: str, access: str = "") -> list[Problem]:
+        """The problem of an unknown profile, variant or access."""
 
         def hint(name: str, kind: str, known: Mapping[str, object]) -> str:
-            return did_you_mean(name, known) or f"this agent has no {kind}s"
+            return did_you_mean(name, known) or f"this agent has no {kind}{'' if kind == 'access' else 's'}"
 
         return [
             Problem("unknown-selection", f"there is no {kind} `{name}`", hint(name, kind, known), f"turn.{kind}")
             for kind, name, known in (
                 ("profile", profile, self.spec.profiles),
                 ("variant", variant, self.spec.variants),
+                ("access", access, self.spec.access),
             )
             if name and name not in known
         ]

@@ -12,7 +12,7 @@ from cuecard.agent.assembly import Assembly
 from cuecard.agent.checks.budget import CountedAgent, over_budget
 from cuecard.agent.checks.inputs import check_inputs, check_words, refuse_escaped, refuse_invisible
 from cuecard.agent.checks.partials import check_partials
-from cuecard.agent.checks.tools import check_asked, check_file_order, check_tools
+from cuecard.agent.checks.tools import check_asked, check_file_order, check_gates, check_named, check_tools
 from cuecard.agent.host_functions import (
     LoadHelpers,
     NamedRanker,
@@ -107,7 +107,8 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
     problems += check_words(document, spec.words, assembly.layout.guard) if assembly else ()
     results = ResultTexts(world)
     known = told.known if sources.instructions else None
-    problems += [*results.problems, *check_results(document, results.forms, known, spec.tools.search.tool)]
+    problems += [*results.problems, *check_named(document, spec, known)]
+    problems += check_results(document, results.forms, spec.tools.search.tool)
     partials = _partials(sources, memo)
     problems += _check_sections(world, assembly, partials, cards, results) if assembly else ()
     asked = check_asked((use for each in assembly.all_compiled for use in each.uses), known) if assembly else ()
@@ -174,6 +175,8 @@ def _invisible(sources: AgentSources, memo: Memo) -> Iterator[Problem]:
 def _check_tools(world: World, told: Instructions) -> Iterator[Problem]:
     if world.sources.instructions:
         yield from check_tools(world.document, world.spec, told.known)
+        categories = frozenset(card.category for card in told.cards.values())
+        yield from check_gates(world.document, world.spec, told.known, categories)
         yield from check_file_order(world.document, world.spec, world.sources.instructions)
 
 

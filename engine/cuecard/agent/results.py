@@ -8,11 +8,10 @@ from fnmatch import fnmatchcase
 from functools import partial
 
 from cuecard.agent.sections.elements import line_starts
-from cuecard.agent.specification import is_pattern
 from cuecard.agent.world import World
 from cuecard.config.documents.document import Document, Path, inline_problem, problem_at
 from cuecard.config.results_spec import ResultSpec
-from cuecard.errors import DidYouMean, Problem, TemplateError, did_you_mean
+from cuecard.errors import Problem, TemplateError, did_you_mean
 from cuecard.records import dataclass
 from cuecard.template import Helper, Limits, Template, compile_template, element_names
 from cuecard.template.guards.layout import LayoutGuard, layout_guard
@@ -144,22 +143,13 @@ def _own(*texts: str) -> LayoutGuard | None:
     return layout_guard(usable) if usable else None
 
 
-def check_results(
-    document: Document, forms: Sequence[ResultForm], known: frozenset[str] | None, search: str
-) -> Iterator[Problem]:
-    """Problems of unknown tool names, if the tools are known (not None), and of the search tool."""
+def check_results(document: Document, forms: Sequence[ResultForm], search: str) -> Iterator[Problem]:
+    """Problems of entries without an effect, and of the search tool."""
     for form in forms:
-        at, several = ("results", form.name), is_pattern(form.name)
+        at = ("results", form.name)
         if form.name == search:
             message = f"`{search}` is the search tool, whose results are sent as they are"
             yield document.problem(at, "no-effect", message, "remove it", key=True)
-        elif known is not None and not several and form.name not in known:
-            message = f"no tool is called `{form.name}`"
-            hint = DidYouMean(form.name, known)
-            yield document.problem(at, "unknown-tool", message, hint, key=True, severity="warning")
-        elif known is not None and several and not any(fnmatchcase(name, form.name) for name in known):
-            message = f"no tool has a name like `{form.name}`"
-            yield document.problem(at, "unknown-tool", message, "remove it", key=True, severity="warning")
         yield from _silent(document, form)
         yield from _usual(document, form, [each.name for each in forms if each is not form])
 

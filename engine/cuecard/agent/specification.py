@@ -18,6 +18,7 @@ from cuecard.config.models_file import SHIPPED_PROVIDERS, ModelsFile, unknown_pr
 from cuecard.config.section_layers import says_something, section_id
 from cuecard.config.sections.section_spec import SOURCES
 from cuecard.config.template_layers import outline_core
+from cuecard.config.values import is_pattern
 from cuecard.errors import Problem, SpecError
 from cuecard.records import dataclass
 
@@ -125,11 +126,6 @@ def _read(source: SourceText) -> tuple[ModelsFile | None, tuple[Problem, ...]]:
     except SpecError as error:
         return None, error.problems
     return file, (*document.warnings, *unknown_providers(document, file, SHIPPED_PROVIDERS))
-
-
-def is_pattern(name: str) -> bool:
-    """Whether a name in a file stands for any number of tools."""
-    return "*" in name or "?" in name
 
 
 def core_tools(spec: ToolsSpec, known: Iterable[str]) -> tuple[str, ...]:

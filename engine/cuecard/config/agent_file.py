@@ -8,7 +8,7 @@ from cuecard.config.documents.validation import FileModel
 from cuecard.config.history_spec import HistorySpec, StackSpec
 from cuecard.config.results_spec import MemorySpec, Results
 from cuecard.config.sections.section_spec import LayoutSpec, SectionId, SectionSpec, SelectionSpec
-from cuecard.config.sections.sources_spec import VisibilitySpec
+from cuecard.config.sections.sources_spec import AccessSpec, VisibilitySpec
 from cuecard.config.tools_spec import AheadSpec, CuesSpec, Helpers, SearchSpec
 from cuecard.config.values import InputType, Name, NamesAndPatterns, Texts, as_tuple
 from cuecard.config.words_spec import WordsSpec
@@ -165,6 +165,11 @@ class AgentFile(FileModel):
     )
     variants: dict[SectionId, SelectionSpec] = Field(
         default_factory=dict, description="named changes that a call can choose on top of a profile"
+    )
+    access: dict[SectionId, AccessSpec] = Field(
+        default_factory=dict,
+        description="which tools each kind of user may have, such as `editor`: the turn names one; `default` is for "
+        "turns that name none",
     )
     whitespace: Literal["keep", "compact", "paragraphs"] = Field(
         "keep",

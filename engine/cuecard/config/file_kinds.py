@@ -41,7 +41,7 @@ _OF_TURNS = frozenset(
 )
 """Keys that only a turn file has."""
 
-_OF_SEVERAL = frozenset(("inputs", "memory", "history", "delivery", "messages", "tools", "metadata", "query"))
+_OF_SEVERAL = frozenset(("inputs", "memory", "history", "delivery", "messages", "tools", "metadata", "query", "access"))
 """Further keys of a turn file; other kinds have some of them."""
 
 _OF_ENTRIES = frozenset((*CUES, "description", "phrases"))

@@ -72,11 +72,13 @@ class ForgetSpec(FileModel):
 
     at: str = Field(
         "",
-        description="path to their ids or keys, or to objects with an `id` (one or a list); empty for the result "
+        description="path to their ids or keys, or to objects that hold an id (one or a list); empty for the result "
         "itself",
     )
     when: str = Field("", description="a key of the result that must be true for this rule to apply")
-    type: str = Field("", description="the type of the removed entities; empty for any")
+    type: str = Field(
+        "", description="the type of the removed entities; empty for the type that `types` gives the tool, else for any"
+    )
 
 
 def _one_or_more(value: Any) -> Any:
@@ -105,11 +107,18 @@ class MemorySpec(FileModel):
     types: dict[str, str] = Field(
         default_factory=dict, description="tool name pattern (`*` and `?`) to entity type; the first match wins"
     )
+    ids: dict[str, Texts] = Field(
+        default_factory=dict,
+        description="entity type to the keys or paths that may contain its id, by default `id`; `*` for all other "
+        "types",
+    )
     names: dict[str, Texts] = Field(
-        default_factory=dict, description="entity type to the keys that may contain its name; `*` for all other types"
+        default_factory=dict,
+        description="entity type to the keys or paths (`title.rendered`) that may contain its name; `*` for all other "
+        "types",
     )
     keys: dict[str, Texts] = Field(
         default_factory=dict,
-        description="entity type to the keys that may contain what tools accept instead of its id; `*` for all other "
-        "types",
+        description="entity type to the keys or paths that may contain what tools accept instead of its id; `*` for "
+        "all other types",
     )

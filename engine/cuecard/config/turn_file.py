@@ -142,6 +142,7 @@ class TurnFields(FileModel):
         default_factory=dict, description="files for sections, by their path in the agent file; null for a missing one"
     )
     gates: GatesEntry = Field(GatesEntry.usual(), description="switches that turn tools on and off")
+    access: str = Field("", description="what the user may do: one of the agent file's named sets of gates")
     environment: Texts | None = Field(
         None,
         description="names of the environment variables that are set, for skills; if omitted, they are not checked",
@@ -159,6 +160,11 @@ class TurnFields(FileModel):
         description="tools found ahead by the user's words; if omitted, they are searched for if the agent file says "
         "so",
     )
+
+    @property
+    def spoken(self) -> dict[str, Json] | None:
+        """The current message as a mapping."""
+        return {"role": "user", "content": self.message} if isinstance(self.message, str) else self.message
 
 
 class TurnFile(TurnFields):
@@ -183,6 +189,17 @@ class ConversationFile(FileModel):
         min_length=1,
     )
 
+    @property
+    def talk(self) -> tuple[TurnFile, ...]:
+        """The turns, each with the messages of those before it, as a host would send them, unless it has its own."""
+        made: list[TurnFile] = []
+        said: tuple[dict[str, Json], ...] = ()
+        for turn in self.turns:
+            own = "messages" in turn.model_fields_set
+            made.append(turn if own else turn.model_copy(update={"messages": said}))
+            said = (*made[-1].messages, *((turn.spoken,) if turn.spoken else ()))
+        return tuple(made)
+
 
 def to_turn(file: TurnFields, inputs: Mapping[str, Json]) -> Turn:
     """The turn with these inputs.
@@ -190,7 +207,6 @@ def to_turn(file: TurnFields, inputs: Mapping[str, Json]) -> Turn:
     Raises:
         InputError: naming everything that is wrong in a message.
     """
-    current = {"role": "user", "content": file.message} if isinstance(file.message, str) else file.message
     return Turn(
         inputs=inputs,
         memory=Memory(tuple(entry.to_entity() for entry in file.memory)),
@@ -205,10 +221,11 @@ def to_turn(file: TurnFields, inputs: Mapping[str, Json]) -> Turn:
         variant=file.variant,
         files={path: FileText(path, text) for path, text in file.files.items()},
         gates=file.gates.to_gates(),
+        access=file.access,
         environment=file.environment,
         messages=messages_from_json(file.messages, "turn.messages"),
         summary=Summary(file.summary.text, file.summary.covers, file.summary.upto),
-        message=messages_from_json([current], "turn.message")[0] if current else None,
+        message=messages_from_json([file.spoken], "turn.message")[0] if file.spoken else None,
         query=file.query,
         metadata=file.metadata,
         ephemeral=file.ephemeral,

@@ -78,17 +78,23 @@ def _all_or_listed(value: Any) -> Any:
     return tuple(value)
 
 
+_PATTERN_SCHEMA: dict[str, Any] = {"type": "string", "pattern": _PATTERN}
+_PATTERNS_SCHEMA: dict[str, Any] = {"type": "array", "items": _PATTERN_SCHEMA}
+NamesOrPatterns = Annotated[
+    tuple[ToolPattern, ...], BeforeValidator(_texts), WithJsonSchema({"anyOf": [_PATTERN_SCHEMA, _PATTERNS_SCHEMA]})
+]
+"""Tools by name or pattern: one, or a list."""
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name in a file stands for any number of tools."""
+    return "*" in name or "?" in name
+
+
 NamesAndPatterns = Annotated[
     tuple[ToolPattern, ...],
     BeforeValidator(_all_or_listed),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"const": "all"},
-                {"type": "array", "items": {"type": "string", "pattern": _PATTERN}},
-            ]
-        }
-    ),
+    WithJsonSchema({"anyOf": [{"const": "all"}, _PATTERNS_SCHEMA]}),
 ]
 """Tools by name or pattern; `all` is short for the pattern that every name matches."""
 

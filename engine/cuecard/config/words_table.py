@@ -205,6 +205,12 @@ WORDS: Final[Mapping[str, Word]] = MappingProxyType(
             "{tool} was called but is not active; {search} is the search tool",
             "tool search",
         ),
+        "tools.denied": Word(
+            "`{tool}` is not for this user, and no search finds it. Use other tools, or tell the user what cannot be "
+            "done.",
+            "{tool} was called, and this user may not have it",
+            "tool",
+        ),
         "tools.withheld": Word(
             "`{tool}` is not active: there is no room left for its instructions. Use other tools, or tell the "
             "user what cannot be done.",

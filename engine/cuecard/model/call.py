@@ -52,6 +52,7 @@ class CallTools:
         looks_ahead: whether the agent searched with the user's own words as the system prompt was made.
         offers_search: whether the conversation has a search tool, decided as the system prompt was made: only where an
             available tool was not active.
+        denied: the tools of the turn that its gates, its access, its profile or its variant take away.
     """
 
     available: tuple[str, ...] = ()
@@ -70,6 +71,7 @@ class CallTools:
     brought: Mapping[str, int] = field(default_factory=dict)
     looks_ahead: bool = False
     offers_search: bool = field(default=True, metadata=LATER)
+    denied: tuple[str, ...] = field(default=(), metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,6 +154,7 @@ class Configuration:
         variant: the changes on top of the profile; empty for none.
         reload: the policy by which the engine was chosen, if its files are watched; `append` only in what was stored
             while there was such a policy.
+        access: the named set of gates that the user passed; empty for none.
     """
 
     agent: str
@@ -162,6 +163,7 @@ class Configuration:
     profile: str = ""
     variant: str = ""
     reload: ReloadPolicy | Literal["append"] | None = None
+    access: str = field(default="", metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ class Turn:
         variant: the changes on top of the profile.
         files: files that the host supplies for sections, by their path in the agent file.
         gates: switches that turn tools on and off.
+        access: what the user may do: one of the agent file's named sets of gates, which hold besides `gates`.
         environment: the names of the environment variables that are set, for skills that need some; None if unknown.
         messages: the conversation before the current message, oldest first, for the agent's history policy.
         summary: the summary stored with the conversation.
@@ -89,6 +90,7 @@ class Turn:
     variant: str = ""
     files: Mapping[str, FileText] = field(default_factory=dict)
     gates: Gates = field(default_factory=Gates)
+    access: str = ""
     environment: tuple[str, ...] | None = None
     messages: tuple[Annotated[Message, agreed], ...] = ()
     summary: str | Summary = ""

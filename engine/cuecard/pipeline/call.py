@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from cuecard.agent import PROTOCOLS
-from cuecard.model import Call, CallPrompt, CallRecord, DeliveryChoice
+from cuecard.model import Call, CallPrompt, CallRecord, Configuration, DeliveryChoice
 from cuecard.model.messages import Summary
 from cuecard.pipeline.fingerprints import fingerprints
 from cuecard.pipeline.history.selection import HistoryCut, select
@@ -16,6 +16,7 @@ from cuecard.pipeline.request import CallRequest, configuration_of
 from cuecard.pipeline.sections import CallSections, given_of
 from cuecard.pipeline.tools import ToolPlan
 from cuecard.records import dataclass
+from cuecard.sources.gates import access_of
 from cuecard.template import clean
 
 
@@ -49,6 +50,12 @@ def _quoted(request: CallRequest, summary: str | Summary) -> str | Summary:
     return text if isinstance(summary, str) else replace(summary, text=text)
 
 
+def _configuration(request: CallRequest) -> Configuration:
+    turn, made = request.turn, configuration_of(request.agent)
+    access = access_of(request.agent.spec, turn)
+    return replace(made, profile=turn.profile, variant=turn.variant, reload=turn.reload, access=access)
+
+
 def make_call(request: CallRequest, parts: CallParts) -> Call:
     """The call, as if it were the first of its conversation."""
     agent, turn, made = request.agent, request.turn, parts.sections
@@ -56,7 +63,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
     added = TurnMessages(turn.message, parts.values.metadata, "" if request.apart else turn.ephemeral)
     stacked = stack(system, parts.history, added, agent.spec.messages, agent.gate.quoted, section_messages(made.spoken))
     return Call(
-        configuration=replace(configuration_of(agent), profile=turn.profile, variant=turn.variant, reload=turn.reload),
+        configuration=_configuration(request),
         delivery=parts.delivery,
         tools=replace(parts.plan.tools, told=_told(request, parts)),
         prompt=CallPrompt(made.segments, made.bodies, messages=plain_messages(stacked.messages), passing=made.passing),

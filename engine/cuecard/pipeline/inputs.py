@@ -9,13 +9,14 @@ import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from datetime import datetime
+from functools import reduce
 
 from pydantic import AwareDatetime
 
 from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY, Agent
 from cuecard.config.agent_file import InputSpec
 from cuecard.config.values import is_of_type
-from cuecard.errors import Problem, did_you_mean, visible
+from cuecard.errors import Problem, did_you_mean, inside, visible
 from cuecard.model import (
     Clock,
     Cut,
@@ -33,10 +34,12 @@ from cuecard.model.argument_problems import refuse
 from cuecard.model.boundary import AnyJson, Given, admit
 from cuecard.model.json_values import exact_body, texts_in
 from cuecard.model.messages import Message, Summary, ToolCall
+from cuecard.model.turn import Gates
 from cuecard.pipeline.discovery import record_of
 from cuecard.pipeline.request import CallRequest
 from cuecard.records import dataclass
 from cuecard.sources.clock import date_text
+from cuecard.sources.gates import unknown_in_gates
 from cuecard.sources.memory import memory_text, remember
 from cuecard.template import clean, refuse_controls
 from cuecard.template.guards.characters import has_controls, without_controls
@@ -55,7 +58,7 @@ def problems_of(agent: Agent, given: Given, *, with_inputs: bool = True) -> list
     found: list[Problem] = []
     if "turn" in given:
         turn = given["turn"] or Turn()
-        found += agent.unknown_selection(turn.profile, turn.variant)
+        found += [*agent.unknown_selection(turn.profile, turn.variant, turn.access), *_gate_problems(agent, turn)]
         found += _turn_problems(agent, turn) if with_inputs else ()
     for name in ("history", "results"):
         if results := given.get(name):
@@ -202,6 +205,15 @@ def _turn_problems(agent: Agent, turn: Turn) -> Iterator[Problem]:
     for name in ("metadata", "ephemeral", "query"):
         if value := getattr(turn, name):
             yield from refuse_controls(value, f"turn.{name}")
+
+
+def _gate_problems(agent: Agent, turn: Turn) -> Iterator[Problem]:
+    """The names in gates that belong to nothing: a misspelt one would leave a tool to everybody."""
+    rules, catalogue = agent.spec.tools.visibility, agent.catalogue
+    if turn.gates != Gates():
+        known = catalogue if turn.tools is None else {*catalogue, *turn.tools}
+        for path, code, message, hint in unknown_in_gates(turn.gates, rules, known):
+            yield Problem(code, visible(message), hint, reduce(inside, path, "turn.gates"))
 
 
 def _message_problems(message: Message) -> Iterator[Problem]:

@@ -27,6 +27,7 @@ from cuecard.pipeline.segments import (
 )
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, SourceInput
+from cuecard.sources.gates import gates_of
 from cuecard.template import trusted
 from cuecard.template.guards.gate import report
 from cuecard.template.rules import TOOL
@@ -333,7 +334,7 @@ def _given(request: CallRequest, values: Mapping[str, Json], there: Sequence[str
     agent, turn = request.agent, request.turn
     known = turn.tools is not None or len(agent.catalogue) > 0
     cards = tuple(agent.catalogue[name] for name in there) if known else None
-    files, gates, environment = agent.files, turn.gates, turn.environment
+    files, (gates, _), environment = agent.files, gates_of(agent.spec, turn), turn.environment
     return SourceInput(values, request.now, cards, files, turn.files, gates, environment, said_in(turn))
 
 
@@ -357,7 +358,8 @@ def given_of(request: CallRequest) -> CallGiven | None:
     if not any(section.fill and section.reads & stepwise for section in agent.edition(turn.profile, turn.variant)):
         return None
     known = turn.tools is not None or len(agent.catalogue) > 0
-    return CallGiven(request.now.isoformat(), known, turn.files, turn.gates, turn.environment, said_in(turn))
+    gates, _ = gates_of(agent.spec, turn)
+    return CallGiven(request.now.isoformat(), known, turn.files, gates, turn.environment, said_in(turn))
 
 
 def said_in(turn: Turn) -> str:

@@ -47,7 +47,10 @@ _BLOCKS = {
 _CHANGED = "changed since the previous call"
 
 _FIELDS = {
-    kind: attrgetter(*(field.name for field in fields(kind)))
+    kind: (
+        attrgetter(*(field.name for field in fields(kind) if not field.metadata)),
+        [field.name for field in fields(kind) if field.metadata],
+    )
     for kind in (
         *(Configuration, DeliveryChoice, SectionRecord, TokenTotals, TokenSource),
         *(Discovery, Cut, Diagnostic, SourceRow),
@@ -112,7 +115,9 @@ def _fingerprint(manifest: Manifest) -> str:
 
 
 def _flat(value: Any) -> Any:
-    return _FIELDS[type(value)](value)
+    """The values of a record; fields that its format did not have at first count where they say something."""
+    usual, later = _FIELDS[type(value)]
+    return (*usual(value), *(told for name in later if (told := getattr(value, name))))
 
 
 def _cut_short(request: StepRequest) -> Iterator[Cut]:
@@ -268,6 +273,7 @@ def _refusals(request: StepRequest, placed: Placement) -> Refusals:
     agent, there = request.agent, request.call.tools.available
     words = agent.spec.words.tools
     said = {w.tool: words.withheld.replace("{tool}", w.tool) for w in placed.withheld if w.tool in there}
+    said |= {name: words.denied.replace("{tool}", name) for name in request.call.tools.denied}
     if not request.call.tools.offers_search:
         said[agent.search_tool] = agent.spec.words.search.nothing_left
     return Refusals(agent.catalogue.names, words.inactive, agent.search_tool, said)

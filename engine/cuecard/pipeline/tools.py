@@ -12,7 +12,7 @@ from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fit import NOT_SHOWN
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.records import dataclass
-from cuecard.sources.tools import excluded_tools, visible
+from cuecard.sources.gates import excluded_tools, gates_of, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,8 @@ def existing_tools(request: CallRequest) -> ToolPlan:
     wanted = [card for name, card in catalogue.items() if chosen is None or name in chosen]
     cards, closed = _behind_gates(agent, turn, wanted)
     tools = tuple([card.name for card in cards])
+    passed = frozenset(tools)
+    denied = tuple(card.name for card in wanted if card.name not in passed) if closed else ()
     cuts = [*_strange(agent, turn), *closed]
     cuts += [Cut(name, "core tool that does not exist for this call") for name in named if name not in tools]
     initial, matching = (tuple(name for name in each if name in tools) for each in (dict.fromkeys(named), agent.core))
@@ -48,6 +50,7 @@ def existing_tools(request: CallRequest) -> ToolPlan:
         called=found.called,
         named=found.named,
         looks_ahead=agent.spec.tools.ahead is not None,
+        denied=denied,
     )
     return ToolPlan(planned, (*cuts, *dropped), tuple(name for name in matching if name not in initial))
 
@@ -165,9 +168,10 @@ def _to_show(found: Discoveries, tools: CallTools) -> tuple[tuple[Discovery, ...
 
 def _behind_gates(agent: Agent, turn: Turn, wanted: Sequence[ToolCard]) -> tuple[Sequence[ToolCard], tuple[Cut, ...]]:
     spec, excluded = agent.spec.tools.visibility, excluded_tools(agent.spec, turn.profile, turn.variant)
-    if not (spec.model_fields_set or excluded) and turn.gates == Gates():
+    gates, access = gates_of(agent.spec, turn)
+    if not (spec.model_fields_set or excluded or access) and gates == Gates():
         return wanted, ()
-    return visible(wanted, turn.gates, spec, excluded=excluded)
+    return visible(wanted, gates, spec, excluded=excluded, access=access)
 
 
 def _strange(agent: Agent, turn: Turn) -> dict[Cut, None]:
@@ -178,17 +182,6 @@ def _strange(agent: Agent, turn: Turn) -> dict[Cut, None]:
         Cut(name, "unknown tool: named by the turn, but not in the catalogue")
         for name in names
         if name not in catalogue
-    ]
-    gates = dict.fromkeys((*turn.gates.enabled, *(turn.gates.allowed or ()), *turn.gates.blocked))
-    unknown += [
-        Cut(name, "unknown tool: named by the gates, but not in the catalogue")
-        for name in gates
-        if name not in catalogue
-    ]
-    unknown += [
-        Cut(category, "unknown harness category: named by the gates, `tools.visibility.harness` does not")
-        for category in turn.gates.harness
-        if category not in agent.spec.tools.visibility.harness
     ]
     absent = [name for name in turn.discovered if there is not None and name in catalogue and name not in there]
     return dict.fromkeys([*unknown, *(Cut(name, "discovered, but does not exist for this call") for name in absent)])

@@ -157,6 +157,7 @@ def _agent(agent: ServedAgent) -> dict[str, Json]:
         "inputs": [_input(name, spec) for name, spec in engine.inputs.items()],
         "profiles": list(engine.profiles),
         "variants": list(engine.variants),
+        "access": list(engine.access),
         "reload": engine.reload,
     }
 

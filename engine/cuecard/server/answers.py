@@ -239,6 +239,7 @@ class AgentShape(Shape):
     inputs: list[InputShape]
     profiles: list[str]
     variants: list[str]
+    access: list[str] = Field(description="the names of what a user may do: one for each `access` of a turn")
     reload: ReloadPolicy
 
 

@@ -107,6 +107,7 @@ class Remember(AgentRequest):
     forget: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
         (), description="ids or keys of removed entities"
     )
+    forget_type: str = Field("", description="the type of the removed entities; by default any")
     forget_all: bool = Field(default=False, description="whether to clear the memory first")
     ended: bool = Field(
         default=False,

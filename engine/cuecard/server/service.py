@@ -144,7 +144,7 @@ class Service:
         if asked.forget_all:
             chat.forget()
         if asked.forget:
-            chat.forget(*asked.forget)
+            chat.forget(*asked.forget, type=asked.forget_type)
         chat.remember([entry.to_entity() for entry in asked.entities])
         memory = [asdict(entity) for entity in chat.memory.entities]
         return {"conversation": self.envelopes.close(agent.name, chat, ended=asked.ended), "memory": memory}

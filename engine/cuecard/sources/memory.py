@@ -30,8 +30,8 @@ def without_gone(entities: Iterable[Entity], tool: str, result: Json, spec: Memo
         return kept
     for rule in forget_rules(tool, spec):
         if applies(result, rule.when):
-            gone = set(_identifiers(value_at(result, rule.at)))
-            kept = [entity for entity in kept if not _is_gone(entity, rule.type, gone)]
+            gone = _Gone(value_at(result, rule.at), rule.type or _type_of(tool, spec), spec)
+            kept = [entity for entity in kept if entity not in gone]
     return kept
 
 
@@ -42,13 +42,23 @@ def forget_rules(tool: str, spec: MemorySpec) -> Iterator[ForgetSpec]:
             yield from rules
 
 
-def _identifiers(value: Json) -> Iterator[str]:
-    for item in value if isinstance(value, (list, tuple)) else [value]:
-        yield identifier(item.get("id") if isinstance(item, Mapping) else item)
+class _Gone:
+    """The entities that a value in a result names: of one type, or of any if that is empty."""
 
+    def __init__(self, value: Json, kind: str, spec: MemorySpec) -> None:
+        self._items = value if isinstance(value, (list, tuple)) else (value,)
+        self._kind, self._spec = kind, spec
+        self._ids: dict[tuple[str, ...], set[str]] = {}
 
-def _is_gone(entity: Entity, kind: str, gone: set[str]) -> bool:
-    return kind in ("", entity.type) and not gone.isdisjoint({entity.id, entity.key or entity.id})
+    def __contains__(self, entity: Entity) -> bool:
+        if self._kind not in ("", entity.type):
+            return False
+        at = _id_keys(entity.type, self._spec)
+        gone = self._ids.get(at)
+        if gone is None:
+            named = (_first(item, at) if isinstance(item, Mapping) else identifier(item) for item in self._items)
+            gone = self._ids[at] = {*named}
+        return not gone.isdisjoint({entity.id, entity.key or entity.id})
 
 
 _LONGEST_TYPE = 100
@@ -61,7 +71,8 @@ def remember(
     words: Words,
     asks: str = PENDING,
 ) -> Memory:
-    """The memory after these results: newest first, one entry per id, at most `spec.total`, without deleted entities.
+    """The memory after these results: newest first, one entry per type and id, at most `spec.total`, without what is
+    deleted.
 
     Error results are ignored. Within one result, the first entity found is the newest. Nothing is stored that a turn
     would reject: control characters are removed from names, and entities with such an id are skipped. Results are
@@ -88,13 +99,18 @@ def _without_frame(result: Json, tool: str, spec: MemorySpec) -> Json:
 
 
 def newest(entities: Iterable[Entity], total: int) -> tuple[Entity, ...]:
-    """The first `total` entities, each id once at its most recent place; a known key is kept."""
-    unique: dict[str, Entity] = {}
+    """The first `total` entities, each type and id once at its most recent place; a known key is kept."""
+    unique: dict[tuple[str, str], Entity] = {}
     for entity in entities:
-        newer = unique.setdefault(entity.id, entity)
-        if entity.key and not newer.key and entity.type == newer.type:
-            unique[entity.id] = replace(newer, key=entity.key)
+        newer = unique.setdefault(_identity(entity), entity)
+        if entity.key and not newer.key:
+            unique[_identity(entity)] = replace(newer, key=entity.key)
     return tuple(unique.values())[:total]
+
+
+def _identity(entity: Entity) -> tuple[str, str]:
+    """What tells entities apart: systems that count from 1 in every table have a page 1 and an article 1."""
+    return entity.type, entity.id
 
 
 def entities_in(tool: str, result: Json, spec: MemorySpec, words: Words) -> list[Entity]:
@@ -114,18 +130,35 @@ def _candidates(value: Json, rule: ExtractSpec) -> Iterator[Mapping[str, Json]]:
 
 
 def _entity(value: Mapping[str, Json], rule: ExtractSpec, tool: str, spec: MemorySpec, words: Words) -> Entity | None:
-    identity = identifier(value.get("id"))
+    kind = rule.type or _stated(value.get("type")) or _type_of(tool, spec) or "resource"
+    identity = _first(value, _id_keys(kind, spec))
     if not identity:
         return None
-    kind = rule.type or _stated(value.get("type")) or _type_of(tool, spec)
-    keys = spec.names.get(kind) or spec.names.get("*") or ("name", "title", "slug")
-    named = next((value[key] for key in keys if isinstance(value.get(key), str) and value[key].strip()), None)
+    names = (_at(value, path) for path in _of_type(spec.names, kind) or ("name", "title", "slug"))
+    named = next((name for name in names if isinstance(name, str) and name.strip()), None)
     if named is None and not rule.at:
         # A bare `id` at the top of a result may be anything; a list or a named field holds entities by intent.
         return None
-    taken = spec.keys.get(kind) or spec.keys.get("*") or ()
-    key = next(filter(None, (identifier(value.get(field)) for field in taken)), "")
+    key = _first(value, _of_type(spec.keys, kind))
     return Entity(kind, identity, without_controls(named or "") or fill(words.unnamed, {"type": kind}), key)
+
+
+def _of_type(listed: Mapping[str, tuple[str, ...]], kind: str) -> tuple[str, ...]:
+    return listed.get(kind) or listed.get("*") or ()
+
+
+def _id_keys(kind: str, spec: MemorySpec) -> tuple[str, ...]:
+    return _of_type(spec.ids, kind) or ("id",)
+
+
+def _first(value: Mapping[str, Json], paths: tuple[str, ...]) -> str:
+    """The first id or key at these paths; empty if there is none."""
+    return next(filter(None, (identifier(_at(value, path)) for path in paths)), "")
+
+
+def _at(value: Mapping[str, Json], path: str) -> Json:
+    """The value of a key, which may contain dots, or at a path."""
+    return value[path] if path in value else value_at(value, path)
 
 
 def _stated(kind: Json) -> str:
@@ -134,7 +167,7 @@ def _stated(kind: Json) -> str:
 
 
 def _type_of(tool: str, spec: MemorySpec) -> str:
-    return next((kind for pattern, kind in spec.types.items() if fnmatchcase(tool, pattern)), "resource")
+    return next((kind for pattern, kind in spec.types.items() if fnmatchcase(tool, pattern)), "")
 
 
 _LONGEST_NAME = 200
@@ -154,7 +187,7 @@ def memory_text(memory: Memory, spec: MemorySpec, words: Words) -> tuple[str, tu
     shown = {kind: entities[: spec.per_type] for kind, entities in by_type.items()}
     lines = [line for kind, entities in shown.items() for line in _lines(kind, entities, words)]
     text = "\n".join([words.heading, *lines]) if lines else spec.empty
-    return text, _cuts(memory, {e.id for entities in shown.values() for e in entities}, kept)
+    return text, _cuts(memory, {_identity(e) for entities in shown.values() for e in entities}, kept)
 
 
 def _lines(kind: str, entities: Sequence[Entity], words: Words) -> Iterator[str]:
@@ -172,12 +205,12 @@ def _name(entity: Entity) -> str:
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 3] + "..."
 
 
-def _cuts(memory: Memory, shown: set[str], kept: tuple[Entity, ...]) -> tuple[Cut, ...]:
-    in_total = {entity.id for entity in kept}
+def _cuts(memory: Memory, shown: set[tuple[str, str]], kept: tuple[Entity, ...]) -> tuple[Cut, ...]:
+    in_total = {_identity(entity) for entity in kept}
     gone = tuple(
-        Cut(f"memory {e.type} {e.id}", "more than memory.per_type" if e.id in in_total else "more than memory.total")
+        Cut(f"memory {e.type} {e.id}", f"more than memory.{'per_type' if _identity(e) in in_total else 'total'}")
         for e in newest(memory.entities, len(memory.entities))
-        if e.id not in shown
+        if _identity(e) not in shown
     )
-    long = (e for e in kept if e.id in shown and len(_one_line(e.name)) > _LONGEST_NAME)
+    long = (e for e in kept if _identity(e) in shown and len(_one_line(e.name)) > _LONGEST_NAME)
     return (*gone, *(Cut(f"memory {e.type} {e.id}", f"a name of more than {_LONGEST_NAME} characters") for e in long))

@@ -27,7 +27,8 @@ HOME = [Text("Home"), Word.HOME, Plain.HOME]
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Engine:
-    return opened(tmp_path, AGENT, tools_yaml=TOOLS)
+    flags = "visibility: {flags: {Home: [], home: []}}"
+    return opened(tmp_path, AGENT.replace("tools.yaml, core", f"tools.yaml, {flags}, core"), tools_yaml=TOOLS)
 
 
 def leaves(value: Any) -> Iterator[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cms_agent import cms
-from cuecard import Call, ConversationState, Engine, Gates, InputError, Step, ToolResult, Turn
+from cuecard import Call, ConversationState, Engine, InputError, Step, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.config.tools_spec import AheadSpec
 from cuecard.types import DeliveryWish
@@ -391,17 +391,3 @@ def test_an_engine_has_no_delivery_that_does_not_exist() -> None:
     wrong: Any = "apend"
     with pytest.raises(InputError, match="delivery"):
         replace(cms(), delivery=wrong)
-
-
-def test_names_in_the_gates_that_nothing_has_are_recorded() -> None:
-    gates = Gates(
-        enabled=("cms_deletPage", *cms().tools),
-        allowed=(*cms().tools, "serch"),
-        blocked=("nothing",),
-        harness=("nightly",),
-    )
-    step = cms().prepare_step(cms().prepare_call(Turn(now=NOW, gates=gates)))
-
-    assert {name for name, reason in reasons(step).items() if "named by the gates" in reason} == {
-        *("cms_deletPage", "serch", "nothing", "nightly")
-    }

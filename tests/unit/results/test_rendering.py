@@ -251,7 +251,6 @@ def test_names_that_no_tool_has_are_warnings(tmp_path: Path) -> None:
 
     assert told == [
         ("unknown-tool", "did you mean `run`?"),
-        ("unknown-tool", "remove it"),
         ("no-effect", "write `{{{content}}}` into it"),
     ]
 

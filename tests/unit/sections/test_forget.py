@@ -187,6 +187,18 @@ def test_the_host_may_forget_by_key_and_an_empty_key_matches_nothing() -> None:
     assert chat.memory.entities == (SECTION, LINK)
 
 
+def test_the_host_may_forget_what_has_an_id_in_one_type_alone() -> None:
+    chat = cms().conversation()
+    chat.remember([Entity("page", "1", "Home"), Entity("post", "1", "Sale"), Entity("page", "2", "Team")])
+    chat.forget("1", type="page")
+
+    assert [(entity.type, entity.id) for entity in chat.memory.entities] == [("post", "1"), ("page", "2")]
+
+    chat.forget(type="page")
+
+    assert [entity.type for entity in chat.memory.entities] == ["post"]
+
+
 def test_a_name_has_a_bound_and_its_cut_is_recorded() -> None:
     text, cuts = memory_text(
         Memory((Entity("page", "p", "x" * 100_000), PAGE)), MemorySpec(per_type=3, total=10), WORDS
@@ -266,14 +278,64 @@ def test_a_result_asks_for_confirmation_by_the_key_that_the_agent_file_names() -
     assert remember(memory, asks, spec, WORDS).entities == ()
 
 
-def test_a_cut_names_the_newest_of_two_types_with_one_id() -> None:
-    entities = (
-        *(Entity("page", f"page-{n}", "A") for n in range(2)),
-        Entity("page", "1", "B"),
-        Entity("post", "1", "C"),
+def test_cuts_name_entities_by_type_and_id() -> None:
+    entities = (*(Entity("page", str(n), "A") for n in range(1, 4)), Entity("post", "1", "B"), Entity("post", "3", "C"))
+
+    text, cuts = memory_text(Memory(entities), MemorySpec(per_type=2, total=4), WORDS)
+
+    assert '  - "B" (1)' in text
+    assert [(cut.what, cut.reason) for cut in cuts] == [
+        ("memory page 3", "more than memory.per_type"),
+        ("memory post 3", "more than memory.total"),
+    ]
+
+
+COUNTED = """{extract: [{at: data}], types: {"*Article*": article, "*Page*": page}, forget: {"delete*": {at: gone}}}"""
+
+
+def listed(tool: str, *ids: int) -> ToolResult:
+    return ToolResult(tool, {"data": [{"id": n, "title": f"{tool} {n}"} for n in ids]})
+
+
+def test_an_id_is_unique_within_its_type() -> None:
+    memory = remember(Memory(), [listed("listArticles", 1, 2), listed("listPages", 1)], rules(COUNTED), WORDS)
+
+    assert {(e.type, e.id) for e in memory.entities} == {("article", "1"), ("article", "2"), ("page", "1")}
+
+
+@pytest.mark.parametrize(
+    ("tool", "left"), [("deletePage", {"article"}), ("deleteArticle", {"page"}), ("deleteAnything", set())]
+)
+def test_a_rule_without_a_type_means_that_of_its_tool(tool: str, left: set[str]) -> None:
+    results = [listed("listArticles", 1), listed("listPages", 1), ToolResult(tool, {"gone": 1})]
+
+    assert {e.type for e in remember(Memory(), results, rules(COUNTED), WORDS).entities} == left
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        ({"_id": "ab12:en:draft", "title": "Home"}, ("ab12:en:draft", "Home", "")),
+        ({"id": 7, "documentId": "a1b2", "attributes": {"title": "Team", "slug": "team"}}, ("a1b2", "Team", "team")),
+        ({"id": 7, "title": {"rendered": "About"}}, ("7", "About", "")),
+        ({"id": 7, "title.rendered": "A key with a dot"}, ("7", "A key with a dot", "")),
+        ({"id": 7, "title": ["a list"], "attributes": "a text"}, ("7", "Unnamed page", "")),
+        ({"_id": None, "documentId": " ", "id": 8, "title": "Next in line"}, ("8", "Next in line", "")),
+    ],
+)
+def test_ids_names_and_keys_stand_where_the_agent_file_says(item: Json, expected: tuple[str, str, str]) -> None:
+    spec = rules(
+        """{extract: [{at: data, type: page}], ids: {page: [_id, documentId, id], "*": other},
+        names: {page: [title, title.rendered, attributes.title]}, keys: {page: attributes.slug}}"""
     )
+    (entity,) = remember(Memory(), [ToolResult("t", {"data": [item]})], spec, WORDS).entities
 
-    text, cuts = memory_text(Memory(entities), MemorySpec(per_type=2), WORDS)
+    assert (entity.id, entity.name, entity.key) == expected
 
-    assert "(1)" not in text
-    assert [cut.what for cut in cuts] == ["memory page 1"]
+
+def test_objects_that_are_gone_have_their_ids_where_the_type_has_them() -> None:
+    spec = rules("{ids: {page: _id}, forget: {drop: {at: gone}}}")
+    memory = Memory((Entity("page", "a", "A"), Entity("post", "a", "B"), Entity("post", "1", "C")))
+    gone = ToolResult("drop", {"gone": [{"_id": "a", "id": 1}]})
+
+    assert remember(memory, [gone], spec, WORDS).entities == (Entity("post", "a", "B"),)

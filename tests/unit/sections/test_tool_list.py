@@ -13,7 +13,8 @@ from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.sources_spec import ToolListSpec, VisibilitySpec
 from cuecard.sources.content import Content, SourceInput
-from cuecard.sources.tools import compile_tool_list, visible
+from cuecard.sources.gates import visible
+from cuecard.sources.tools import compile_tool_list
 from cuecard.types import Cut, Json
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)

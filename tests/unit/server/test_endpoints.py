@@ -70,9 +70,10 @@ def test_what_was_touched_is_remembered_and_forgotten(client: httpx2.Client) -> 
 
     assert '- "Home" (page-1)' in call["step"]["system"]
 
-    gone = ask(client, "remember", conversation=call["conversation"], forget=["page-1"])
+    other = ask(client, "remember", conversation=call["conversation"], forget=["page-1"], forget_type="post")
+    gone = ask(client, "remember", conversation=call["conversation"], forget=["page-1"], forget_type="page")
 
-    assert gone["memory"] == []
+    assert (other["memory"], gone["memory"]) == ([{**page, "key": ""}], [])
     assert ask(client, "remember", conversation=call["conversation"], forget_all=True)["memory"] == []
 
 

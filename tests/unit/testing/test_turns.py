@@ -254,6 +254,7 @@ turns:
   - {inputs: {customer: Jana}, message: Rolls?}
   - inputs: {customer: Max}
     message: And rye?
+    messages: []
     expect: {shares_cache: true}
 """
 
@@ -388,3 +389,22 @@ def test_the_turns_of_the_shipped_systems_pass(system: str, bakery: Bakery) -> N
 
     assert (code, err) == (0, "")
     assert out.count("✓") >= 10
+
+
+@pytest.mark.parametrize("first", ["message: I need a day", "message: {role: user, content: I need a day}"])
+def test_the_messages_of_earlier_turns_are_the_history_of_later_ones(bakery: Bakery, first: str) -> None:
+    bakery.write(
+        "turns/talk.yaml",
+        f"""turns:
+  - {first}
+    history: [{{tool: tool_search, call_id: c1, result: {{tools: [find_day]}}}}]
+    expect: {{active: find_day}}
+  - {{message: thank you, expect: {{shares_cache: true, active: find_day}}}}
+  - {{query: by other means, expect: {{shares_cache: true}}}}
+  - {{message: bye, expect: {{shares_cache: true}}}}
+  - {{message: who are you, messages: [], expect: {{shares_cache: false}}}}
+""",
+    )
+    code, told, _ = bakery.test(".")
+
+    assert (code, "5 passed" in told) == (0, True), told

@@ -35,7 +35,7 @@ CODES: Mapping[str, str] = {
     "removed-setting": "Something that an earlier version had; the hint says what to write instead.",
     "newer-version": "An agent file in a newer format than this version of cuecard reads.",
     # tools and their instructions
-    "unknown-tool": "A name that no tool has: in `core` an error, everywhere else a warning.",
+    "unknown-tool": "A name that no tool has: in `core`, `visibility`, `access` and gates an error, else a warning.",
     "unfinished-tool": "A tool with a text that still begins with `TODO`, the placeholder of `cuecard tools add`.",
     "no-instructions": "An entry under `tools:` without `before`, `after`, `next` and `gotcha`.",
     "duplicate-tool": "A tool with instructions in two places.",
@@ -145,7 +145,8 @@ CODES: Mapping[str, str] = {
     ),
     "kept-history": "A text of one turn where the provider keeps the history, and takes nothing back.",
     "control-character": "A text of the turn contains NUL, another control character, or a lone surrogate.",
-    "unknown-selection": "A profile or a variant that the agent file does not have.",
+    "unknown-selection": "A profile, a variant or an access that the agent file does not have.",
+    "unknown-gate": "A flag or a category of harness tools that `tools.visibility` does not have.",
     "unknown-zone": "A time zone that does not exist.",
     "unknown-locale": "A locale that does not exist.",
     "wrong-pattern": "A date pattern without a field, or with an unknown field.",

@@ -8,15 +8,16 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from cuecard.agent.checks.inputs import Use
-from cuecard.agent.specification import is_pattern
 from cuecard.catalogue.catalogue import definition_text
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.documents.document import Document, Path, problem_at
 from cuecard.config.documents.sources import SourceText
 from cuecard.config.tools_spec import CUES
+from cuecard.config.values import is_pattern
 from cuecard.errors import DidYouMean, Problem, Span, SpecError, did_you_mean
 from cuecard.model import CountTokens, ToolCard
+from cuecard.sources.gates import named_in_gates, unknown_in_gates, unknown_in_visibility
 from cuecard.template.rules import TOOL
 
 
@@ -33,14 +34,43 @@ def check_tools(document: Document, spec: AgentFile, known: frozenset[str] | Non
             message = f"`{name}` has no tool instructions"
             hint = DidYouMean(name, known) if name != "all" else "for every tool, write `core: all`"
             yield document.problem(place, "unknown-tool", message, hint)
-        elif name != "*" and is_pattern(name) and not any(fnmatchcase(each, name) for each in known):
-            message = f"no tool of these files has a name like `{name}`"
-            hint = "change it, unless a tool server or a turn brings such tools"
-            yield document.problem(place, "unknown-tool", message, hint, severity="warning")
+        yield from _unmatched(document, place, name, known)
     for at, name in _excluded(spec):
         if name not in known:
             hint = DidYouMean(name, known)
             yield document.problem(at, "unknown-tool", f"no tool is called `{name}`", hint, severity="warning")
+
+
+def check_gates(
+    document: Document, spec: AgentFile, known: frozenset[str] | None, categories: frozenset[str]
+) -> Iterator[Problem]:
+    """Problems of names in `tools.visibility` and `access` that belong to nothing (None: the tools are unknown)."""
+    rules = spec.tools.visibility
+    found = [] if known is None else [*unknown_in_visibility(rules, known, categories)]
+    for path, code, message, hint in found:
+        yield document.problem(("tools", "visibility", *path), code, message, hint, key=isinstance(path[-1], str))
+    for name, access in spec.access.items():
+        for path, code, message, hint in unknown_in_gates(access, rules, known):
+            yield document.problem(("access", name, *path), code, message, hint, key=isinstance(path[-1], str))
+        for place, tool in named_in_gates(access):
+            yield from _unmatched(document, ("access", name, *place), tool, known)
+
+
+def _unmatched(document: Document, at: Path, name: str, known: frozenset[str] | None) -> Iterator[Problem]:
+    if known is not None and name != "*" and is_pattern(name) and not any(fnmatchcase(each, name) for each in known):
+        message = f"no tool of these files has a name like `{name}`"
+        hint = "change it, unless a tool server or a turn brings such tools"
+        yield document.problem(at, "unknown-tool", message, hint, severity="warning")
+
+
+def check_named(document: Document, spec: AgentFile, known: frozenset[str] | None) -> Iterator[Problem]:
+    """A warning for each tool that `memory` or `results` name and no tool file contains; patterns may match nothing."""
+    named: list[tuple[Path, str]] = [(("memory", "forget", name), name) for name in spec.memory.forget]
+    named += [(("memory", "types", name), name) for name in spec.memory.types]
+    for path, name in [*named, *((("results", name), name) for name in spec.results)]:
+        if known is not None and not is_pattern(name) and name not in {*known, spec.tools.search.tool}:
+            message, hint = f"no tool is called `{name}`", DidYouMean(name, known)
+            yield document.problem(path, "unknown-tool", message, hint, key=True, severity="warning")
 
 
 def _excluded(spec: AgentFile) -> Iterator[tuple[Path, str]]:

@@ -9,9 +9,10 @@ from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values import Names, Texts, ToolName
+from cuecard.config.values import Names, NamesOrPatterns, Texts, ToolName
 from cuecard.errors import InputError
 from cuecard.model import Json
+from cuecard.model.turn import Gates
 from cuecard.template.date_patterns import CLOCK, fields
 from cuecard.template.dates import Style, check_locale, check_time_style, writer_named, zone_named
 
@@ -140,6 +141,28 @@ class VisibilitySpec(FileModel):
         default_factory=dict, description="tool to the names of the secrets it requires"
     )
     optional_secrets: Texts = Field((), description="secrets that are optional")
+
+
+class AccessSpec(FileModel):
+    """What one kind of user may do: gates by name. A tool has to pass them and the gates of the turn."""
+
+    hide: NamesOrPatterns = Field((), description="never these tools: names, and patterns such as `delete_*`")
+    blocked: NamesOrPatterns = Field((), description="the same, by the name that it has in the gates of a turn")
+    allowed: NamesOrPatterns | None = Field(None, description="only these tools, but those of `hide`; all by default")
+    enabled: NamesOrPatterns = Field(
+        (), description="only these tools and the harness tools of the run; all by default"
+    )
+    harness: Texts | None = Field(
+        None, description="the categories of harness tools that it may have; by default those of the turn"
+    )
+    flags: dict[str, bool] = Field(default_factory=dict, description="feature flags; false switches tools off")
+    secrets: Texts | None = Field(None, description="only these secrets are available; by default those of the turn")
+
+    @property
+    def gates(self) -> Gates:
+        """The gates, whose names of tools may be patterns."""
+        hidden, harness = (*self.hide, *self.blocked), self.harness or ()
+        return Gates(self.enabled, harness, self.flags, self.secrets, self.allowed, hidden)
 
 
 class ToolListSpec(FileModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from cuecard.config.documents.document import Document
+from cuecard.config.documents.document import Path as Place
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.file_kinds import kind_of, refuse_other_kind
@@ -116,14 +118,15 @@ class _Conversation:
         for at, turn in enumerate(self.turns):
             name = f"{file} turn {at + 1}" if several else file
             start = time.perf_counter()
+            expect: Place = ("turns", at, "expect") if several else ("expect",)
             try:
                 chat.user(to_turn(turn, turn.inputs))
                 step = chat.step(turn.tool_results())
                 results = [*map(chat.render_result, turn.tool_results())] if turn.expect.results else []
             except CuecardError as error:
-                yield Outcome(name, file, error.problems, seconds=time.perf_counter() - start)
+                placed = tuple(_placed(each, self.document, expect[:-1]) for each in error.problems)
+                yield Outcome(name, file, placed, seconds=time.perf_counter() - start)
                 return
-            expect = ("turns", at, "expect") if several else ("expect",)
             place = ExpectationPlace(self.document, expect)
             problems = [
                 *unknown_names(turn, self.engine, self.document, expect[:-1]),
@@ -149,6 +152,19 @@ class _Conversation:
         return replace(outcome, snapshot=path, problems=(found,))
 
 
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
+
+
+def _placed(problem: Problem, document: Document, at: Place) -> Problem:
+    """A problem of the turn at the line that says it; problems of anything else as they are."""
+    name, _, rest = problem.name.partition("turn")
+    steps = ((int(number) if number else key) for key, number in _STEP.findall(rest))
+    path = (*at, *steps)
+    if name or path not in document.values:
+        return problem
+    return document.problem(path, problem.code, problem.message, problem.hint)
+
+
 def read_turns(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:
     """A file of one turn or of several.
 
@@ -158,7 +174,7 @@ def read_turns(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:
     source = read_text(path)
     document = read_yaml(source.text, source.name)
     if kind_of(document.value) == "conversation":
-        return document, validate(document, ConversationFile).turns
+        return document, validate(document, ConversationFile).talk
     refuse_other_kind(document, "turn")
     return document, (validate(document, TurnFile),)
 
