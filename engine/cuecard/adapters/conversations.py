@@ -12,8 +12,8 @@ from threading import Lock
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
+from cuecard.adapters.host import refused_limit
 from cuecard.adapters.one_turn import ends_with_turn
-from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -121,6 +121,9 @@ def search(
         query: what the tools should do.
         limit: at most so many.
         here: the tools of the agent that searches, where the conversation is of several; None for all.
+
+    Raises:
+        InputError: when other files or tools have made the running call.
     """
     call = chat.call
     if call and here is not None:
@@ -130,8 +133,8 @@ def search(
     known = tuple(ToolResult(each.tool, list(each.found), each.call_id) for each in searches)
     try:
         return engine.search_tools(query, limit, call=call, history=known)
-    except InputError:
-        return wrong_limit(limit or 0, engine.words)
+    except InputError as error:
+        return refused_limit(error, limit, engine.words)
 
 
 Stored: TypeAlias = dict[str, str]

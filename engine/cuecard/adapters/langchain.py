@@ -30,6 +30,7 @@ from typing_extensions import TypedDict, override
 
 from cuecard.adapters import langgraph
 from cuecard.adapters.conversations import Stored
+from cuecard.adapters.host import ToolErrors
 from cuecard.adapters.langgraph.messages import refusing
 from cuecard.adapters.langgraph.models import Cache
 from cuecard.engine import Engine
@@ -66,6 +67,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         on_call: Callable[[Call], None] | None = None,
         on_step: Callable[[Step], None] | None = None,
         state_key: FilledText = "cuecard",
+        handle_tool_errors: ToolErrors = False,
     ) -> None:
         """Make a middleware.
 
@@ -77,6 +79,8 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
             on_call: called with every prepared call.
             on_step: called with every step before its request is sent, for manifests and displays.
             state_key: the key of the agent's state that holds the conversation.
+            handle_tool_errors: what the model reads of an exception of a tool: its type (True), a text, or what a
+                function makes of it. By default the agent has the exception, as without the middleware.
 
         Raises:
             InputError: with each argument that is wrong.
@@ -84,7 +88,12 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._turn = turn
         self._graph = langgraph.Cuecard(
-            engine=engine, cache=cache, on_call=on_call, on_step=on_step, state_key=state_key
+            engine=engine,
+            cache=cache,
+            on_call=on_call,
+            on_step=on_step,
+            state_key=state_key,
+            handle_tool_errors=handle_tool_errors,
         )
         self.state_schema = _state(state_key, self._graph.channel)
         self.tools = [self._graph.search_tool]

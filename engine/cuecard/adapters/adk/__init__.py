@@ -50,6 +50,7 @@ from cuecard.adapters.adk.requests import (
 )
 from cuecard.adapters.adk.texts import SessionRecord
 from cuecard.adapters.conversations import anew, answered_step, found_so_far, in_doubt, made_by, search
+from cuecard.adapters.host import ToolErrors, told_error
 from cuecard.adapters.one_turn import ends_with_turn, inputs_now
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -95,6 +96,7 @@ class Cuecard(BasePlugin):
         agents: Collection[str] = (),
         on_call: Callable[[Call], None] | None = None,
         on_step: Callable[[Step], None] | None = None,
+        handle_tool_errors: ToolErrors = False,
         name: str = "cuecard",
     ) -> None:
         """Make the plugin of an app.
@@ -107,6 +109,8 @@ class Cuecard(BasePlugin):
             agents: names of the agents that get the prompt; without any, all of the app.
             on_call: called with every prepared call.
             on_step: called with every step before its request is sent.
+            handle_tool_errors: what the model reads of an exception of a tool: its type (True), a text, or what a
+                function makes of it. By default ADK has the exception, as without the plugin.
             name: the name of the plugin, and of its keys in the state of sessions.
 
         Raises:
@@ -114,7 +118,7 @@ class Cuecard(BasePlugin):
         """
         super().__init__(name)
         self.engine, self.turn, self.agents = engine, turn, frozenset(agents)
-        self.on_call, self.on_step = on_call, on_step
+        self.on_call, self.on_step, self.handle_tool_errors = on_call, on_step, handle_tool_errors
         self.search_tool = SearchTool(engine, self._search)
         self._talks: OrderedDict[tuple[str, ...], _Talk] = OrderedDict()
         self._services: OrderedDict[str, BaseSessionService] = OrderedDict()
@@ -205,6 +209,14 @@ class Cuecard(BasePlugin):
         step = await self._step(tool_context)
         refusal = step.refusal(tool.name) if step else in_doubt(tool.name, self.engine)
         return {"error": refusal} if refusal else None
+
+    @override
+    async def on_tool_error_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, error: Exception
+    ) -> dict[str, Any] | None:
+        """The result that the model reads in place of an exception, where the host wants that."""
+        told = told_error(error, self.handle_tool_errors) if self._serves(tool_context) else None
+        return None if told is None else {"error": told}
 
     def _serves(self, context: ReadonlyContext) -> bool:
         return not self.agents or context.agent_name in self.agents

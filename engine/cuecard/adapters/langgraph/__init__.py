@@ -22,6 +22,7 @@ with needs("langgraph", ">=1.2", "langchain"):
     from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage
     from langchain_core.tools import BaseTool, ToolException
     from langgraph.channels.base import BaseChannel
+    from langgraph.errors import GraphBubbleUp
     from langgraph.prebuilt import ToolRuntime
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.types import Command
@@ -35,6 +36,7 @@ from typing import Any
 
 from cuecard.adapters.bodies import is_offered
 from cuecard.adapters.conversations import Stored, Thread, Threads, ThreadTexts, anew
+from cuecard.adapters.host import ToolErrors, refused_limit, told_error
 from cuecard.adapters.langgraph.messages import (
     ends_that_stay,
     holds_all,
@@ -66,7 +68,6 @@ from cuecard.adapters.langgraph.tools import (
     search_tool,
 )
 from cuecard.adapters.one_turn import inputs_now
-from cuecard.catalogue.search import wrong_limit
 from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
@@ -128,6 +129,8 @@ class Cuecard:
         on_call: called with every prepared call.
         on_step: called with every step before its request is sent, for manifests and displays.
         state_key: the key of the graph's state that holds the conversation.
+        handle_tool_errors: what the model reads of an exception of a tool that `wrap_tool_call` runs: its type (True),
+            a text, or what a function makes of it. By default the graph has the exception, as without the card.
         search_tool: the search tool, under the name that the agent file gives it; belongs to the tools of the graph.
     """
 
@@ -136,6 +139,7 @@ class Cuecard:
     on_call: Callable[[Call], None] | None = None
     on_step: Callable[[Step], None] | None = None
     state_key: FilledText = "cuecard"
+    handle_tool_errors: ToolErrors = False
     search_tool: BaseTool = field(init=False, repr=False)
     _threads: Threads = field(init=False, repr=False)
     _profiles: dict[tuple[str, str], ModelProfile] = field(init=False, repr=False, default_factory=dict)
@@ -143,7 +147,7 @@ class Cuecard:
     _ordered: OrderedTools = field(init=False, repr=False, default_factory=OrderedTools)
 
     def __post_init__(self) -> None:
-        check_fields(self, "engine", "cache", "on_call", "on_step", "state_key")
+        check_fields(self, "engine", "cache", "on_call", "on_step", "state_key", "handle_tool_errors")
         self._threads = Threads(self.engine)
         self.search_tool = search_tool(self.engine, self._search)
 
@@ -249,13 +253,23 @@ class Cuecard:
 
     def wrap_tool_call(self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Answer]) -> Answer:
         """For `ToolNode(tools, wrap_tool_call=...)`: a call of a tool that is not known to be active is refused."""
-        return self._refused(request) or execute(request)
+        if refused := self._refused(request):
+            return refused
+        try:
+            return execute(request)
+        except Exception as error:  # noqa: BLE001 - `_failed` raises it again unless the host wants otherwise
+            return self._failed(request, error)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[Answer]]
     ) -> Answer:
         """The same for `ToolNode(tools, awrap_tool_call=...)`."""
-        return self._refused(request) or await execute(request)
+        if refused := self._refused(request):
+            return refused
+        try:
+            return await execute(request)
+        except Exception as error:  # noqa: BLE001 - `_failed` raises it again unless the host wants otherwise
+            return self._failed(request, error)
 
     def _profile(self, name: str, endpoint: str) -> ModelProfile:
         """What is known of a model, looked up once."""
@@ -265,9 +279,14 @@ class Cuecard:
         return found
 
     def _refused(self, request: ToolCallRequest) -> ToolMessage | None:
-        name = request.tool_call["name"]
-        told = self.refusal(name, request.state)
-        return ToolMessage(told, name=name, tool_call_id=request.tool_call["id"], status="error") if told else None
+        told = self.refusal(request.tool_call["name"], request.state)
+        return _error(request, told) if told else None
+
+    def _failed(self, request: ToolCallRequest, error: Exception) -> ToolMessage:
+        told = None if isinstance(error, GraphBubbleUp) else told_error(error, self.handle_tool_errors)
+        if told is None:
+            raise error
+        return _error(request, told)
 
     def _search(self, runtime: ToolRuntime[Any, Any], query: str, limit: int | None = None) -> dict[str, Json]:
         """Find tools by what they can do."""
@@ -276,7 +295,7 @@ class Cuecard:
         try:
             return self.engine.search_tools(query, limit, call=call, history=history).to_json()
         except InputError as error:
-            raise ToolException(wrong_limit(limit or 0, self.engine.words)) from error
+            raise ToolException(refused_limit(error, limit, self.engine.words)) from error
 
     def _running(self, thread: Thread, messages: Sequence[BaseMessage], turn: Callable[[], Turn]) -> Thread:
         """The thread with the call that the last message of the user asks for."""
@@ -303,6 +322,11 @@ class Cuecard:
         there = (name_of(tool) for tool in tools)
         exist = tuple(name for name in there if name in self.engine.tools) if said.tools is None else said.tools
         return model.named_in(replace(said, tools=exist))
+
+
+def _error(request: ToolCallRequest, told: str) -> ToolMessage:
+    call = request.tool_call
+    return ToolMessage(told, name=call["name"], tool_call_id=call["id"], status="error")
 
 
 def _said(turn: Turn | Callable[[], Turn] | None) -> Turn:

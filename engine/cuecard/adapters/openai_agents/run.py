@@ -213,10 +213,7 @@ class Run:
         return json.dumps(found.to_json(), ensure_ascii=False)
 
     def _answered(self) -> Step | None:
-        try:
-            return answered_step(self.chat, self.engine, self._said(), ())
-        except InputError:
-            return None
+        return answered_step(self.chat, self.engine, self._said(), ())
 
     def _said(self) -> Turn:
         made = self.turn() if callable(self.turn) else self.turn

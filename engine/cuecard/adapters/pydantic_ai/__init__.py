@@ -29,9 +29,11 @@ with needs("pydantic-ai-slim", ">=2.62", "pydantic-ai"):
 
 from cuecard.adapters.bodies import is_offered
 from cuecard.adapters.conversations import answered_step, check_own, in_doubt
+from cuecard.adapters.host import ToolErrors, refused_limit, told_error
 from cuecard.adapters.one_turn import inputs_now
 from cuecard.adapters.pydantic_ai.messages import (
     as_reminders,
+    failures_of,
     holds_all,
     place_appended,
     place_passing,
@@ -54,11 +56,10 @@ from cuecard.adapters.pydantic_ai.models import (
     shown_tools,
     with_model,
 )
-from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.errors import CuecardError, InputError
+from cuecard.errors import InputError
 from cuecard.model import Call, Json, Step, Turn
 from cuecard.model.boundary import Count, check_fields
 
@@ -107,7 +108,10 @@ class Cuecard(AbstractCapability[Any]):
             tools, the system prompt and the growing conversation. None for none, False to turn caching off.
         on_call: told of the prepared call.
         on_step: called with every step.
-        retries: how often a tool that failed may be called again in a run; None for no limit.
+        retries: how often a tool that failed may be called again in a run; None for no limit. A result counts that is
+            marked as failed, whoever has marked it, and so does a retry that pydantic-ai has asked for.
+        handle_tool_errors: what the model reads of an exception of a tool: its type (True), a text, or what a function
+            makes of it. By default the exception ends the run, as without the capability.
         chat: the conversation of this run; `for_run` sets it.
         step: the step that the model is answering; every request sets it.
         again: the function that made the run's turn; `for_run` sets it.
@@ -121,13 +125,14 @@ class Cuecard(AbstractCapability[Any]):
     on_call: OnCall | None = None
     on_step: OnStep | None = None
     retries: Count | None = None
+    handle_tool_errors: ToolErrors = False
     chat: Conversation | None = field(default=None, repr=False)
     step: Step | None = field(default=None, repr=False)
     again: Callable[[RunContext[Any]], Turn] | None = field(default=None, repr=False)
     lists: MutableMapping[Conversation, ToolList] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
-        check_fields(self, "engine", "turn", "conversation", "on_call", "on_step", "retries")
+        check_fields(self, "engine", "turn", "conversation", "on_call", "on_step", "retries", "handle_tool_errors")
 
     @override
     async def for_run(self, ctx: RunContext[Any]) -> Cuecard:
@@ -214,7 +219,7 @@ class Cuecard(AbstractCapability[Any]):
         if refusal := self._refusal(name, ctx):
             raise ToolFailed(refusal)
         of_run = (message for message in ctx.messages if message.run_id == ctx.run_id)
-        failures = sum(result.is_error for result in tool_results(of_run) if result.tool == name)
+        failures = failures_of(name, of_run)
         if self.retries is not None and failures > self.retries:
             raise ToolFailed(fill(words.tools.failed, {"tool": words.quoted(name), "count": str(failures)}))
         return args
@@ -229,15 +234,16 @@ class Cuecard(AbstractCapability[Any]):
         args: dict[str, Any],
         error: Exception,
     ) -> Any:
-        """A tool that raises reaches the model as an error, and the run goes on.
+        """What a tool raises is the host's, unless `handle_tool_errors` makes a result of it and the run goes on.
 
         Raises:
-            ToolFailed: with the error's type and text.
-            CuecardError: when the tool server itself is gone, because then no run can go on.
+            ToolFailed: with what the model reads of it.
+            Exception: the same one, otherwise, as without the capability.
         """
-        if isinstance(error, CuecardError):
+        told = told_error(error, self.handle_tool_errors)
+        if told is None:
             raise error
-        raise ToolFailed(f"{type(error).__name__}: {error}") from error
+        raise ToolFailed(told) from error
 
     async def _search(self, ctx: RunContext[Any], query: str, limit: int | None = None) -> dict[str, Json]:
         """Find tools by what they can do.
@@ -251,7 +257,7 @@ class Cuecard(AbstractCapability[Any]):
         try:
             return self.engine.search_tools(query, limit, call=call, history=tool_results(ctx.messages)).to_json()
         except InputError as error:
-            raise ToolFailed(wrong_limit(limit or 0, self.engine.words)) from error
+            raise ToolFailed(refused_limit(error, limit, self.engine.words)) from error
 
     def _begun(self, ctx: RunContext[Any], request: ModelRequestContext) -> tuple[Conversation, Call]:
         """The run's conversation, and its call: made with the first request, which shows the tools and the model."""

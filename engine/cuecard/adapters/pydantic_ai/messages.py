@@ -12,6 +12,7 @@ from pydantic_ai.messages import (
     ModelRequest,
     ModelRequestPart,
     ModelResponse,
+    RetryPromptPart,
     SystemPromptPart,
     ThinkingPart,
     ToolAvailabilityDeltaPart,
@@ -30,6 +31,15 @@ def tool_results(messages: Iterable[ModelMessage]) -> tuple[ToolResult, ...]:
     """The tool results of a conversation as the engine takes them, oldest first."""
     requests = (message for message in messages if isinstance(message, ModelRequest))
     return tuple(result for request in requests for result in _results(request))
+
+
+def failures_of(tool: str, messages: Iterable[ModelMessage]) -> int:
+    """How often a tool has failed in these messages: a result says so, or pydantic-ai has asked for another try."""
+    return sum(
+        part.tool_name == tool and (isinstance(part, RetryPromptPart) or part.outcome != "success")
+        for part in _parts(messages)
+        if isinstance(part, (RetryPromptPart, ToolReturnPart))
+    )
 
 
 def _results(request: ModelRequest) -> Iterator[ToolResult]:
