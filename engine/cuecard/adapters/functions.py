@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -12,15 +15,18 @@ from pydantic_core import ArgsKwargs
 
 from cuecard.adapters.bodies import Body, Form
 from cuecard.adapters.function_tools import AnyFunction, definitions, function_tools, plain_value, search_card
-from cuecard.adapters.host import ToolErrors, error_text, refused_limit
+from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, ToolErrors, error_text, refused_limit
 from cuecard.config.values import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
-from cuecard.model import Json, Step, ToolResult
+from cuecard.model import Call, ConversationState, Json, Step, ToolResult, Turn
 from cuecard.model.argument_problems import refuse
 from cuecard.model.boundary import taken
 from cuecard.template.guards.characters import without_controls
+
+_KEPT = 16
+"""Of how many engines those with the functions are kept."""
 
 
 class Functions:
@@ -28,16 +34,11 @@ class Functions:
 
     A function's name, docstring and annotations become the name, description and schema of its tool, unless the agent's
     files say otherwise. Arguments are checked against the annotations before each call.
-
-    Attributes:
-        engine: the engine, which knows the functions as tools.
-        names: the tools that there are, the search tool among them unless every tool is a core tool. Pass them as
-            `Turn.tools`, so that no other tool of the agent's files is found.
     """
 
     def __init__(
         self,
-        engine: Engine,
+        engine: AnyEngine,
         functions: Iterable[AnyFunction] | Mapping[str, AnyFunction],
         *,
         handle_tool_errors: ToolErrors = True,
@@ -45,7 +46,7 @@ class Functions:
         """Take functions, or functions by the names that their tools have.
 
         Args:
-            engine: the prompt engine.
+            engine: the prompt engine, or a watcher or `Pins`: `serve` then gives each message its engine.
             functions: the functions.
             handle_tool_errors: what the model reads of an exception of a function: its type, a text, or what a function
                 makes of it. With False, `answer` raises it.
@@ -54,15 +55,60 @@ class Functions:
             InputError: with everything that is wrong in an argument, each function with it that cannot be a tool.
         """
         problems: list[Problem] = []
-        taken(Engine, engine, "engine", problems)
+        taken(AnyEngine, engine, "engine", problems)
         self._adapters, cards = function_tools(functions, problems)
         self._errors = taken(ToolErrors, handle_tool_errors, "handle_tool_errors", problems)
         refuse(problems)
-        self.engine, search = engine.with_tools(cards), engine.search_tool
-        if self.engine.agent.searched and search not in self._adapters:
-            self.engine = engine.with_tools([search_card(engine), *cards])
+        self._cards, self._door = cards, EngineDoor(engine)
+        self._made: OrderedDict[int, tuple[Engine, Engine]] = OrderedDict()
+        self._chosen = Chosen(self._with_tools(self._door.current), lambda turn: turn)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine, which knows the functions as tools."""
+        return self._chosen.engine
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tools that there are, the search tool among them unless every tool is a core tool.
+
+        Pass them as `Turn.tools`, so that no other tool of the agent's files is found.
+        """
+        search = self.engine.search_tool
         own = (search,) if search in self.engine.tools else ()
-        self.names = (*own, *(name for name in self._adapters if name != search))
+        return (*own, *(name for name in self._adapters if name != search))
+
+    def serve(self, *, previous: Call | None = None, call: Call | None = None) -> Functions:
+        """The same functions on the engine that serves a message of a conversation, or its next step, as `Pins.serve`.
+
+        Args:
+            previous: the conversation's previous call; None for a new conversation.
+            call: the running call; None at its start.
+        """
+        chosen, served = self._door.choose(previous=previous, call=call), copy(self)
+        vars(served).update(_chosen=replace(chosen, engine=self._with_tools(chosen.engine)))
+        return served
+
+    def conversation(self, state: ConversationState | None = None) -> Conversation:
+        """`Engine.conversation` of that engine."""
+        return self.engine.conversation(state)
+
+    def turn(self, turn: Turn | None = None) -> Turn:
+        """The turn with these tools, if it names none, and what the manifest records of the choice of the engine."""
+        said = turn or Turn()
+        return self._chosen.turn(replace(said, tools=self.names) if said.tools is None else said)
+
+    def _with_tools(self, engine: Engine) -> Engine:
+        """The engine with the functions; the last ones are kept, since each has an index of its own."""
+        _, made = self._made.get(id(engine)) or (engine, None)
+        if made is None:
+            made = engine.with_tools(self._cards)
+            if made.agent.searched and engine.search_tool not in self._adapters:
+                made = engine.with_tools([search_card(engine), *self._cards])
+            self._made[id(engine)] = engine, made
+            while len(self._made) > _KEPT:
+                self._made.popitem(last=False)
+        return made
 
     def definitions(self, form: Form) -> list[Body]:
         """The tool definitions in a provider's form: `anthropic`, `bedrock`, `chat`, `gemini` or `responses`.

@@ -30,10 +30,9 @@ from typing_extensions import TypedDict, override
 
 from cuecard.adapters import langgraph
 from cuecard.adapters.conversations import Stored
-from cuecard.adapters.host import ToolErrors
+from cuecard.adapters.host import AnyEngine, ToolErrors
 from cuecard.adapters.langgraph.messages import refusing
 from cuecard.adapters.langgraph.models import Cache
-from cuecard.engine import Engine
 from cuecard.model import Call, Step, Turn
 from cuecard.model.boundary import FilledText, checked
 
@@ -61,7 +60,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
     def __init__(
         self,
         *,
-        engine: Engine,
+        engine: AnyEngine,
         turn: TurnSource | None = None,
         cache: Cache | None = "5m",
         on_call: Callable[[Call], None] | None = None,
@@ -72,7 +71,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         """Make a middleware.
 
         Args:
-            engine: the prompt engine.
+            engine: the prompt engine, or a watcher or `Pins`, which give each conversation its engine.
             turn: what the host knows about a run; called once per user message, and again with its later requests
                 where the agent file declares inputs with `tier: step`: only those are taken from it then.
             cache: how long the provider keeps its cache, if that can be set; None to leave caching alone.

@@ -45,11 +45,10 @@ with needs("openai-agents", ">=0.24", "openai-agents"):
     )
     from agents.tool_context import ToolContext
 from cuecard.adapters.conversations import check_own, made_by
-from cuecard.adapters.host import ToolErrors, told_error
+from cuecard.adapters.host import AnyEngine, EngineDoor, ToolErrors, told_error
 from cuecard.adapters.openai_agents.run import Run as Run  # what pages import from here
 from cuecard.adapters.openai_agents.run import RunListener, TurnSource
 from cuecard.conversation import Conversation
-from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.model import Call, Step, Turn
 from cuecard.model.boundary import check_fields, checked
@@ -92,7 +91,7 @@ class Cuecard:
     results it belongs to, in the role that reaches the model there, and a call of an inactive tool is refused.
 
     Attributes:
-        engine: the prompt engine.
+        engine: the prompt engine, or a watcher or `Pins`, which give each conversation its engine.
         find: finds the run in a host's own context; by default the context itself, or its field or key `cuecard`.
         on_call: called with every prepared call.
         on_step: called with every step before its request is sent.
@@ -101,17 +100,19 @@ class Cuecard:
             the card: its own text where the tool was made by `function_tool`, and else the run ends.
     """
 
-    engine: Engine
+    engine: AnyEngine
     find: Find = run_in
     on_call: Callable[[Call], None] | None = None
     on_step: Callable[[Step], None] | None = None
     handle_tool_errors: ToolErrors = False
+    _door: EngineDoor = field(init=False, repr=False)
     _search: FunctionTool = field(init=False, repr=False)
     _ours: dict[int, Tool] = field(default_factory=dict, repr=False)
     _given: WeakKeyDictionary[Conversation, dict[str, Any]] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
         check_fields(self, "engine", "find", "on_call", "on_step", "handle_tool_errors")
+        object.__setattr__(self, "_door", EngineDoor(self.engine))
         object.__setattr__(self, "_search", self._search_tool())
 
     def tools(self, tools: Iterable[Tool] = ()) -> list[Tool]:
@@ -178,15 +179,19 @@ class Cuecard:
                 resumed in a conversation without a call.
         """
         turn = Turn() if turn is None else turn
-        chat = conversation or self.engine.conversation()
-        check_own(chat.call, self.engine)
+        running = conversation.call if resumed and conversation else None
+        engine = self._door.choose(previous=conversation.call if conversation else None, call=running).engine
+        chat = conversation or engine.conversation()
+        check_own(chat.call, engine)
         if resumed and chat.call is None:
             missing = "the conversation has no call yet, so there is no run to resume"
             raise InputError(Problem("no-call", missing, "pass the conversation of the run", "conversation"))
         told = RunListener(self.on_call, self.on_step)
-        run = Run(self.engine, chat, turn, config or RunConfig(), told, self._serves, resumed=resumed, kept=kept)
+        run = Run(engine, chat, turn, config or RunConfig(), told, self._serves, resumed=resumed, kept=kept)
+        run.door = self._door
         run.given = self._given.setdefault(chat, run.given)
-        if resumed and chat.call and made_by(chat.call, self.engine):
+        if resumed and chat.call and made_by(chat.call, engine):
+            engine.take_over(chat)
             run.call, run.step = chat.call, chat.step()
         return run
 
@@ -223,7 +228,7 @@ class Cuecard:
 
     def _running(self, context: Any) -> Run:
         run = self.find(context)
-        if run is None or run.engine is not self.engine:
+        if run is None or run.door is not self._door:
             told = "the run's context does not contain this card"
             raise InputError(Problem("wrong-argument", told, "pass `**card.options()` to the runner", "context"))
         return run
@@ -239,8 +244,7 @@ class Cuecard:
         self._mark_failures(tool, watched)
         if tool.needs_approval:
             watched.needs_approval = partial(self._asks, tool)
-        if tool.name in self.engine.tools:
-            watched.is_enabled = partial(self._enabled, tool) if tool.is_enabled is not False else False
+        watched.is_enabled = partial(self._enabled, tool) if tool.is_enabled is not False else False
         return watched
 
     def _mark_failures(self, tool: FunctionTool, watched: FunctionTool) -> None:
@@ -306,7 +310,8 @@ class Cuecard:
         return ToolGuardrailFunctionOutput.allow()
 
     def _search_tool(self) -> FunctionTool:
-        engine, words = self.engine, self.engine.words.search
+        engine = self._door.current
+        words = engine.words.search
         card = engine.tools.get(engine.search_tool)
 
         async def search(context: ToolContext[Any], query: str, limit: int | None = None) -> str:
