@@ -83,17 +83,38 @@ TODO = "TODO"
 
 def check_unfinished(cards: Iterable[ToolCard], files: Sequence[SourceText]) -> Iterator[Problem]:
     """A warning for each tool with a text that still begins with TODO, which the model would read."""
-    known = {name: file for file in files for name in (file.name, file.path)}
     for card in cards:
         told = card.instructions
         texts: dict[str, str] = {"description": card.description}
         texts |= {cue: getattr(told, cue) for cue in CUES if told}
         waiting = [key for key, text in texts.items() if text.lstrip().startswith(TODO)]
-        place, _, line = card.source.rpartition(":")
-        if waiting and place in known:
-            file, at = known[place], int(line)
-            row = file.text.split("\n")[at - 1]
-            span = Span(at, len(row) - len(row.lstrip()) + 1, len(card.name))
+        if waiting and (at := _entry(card, files)):
             message = f"`{card.name}` has unfinished texts: {', '.join(waiting)}"
             hint = "models read these texts: write them, or leave out those that would say nothing"
-            yield problem_at(file.name, file.text, span, "unfinished-tool", message, hint, severity="warning")
+            yield problem_at(*at, "unfinished-tool", message, hint, severity="warning")
+
+
+def check_findable(cards: Iterable[ToolCard], spec: AgentFile, files: Sequence[SourceText]) -> Iterator[Problem]:
+    """A warning for each tool of which a search reads little but the name."""
+    if spec.delivery == "frozen":
+        return
+    core = [spec.tools.search.tool, *spec.tools.core]
+    for card in cards:
+        said = card.description.strip() or any(map(str.strip, card.phrases)) or card.input_schema
+        if said or any(fnmatchcase(card.name, each) for each in core):
+            continue
+        if at := _entry(card, files):
+            message = f"`{card.name}` can be found by its name only: it has no description and no phrases"
+            hint = "say what it does in `description`, and in `phrases` how users ask for it"
+            yield problem_at(*at, "found-by-name", message, hint, severity="warning")
+
+
+def _entry(card: ToolCard, files: Sequence[SourceText]) -> tuple[str, str, Span] | None:
+    """The file of a tool, its text and the place of the tool's name, if it is one of these files."""
+    known = {name: file for file in files for name in (file.name, file.path)}
+    place, _, line = card.source.rpartition(":")
+    if place not in known:
+        return None
+    file, at = known[place], int(line)
+    row = file.text.split("\n")[at - 1]
+    return file.name, file.text, Span(at, len(row) - len(row.lstrip()) + 1, len(card.name))
