@@ -155,6 +155,23 @@ class Conversation:
         """The working memory, newest entity first."""
         return self._state.memory
 
+    def pass_to(self, hooks: Hooks, state: ConversationState | None = None) -> None:
+        """Internal: use `Engine.take_over`.
+
+        Raises:
+            InputError: when the conversation is another agent's.
+        """
+        own, asked = self._hooks.agent.spec.agent, hooks.agent.spec.agent
+        if own != asked:
+            told = f"the conversation belongs to the agent `{own}`, not to `{asked}`"
+            hint = "pass a conversation of this adapter's engine"
+            raise InputError(Problem("foreign-call", told, hint, "conversation"))
+        if state is not None and state is not self._state:
+            self._state, self._known, self._progress = state, KnownResults(state.results), None
+        if hooks.agent is not self._hooks.agent:
+            self._progress = None
+        self._hooks = hooks
+
     def to_json(self, *, ended: bool = False) -> dict[str, Json]:
         """The state as plain JSON, for `Engine.conversation(ConversationState.from_json(data))`.
 

@@ -83,6 +83,7 @@ class Engine:
     salt: str = field(default="", repr=False)
     key: str = field(default="", repr=False)
     _search: Search = field(default=Search(), repr=False)
+    _described: tuple[ToolCard, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         check_fields(self, "delivery")
@@ -143,6 +144,18 @@ class Engine:
         """
         admitted, agent = admit_cards(cards), self.agent
         return replace(self, agent=agent.with_catalogue(agent.catalogue.merged(admitted.cards), admitted.cuts))
+
+    def with_descriptions(self, cards: Iterable[ToolCard]) -> Engine:
+        """The same engine with the same catalogue and prompts; searches also read what a host says of tools in it.
+
+        Raises:
+            InputError: as `with_tools`.
+        """
+        return replace(self, _described=admit_cards(cards).cards)
+
+    def take_over(self, conversation: Conversation, state: ConversationState | None = None) -> None:
+        """Internal: make a conversation of another state of the files this engine's, from its state or this one on."""
+        conversation.pass_to(self._hooks, state)
 
     @checked(also=state_rules)
     def conversation(self, state: ConversationState | None = None) -> Conversation:
@@ -268,7 +281,7 @@ class Engine:
             InputError: when `limit` is out of range, or an argument is of the wrong type.
         """
         search, place = self.agent.spec.tools.search, self.agent.protocol_place
-        return self._index.explain(query, self.tools, limit, spec=search, place=place, words=self.words)
+        return self._index.explain(query, self._searchable, limit, spec=search, place=place, words=self.words)
 
     @checked(also=search_rules)
     async def asearch_tools(
@@ -475,16 +488,8 @@ class Engine:
 
     @cached_property
     def _hooks(self) -> Hooks:
-        return Hooks(
-            self.agent,
-            self.delivery,
-            self.count,
-            self.clock,
-            lambda: self._index,
-            self._profile,
-            self.salt,
-            self._look_ahead,
-        )
+        made = self.agent, self.delivery, self.count, self.clock
+        return Hooks(*made, lambda: self._index, self._profile, self.salt, self._look_ahead)
 
     def _profile(self, turn: Turn) -> ModelProfile:
         """The profile of the turn's model; profiles are only read when a turn names its model."""
@@ -492,4 +497,9 @@ class Engine:
 
     @cached_property
     def _index(self) -> SearchIndex:
-        return self._search.index([self.agent.catalogue[name] for name in self.agent.searched])
+        return self._search.index([self._searchable[name] for name in self.agent.searched])
+
+    @cached_property
+    def _searchable(self) -> Mapping[str, ToolCard]:
+        catalogue = self.agent.catalogue
+        return catalogue.merged(self._described) if self._described else catalogue

@@ -12,8 +12,8 @@ from threading import Lock
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
+from cuecard.adapters.host import EngineDoor, refused_limit
 from cuecard.adapters.one_turn import ends_with_turn
-from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -121,6 +121,9 @@ def search(
         query: what the tools should do.
         limit: at most so many.
         here: the tools of the agent that searches, where the conversation is of several; None for all.
+
+    Raises:
+        InputError: when other files or tools have made the running call.
     """
     call = chat.call
     if call and here is not None:
@@ -130,8 +133,8 @@ def search(
     known = tuple(ToolResult(each.tool, list(each.found), each.call_id) for each in searches)
     try:
         return engine.search_tools(query, limit, call=call, history=known)
-    except InputError:
-        return wrong_limit(limit or 0, engine.words)
+    except InputError as error:
+        return refused_limit(error, limit, engine.words)
 
 
 Stored: TypeAlias = dict[str, str]
@@ -193,6 +196,7 @@ class Thread:
         begun: the conversation as that call began, as text.
         results: how many results were known then.
         step: the step that was prepared last; None where nobody knows in this process.
+        engine: the engine that prepared it; None where nobody knows in this process.
         active: the names of the tools that may be called, where another process knew them.
         lost: where the texts of a conversation are not to be had, the tools that it had found; otherwise None.
     """
@@ -202,6 +206,7 @@ class Thread:
     begun: str = ""
     results: int = 0
     step: Step | None = None
+    engine: Engine | None = None
     active: frozenset[str] = frozenset()
     lost: tuple[str, ...] | None = None
 
@@ -213,8 +218,8 @@ class Threads:
     state, be it a retry, a branch or another process, reads that. The texts of all others are where their channels are.
     """
 
-    def __init__(self, engine: Engine, most: int = 256) -> None:
-        self._engine, self._most = engine, most
+    def __init__(self, door: EngineDoor, most: int = 256) -> None:
+        self._door, self._most = door, most
         self._newest: OrderedDict[str, tuple[ThreadTexts, Thread | None]] = OrderedDict()
         self._texts: WeakValueDictionary[str, ThreadTexts] = WeakValueDictionary()
         self._lock = Lock()
@@ -295,25 +300,33 @@ class Threads:
         """
         thread = self._look(stored)
         call = thread.chat.call if thread else None
-        step = thread.step if thread else None
+        step, engine = (thread.step, self.engine_of(thread)) if thread else (None, self._engine)
         if thread and call and not step and not call.over:
-            if not self.is_stale(thread.chat):
+            engine.take_over(thread.chat)
+            if made_by(call, engine):
                 step = thread.chat.step()
-            elif call.configuration.catalogue == self._engine.agent.catalogue.sha256 and tool in thread.active:
+            elif call.configuration.catalogue == engine.agent.catalogue.sha256 and tool in thread.active:
                 return None
-        return step.refusal(tool) if step else in_doubt(tool, self._engine)
+        return step.refusal(tool) if step else in_doubt(tool, engine)
 
-    def last_step(self, chat: Conversation) -> Step:
+    def engine_of(self, thread: Thread) -> Engine:
+        """The engine that answers for a thread: the one of its last request, or one that could prepare the next."""
+        return thread.engine or self._door.choose(call=thread.chat.call).engine
+
+    def last_step(self, chat: Conversation, engine: Engine) -> Step:
         """The last step of a conversation, whose turn may have ended: then without what belonged to that turn alone."""
         call = chat.call
         if call and call.over:
-            chat = self._engine.conversation(replace(chat.state, call=replace(call, over=False)))
+            chat = engine.conversation(replace(chat.state, call=replace(call, over=False)))
         return chat.step()
 
-    def call(self, stored: Any) -> Call | None:
-        """The running call of a graph's state; None where there is none, or other files have made it."""
+    def running(self, stored: Any) -> tuple[Engine, Call | None]:
+        """The engine for a search in a graph's state, and the running call; None where other files have made it."""
         thread = self._look(stored)
-        return thread.chat.call if thread and not self.is_stale(thread.chat) else None
+        if thread is None:
+            return self._engine, None
+        engine, call = self.engine_of(thread), thread.chat.call
+        return engine, call if call and made_by(call, engine) else None
 
     def _look(self, stored: Any) -> Thread | None:
         """The conversation, only to be looked at: others may do so at the same time."""
@@ -327,9 +340,9 @@ class Threads:
         except InputError:  # the next request tells what is wrong with it
             return None
 
-    def is_stale(self, chat: Conversation) -> bool:
-        """Whether the running call was made from other files or tools than the engine has now."""
-        return chat.call is not None and not made_by(chat.call, self._engine)
+    @property
+    def _engine(self) -> Engine:
+        return self._door.current
 
     def _note(self, texts: ThreadTexts, thread: Thread | None) -> None:
         self._newest.pop(texts.id, None)

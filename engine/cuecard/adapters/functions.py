@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -12,15 +15,18 @@ from pydantic_core import ArgsKwargs
 
 from cuecard.adapters.bodies import Body, Form
 from cuecard.adapters.function_tools import AnyFunction, definitions, function_tools, plain_value, search_card
-from cuecard.catalogue.search import wrong_limit
+from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, ToolErrors, error_text, refused_limit
 from cuecard.config.values import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
-from cuecard.model import Json, Step, ToolResult
+from cuecard.model import Call, ConversationState, Json, Step, ToolResult, Turn
 from cuecard.model.argument_problems import refuse
 from cuecard.model.boundary import taken
 from cuecard.template.guards.characters import without_controls
+
+_KEPT = 16
+"""Of how many engines those with the functions are kept."""
 
 
 class Functions:
@@ -28,29 +34,81 @@ class Functions:
 
     A function's name, docstring and annotations become the name, description and schema of its tool, unless the agent's
     files say otherwise. Arguments are checked against the annotations before each call.
-
-    Attributes:
-        engine: the engine, which knows the functions as tools.
-        names: the tools that there are, the search tool among them unless every tool is a core tool. Pass them as
-            `Turn.tools`, so that no other tool of the agent's files is found.
     """
 
-    def __init__(self, engine: Engine, functions: Iterable[AnyFunction] | Mapping[str, AnyFunction]) -> None:
+    def __init__(
+        self,
+        engine: AnyEngine,
+        functions: Iterable[AnyFunction] | Mapping[str, AnyFunction],
+        *,
+        handle_tool_errors: ToolErrors = True,
+    ) -> None:
         """Take functions, or functions by the names that their tools have.
+
+        Args:
+            engine: the prompt engine, or a watcher or `Pins`: `serve` then gives each message its engine.
+            functions: the functions.
+            handle_tool_errors: what the model reads of an exception of a function: its type, a text, or what a function
+                makes of it. With False, `answer` raises it.
 
         Raises:
             InputError: with everything that is wrong in an argument, each function with it that cannot be a tool.
         """
         problems: list[Problem] = []
-        taken(Engine, engine, "engine", problems)
+        taken(AnyEngine, engine, "engine", problems)
         self._adapters, cards = function_tools(functions, problems)
+        self._errors = taken(ToolErrors, handle_tool_errors, "handle_tool_errors", problems)
         refuse(problems)
-        self.engine: Engine = engine.with_tools(cards)
-        search = engine.search_tool
-        if self.engine.agent.searched and search not in self._adapters:
-            self.engine = engine.with_tools([search_card(engine), *cards])
+        self._cards, self._door = cards, EngineDoor(engine)
+        self._made: OrderedDict[int, tuple[Engine, Engine]] = OrderedDict()
+        self._chosen = Chosen(self._with_tools(self._door.current), lambda turn: turn)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine, which knows the functions as tools."""
+        return self._chosen.engine
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tools that there are, the search tool among them unless every tool is a core tool.
+
+        Pass them as `Turn.tools`, so that no other tool of the agent's files is found.
+        """
+        search = self.engine.search_tool
         own = (search,) if search in self.engine.tools else ()
-        self.names: tuple[str, ...] = (*own, *(name for name in self._adapters if name != search))
+        return (*own, *(name for name in self._adapters if name != search))
+
+    def serve(self, *, previous: Call | None = None, call: Call | None = None) -> Functions:
+        """The same functions on the engine that serves a message of a conversation, or its next step, as `Pins.serve`.
+
+        Args:
+            previous: the conversation's previous call; None for a new conversation.
+            call: the running call; None at its start.
+        """
+        chosen, served = self._door.choose(previous=previous, call=call), copy(self)
+        vars(served).update(_chosen=replace(chosen, engine=self._with_tools(chosen.engine)))
+        return served
+
+    def conversation(self, state: ConversationState | None = None) -> Conversation:
+        """`Engine.conversation` of that engine."""
+        return self.engine.conversation(state)
+
+    def turn(self, turn: Turn | None = None) -> Turn:
+        """The turn with these tools, if it names none, and what the manifest records of the choice of the engine."""
+        said = turn or Turn()
+        return self._chosen.turn(replace(said, tools=self.names) if said.tools is None else said)
+
+    def _with_tools(self, engine: Engine) -> Engine:
+        """The engine with the functions; the last ones are kept, since each has an index of its own."""
+        _, made = self._made.get(id(engine)) or (engine, None)
+        if made is None:
+            made = engine.with_tools(self._cards)
+            if made.agent.searched and engine.search_tool not in self._adapters:
+                made = engine.with_tools([search_card(engine), *self._cards])
+            self._made[id(engine)] = engine, made
+            while len(self._made) > _KEPT:
+                self._made.popitem(last=False)
+        return made
 
     def definitions(self, form: Form) -> list[Body]:
         """The tool definitions in a provider's form: `anthropic`, `bedrock`, `chat`, `gemini` or `responses`.
@@ -65,8 +123,8 @@ class Functions:
     ) -> ToolResult:
         """The result of a tool call, or an error that the model can read.
 
-        Calls of inactive tools, arguments that do not fit and exceptions of the function all become errors for the
-        model, so they never end the loop.
+        Calls of inactive tools and arguments that do not fit become errors for the model, and so do exceptions of the
+        function, of which it reads the type alone unless `handle_tool_errors` says otherwise.
 
         Args:
             chat: the conversation.
@@ -81,12 +139,15 @@ class Functions:
         self._check(chat, step)
         named = without_controls(name or "?") or "?"  # the conversation keeps the name, whatever the model has written
         try:
-            return ToolResult(named, plain_value(_ready(self._call(chat, step, name, arguments))), call_id)
-        except _AwaitedError:
-            hint = "await `functions.aanswer` instead"
-            raise InputError(Problem("wrong-argument", f"`{name}` is asynchronous", hint, "name")) from None
-        except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model has to hear of
-            return ToolResult(named, _told(error), call_id, is_error=True)
+            value = self._call(chat, step, name, arguments)
+            if not inspect.isawaitable(value):
+                return ToolResult(named, plain_value(value), call_id)
+        except Exception as error:  # noqa: BLE001 - `_told` raises it again where it is the host's
+            return ToolResult(named, self._told(name, error), call_id, is_error=True)
+        if inspect.iscoroutine(value):
+            value.close()  # or Python would warn of it
+        hint = "await `functions.aanswer` instead"
+        raise InputError(Problem("wrong-argument", f"`{name}` is asynchronous", hint, "name"))
 
     async def aanswer(
         self, chat: Conversation, step: Step, name: str, arguments: str | Mapping[str, Json], call_id: str
@@ -102,7 +163,7 @@ class Functions:
             value = self._call(chat, step, name, arguments)
             return ToolResult(named, plain_value(await value if inspect.isawaitable(value) else value), call_id)
         except Exception as error:  # noqa: BLE001 - as in `answer`
-            return ToolResult(named, _told(error), call_id, is_error=True)
+            return ToolResult(named, self._told(name, error), call_id, is_error=True)
 
     def _check(self, chat: Conversation, step: Step) -> None:
         problems: list[Problem] = []
@@ -113,20 +174,39 @@ class Functions:
     def _call(self, chat: Conversation, step: Step, name: str, arguments: str | Mapping[str, Json]) -> Any:
         if refusal := step.refusal(name):
             raise _RefusedError(refusal)
-        given = json.loads(arguments or "{}") if isinstance(arguments, str) else dict(arguments)
+        given = _read(arguments)
         if name in self._adapters:
             return self._adapters[name].validate_python(ArgsKwargs((), given))
         words = self.engine.words
         if name == self.engine.search_tool:
-            return self._search(chat, _Query.model_validate(given))
+            return self._search(chat, given)
         told = {"tool": words.quoted(name), "search": words.quoted(self.engine.search_tool)}
         raise _RefusedError(fill(words.tools.inactive, told))
 
-    def _search(self, chat: Conversation, query: _Query) -> Json:
+    def _search(self, chat: Conversation, given: Mapping[str, Json]) -> Json:
+        try:
+            query = _Query.model_validate(given)
+        except ValidationError as error:
+            raise _RefusedError(_misfits(error)) from error
         try:
             return chat.search_tools(query.query, query.limit).to_json()
         except InputError as error:
-            raise _RefusedError(wrong_limit(query.limit or 0, self.engine.words)) from error
+            raise _RefusedError(refused_limit(error, query.limit, self.engine.words)) from error
+
+    def _told(self, name: str, error: Exception) -> str:
+        """What the model reads of an error.
+
+        Raises:
+            Exception: the same one, where it is the host's.
+        """
+        if isinstance(error, _RefusedError):
+            return str(error)
+        if isinstance(error, ValidationError) and error.title.startswith(_OF_ARGUMENTS):
+            return _misfits(error)
+        told = error_text(error, self._errors) if name in self._adapters else None
+        if told is None:
+            raise error
+        return told
 
 
 class _Query(BaseModel):
@@ -136,28 +216,29 @@ class _Query(BaseModel):
     limit: int | None = None
 
 
-class _AwaitedError(Exception):
-    """A function that has to be awaited."""
-
-
 class _RefusedError(Exception):
     """A call that no function answers; the message is what the model reads."""
 
 
-def _told(error: Exception) -> str:
-    """What the model hears of an error."""
-    if isinstance(error, _RefusedError):
-        return str(error)
-    if isinstance(error, ValidationError):
-        wrong = error.errors(include_url=False, include_context=False, include_input=False)
-        return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong)
-    return f"{type(error).__name__}: {error}"
+_OF_ARGUMENTS = "call["
+"""How pydantic entitles what is wrong with the arguments of a function, and nothing that the function itself raises."""
 
 
-def _ready(value: Any) -> Any:
-    """The value, unless it has to be awaited; a coroutine is closed then, or Python would warn of it."""
-    if not inspect.isawaitable(value):
-        return value
-    if inspect.iscoroutine(value):
-        value.close()
-    raise _AwaitedError
+def _read(arguments: str | Mapping[str, Json]) -> dict[str, Json]:
+    """The arguments of a call.
+
+    Raises:
+        _RefusedError: when the model has written something else than an object.
+    """
+    try:
+        read = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments
+        return dict(read)
+    except (ValueError, TypeError, RecursionError) as error:
+        told = f"JSONDecodeError: {error}" if isinstance(error, json.JSONDecodeError) else "not an object"
+        raise _RefusedError(f"arguments: {told}") from error
+
+
+def _misfits(error: ValidationError) -> str:
+    """What is wrong with arguments."""
+    wrong = error.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong)

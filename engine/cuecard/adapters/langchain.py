@@ -30,9 +30,9 @@ from typing_extensions import TypedDict, override
 
 from cuecard.adapters import langgraph
 from cuecard.adapters.conversations import Stored
+from cuecard.adapters.host import AnyEngine, ToolErrors
 from cuecard.adapters.langgraph.messages import refusing
 from cuecard.adapters.langgraph.models import Cache
-from cuecard.engine import Engine
 from cuecard.model import Call, Step, Turn
 from cuecard.model.boundary import FilledText, checked
 
@@ -60,23 +60,26 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
     def __init__(
         self,
         *,
-        engine: Engine,
+        engine: AnyEngine,
         turn: TurnSource | None = None,
         cache: Cache | None = "5m",
         on_call: Callable[[Call], None] | None = None,
         on_step: Callable[[Step], None] | None = None,
         state_key: FilledText = "cuecard",
+        handle_tool_errors: ToolErrors = False,
     ) -> None:
         """Make a middleware.
 
         Args:
-            engine: the prompt engine.
+            engine: the prompt engine, or a watcher or `Pins`, which give each conversation its engine.
             turn: what the host knows about a run; called once per user message, and again with its later requests
                 where the agent file declares inputs with `tier: step`: only those are taken from it then.
             cache: how long the provider keeps its cache, if that can be set; None to leave caching alone.
             on_call: called with every prepared call.
             on_step: called with every step before its request is sent, for manifests and displays.
             state_key: the key of the agent's state that holds the conversation.
+            handle_tool_errors: what the model reads of an exception of a tool: its type (True), a text, or what a
+                function makes of it. By default the agent has the exception, as without the middleware.
 
         Raises:
             InputError: with each argument that is wrong.
@@ -84,7 +87,12 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._turn = turn
         self._graph = langgraph.Cuecard(
-            engine=engine, cache=cache, on_call=on_call, on_step=on_step, state_key=state_key
+            engine=engine,
+            cache=cache,
+            on_call=on_call,
+            on_step=on_step,
+            state_key=state_key,
+            handle_tool_errors=handle_tool_errors,
         )
         self.state_schema = _state(state_key, self._graph.channel)
         self.tools = [self._graph.search_tool]

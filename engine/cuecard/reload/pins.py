@@ -113,6 +113,11 @@ class Pins:
         self._watcher, self._policy = watcher, policy
         self._engines = Earlier(watcher.states, self._make, watcher.home, keep)
 
+    @property
+    def current(self) -> Engine:
+        """The engine of the newest good state, which serves new conversations."""
+        return self._watcher.current
+
     @checked
     def serve(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
         """The engine for the next call of a conversation, or for the next step of `call`.

@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from cuecard.config.documents.sources import AgentSources
+from cuecard.engine import Engine
+from cuecard.model import Call
 from cuecard.model.boundary import checked
 from cuecard.reload.events import Hint, hints
 from cuecard.reload.files import AgentFiles
 from cuecard.reload.keeper import Keeper, LastGood, Status, Watching
+from cuecard.reload.pins import Pins, Served
 from cuecard.reload.settle import Pace, settle
 from cuecard.reload.states import States
 
@@ -75,6 +78,7 @@ class Watcher(Generic[Made]):
         self._listeners: list[Callable[[], object]] = []
         self._workers: dict[int, _Worker] = {}
         self._stopped = False
+        self._pins: Pins | None = None
         self._ensure_worker()
         atexit.register(self.stop)
 
@@ -114,6 +118,12 @@ class Watcher(Generic[Made]):
                 callback(state.current, state.status)
 
         return self._listen(tell)
+
+    def serve(self: Watcher[Engine], *, previous: Call | None = None, call: Call | None = None) -> Served:
+        """`Pins.serve`, by the policy of the agent file."""
+        if self._pins is None:
+            self._pins = Pins(self)
+        return self._pins.serve(previous=previous, call=call)
 
     def __aiter__(self) -> AsyncIterator[tuple[Made, Status]]:
         """Each new state from now on, until the watcher stops; a slow consumer sees only the latest."""

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from pydantic_ai import Agent, RunContext, Tool
 from pydantic_ai.capabilities import AbstractCapability, ProcessHistory
+from pydantic_ai.exceptions import ModelRetry
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, SystemPromptPart, TextPart, ToolCallPart
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -228,33 +229,72 @@ def test_a_tool_found_in_this_very_batch_is_not_active_yet() -> None:
     assert [failed for _, _, failed in model.last] == [False, True]
 
 
-def test_a_tool_that_raises_reaches_the_model_as_an_error_and_the_run_continues() -> None:
-    model = Model([[("tool_search", {"query": "list all pages", "limit": 1})], [("cms_listPages", {})]])
+FAILING: list[list[tuple[str, dict[str, Any]]]] = [
+    [("tool_search", {"query": "list all pages", "limit": 1})],
+    [("cms_listPages", {})],
+]
 
-    result = run(model)
 
-    assert model.last[-1] == ("cms_listPages", "OSError: the disk is full", True)
+def test_what_a_tool_raises_ends_the_run_as_without_the_capability() -> None:
+    with pytest.raises(OSError, match="the disk is full"):
+        run(Model(FAILING))
+
+
+@pytest.mark.parametrize(
+    ("handling", "told"),
+    [
+        (True, "OSError"),
+        ("Try later.", "Try later."),
+        (lambda error: f"failed: {error}", "failed: the disk is full"),
+    ],
+)
+def test_a_host_may_have_the_model_read_of_it_instead(handling: Any, told: str) -> None:
+    model = Model(FAILING)
+
+    result = run(model, handle_tool_errors=handling)
+
+    assert model.last[-1] == ("cms_listPages", told, True)
     assert result.output == "done"
+
+
+def test_a_retry_that_a_tool_asks_for_counts_as_a_failure() -> None:
+    asked = [0]
+
+    def again() -> str:
+        asked[0] += 1
+        raise ModelRetry("once more")
+
+    model = Model([[("again", {})]] * 3)
+    tool = Tool(again, max_retries=5)
+
+    run(model, tools=[tool], retries=1)
+
+    assert asked == [2]
+    assert model.last[-1] == (
+        "again",
+        "`again` has failed 2 times. Tell the user what failed and suggest another way.",
+        True,
+    )
 
 
 def test_a_tool_that_failed_too_often_is_refused() -> None:
     calls: list[list[tuple[str, dict[str, Any]]]] = [[("cms_listPages", {})]] * 4
     model = Model([[("tool_search", {"query": "list all pages", "limit": 1})], *calls])
 
-    run(model, retries=2)
+    run(model, retries=2, handle_tool_errors=True)
 
     refusal = "`cms_listPages` has failed 3 times. Tell the user what failed and suggest another way."
-    assert [content for _, content, _ in model.last[1:]] == ["OSError: the disk is full"] * 3 + [refusal]
+    assert [content for _, content, _ in model.last[1:]] == ["OSError"] * 3 + [refusal]
 
 
 def test_failures_of_an_earlier_run_are_forgiven() -> None:
     first = Model([[("tool_search", {"query": "list all pages", "limit": 1})], *[[("cms_listPages", {})]] * 3])
-    history = run(first, retries=2).all_messages()
+    history = run(first, retries=2, handle_tool_errors=True).all_messages()
     second = Model([[("cms_listPages", {})]])
 
-    run(second, retries=2, history=history)
+    run(second, retries=2, handle_tool_errors=True, history=history)
 
-    assert second.last[-1] == ("cms_listPages", "OSError: the disk is full", True)
+    assert second.last[-1] == ("cms_listPages", "OSError", True)
 
 
 def test_a_tool_server_that_is_gone_ends_the_run() -> None:
@@ -262,7 +302,7 @@ def test_a_tool_server_that_is_gone_ends_the_run() -> None:
         raise ToolServerError(Problem("server-died", "the tool server exited"))
 
     with pytest.raises(ToolServerError, match="the tool server exited"):
-        run(Model([[("gone", {})]]), tools=[gone])
+        run(Model([[("gone", {})]]), tools=[gone], handle_tool_errors=True)
 
 
 def test_a_search_that_asks_for_too_much_is_an_error_to_the_model() -> None:

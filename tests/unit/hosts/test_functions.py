@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from cms_agent import cms
 from cuecard import Conversation, InputError, Step, ToolCard, ToolResult, Turn
@@ -155,19 +156,38 @@ def test_the_search_knows_only_the_functions() -> None:
     assert tools.answer(chat, step, "tool_search", {}, "e").is_error
 
 
-def test_what_a_function_raises_is_an_error_that_the_model_reads() -> None:
+def test_of_what_a_function_raises_the_model_reads_the_type_alone() -> None:
     def broken() -> None:
         raise InputError([])
 
     def failing() -> None:
+        raise LookupError("postgres://user:s3cret@db")
+
+    def checking() -> None:
+        TypeAdapter(int).validate_python("s3cret")
+
+    tools, chat, step = begun([broken, failing, checking], "broken", "failing", "checking")
+
+    told = [tools.answer(chat, step, name, {}, "c") for name in ("failing", "broken", "checking")]
+    assert [(each.result, each.is_error) for each in told] == [
+        ("LookupError", True),
+        ("InputError", True),
+        ("ValidationError", True),
+    ]
+
+
+def test_a_host_says_what_becomes_of_an_exception() -> None:
+    def failing() -> None:
         raise LookupError("gone")
 
-    tools, chat, step = begun([broken, failing], "broken", "failing")
+    def answered(handling: Any) -> ToolResult:
+        tools = Functions(cms(), [failing], handle_tool_errors=handling)
+        return tools.answer(*begun_with(tools, "failing"), "failing", {}, "c")
 
-    assert tools.answer(chat, step, "failing", {}, "c") == ToolResult(
-        "failing", "LookupError: gone", "c", is_error=True
-    )
-    assert tools.answer(chat, step, "broken", "", "c").is_error
+    assert answered("It failed.") == ToolResult("failing", "It failed.", "c", is_error=True)
+    assert answered(lambda error: f"no: {error}").result == "no: gone"
+    with pytest.raises(LookupError):
+        answered(handling=False)
 
 
 def test_values_that_are_not_json_become_json() -> None:

@@ -54,13 +54,13 @@ def test_requests_hold_the_texts_and_the_history_what_was_returned(tmp_path: Pat
     agent = Agent(
         FunctionModel(decide),
         tools=[shell, broken, picture],
-        capabilities=[Cuecard(engine=engine, conversation=chat)],
+        capabilities=[Cuecard(engine=engine, conversation=chat, handle_tool_errors=True)],
     )
     done = asyncio.run(agent.run("go"))
 
     told = [part.content for part in returned(sent[-1])]
     assert told[0] == "<out>0 ls ls ls l[45]s ls </out>"
-    assert told[1] == "OSError: the disk is full"  # a failed call has no template of its own here
+    assert told[1] == "OSError"  # a failed call has no template of its own here
     assert isinstance(told[2], list)  # files stay files
     assert [part.content for part in returned(sent[1])] == told[:1]  # the same bytes in each request
     kept = [part.content for part in returned(done.all_messages())]

@@ -123,7 +123,7 @@ def test_functions_of_a_module_are_tools(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (ToolCallPart("price", {"item": "nothing"}), "KeyError: 'no such item'"),
+        (ToolCallPart("price", {"item": "nothing"}), "KeyError"),
         (ToolCallPart("price", {"item": "tea", "count": "many"}), "wrong arguments: count: Input should be"),
         (ToolCallPart("price", {}), "wrong arguments: item: Field required"),
         (ToolCallPart("odd", {}), "the function returned a value that JSON cannot represent"),
@@ -141,6 +141,7 @@ def test_a_function_that_fails_is_a_result_that_the_model_reads(
     made = ran.of("step")[1]["calls"][0]
     assert made["is_error"]
     assert said in str(made["result"])
+    assert "no such item" not in str(made["result"])
     assert ran.code == 0
 
 

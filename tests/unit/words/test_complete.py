@@ -198,7 +198,10 @@ def failing() -> str:
 def test_an_agent_of_pydantic_ai_hears_nothing_but_words(foreign: Engine) -> None:
     found = ("s_1", {"query": "яблоко"})
     model = Model(("s_1", {"query": "всё", "limit": 99}), ("t_1", {}), found, ("t_1", {}), ("t_1", {}))
-    agent = Agent(FunctionModel(model.decide), capabilities=[Cuecard(engine=foreign, turn=Turn(now=NOW), retries=1)])
+    agent = Agent(
+        FunctionModel(model.decide),
+        capabilities=[Cuecard(engine=foreign, turn=Turn(now=NOW), retries=1, handle_tool_errors=True)],
+    )
     agent.tool_plain(name="t_1")(failing)
 
     asyncio.run(agent.run("да"))

@@ -50,11 +50,12 @@ from cuecard.adapters.adk.requests import (
 )
 from cuecard.adapters.adk.texts import SessionRecord
 from cuecard.adapters.conversations import anew, answered_step, found_so_far, in_doubt, made_by, search
+from cuecard.adapters.host import AnyEngine, EngineDoor, HostTool, ToolErrors, told_error
 from cuecard.adapters.one_turn import ends_with_turn, inputs_now
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, did_you_mean
-from cuecard.model import Call, Json, Step, ToolResult, Turn
+from cuecard.model import Call, ConversationState, Json, Step, ToolResult, Turn
 from cuecard.model.boundary import checked
 
 TurnSource: TypeAlias = Turn | Callable[[CallbackContext], Turn]
@@ -66,14 +67,36 @@ _KEPT = 1024
 
 @dataclass
 class _Talk:
-    """A conversation while its invocation runs; `lost` are the tools of one whose text is not to be had."""
+    """A conversation while its invocation runs; `lost` are the tools of one whose text is not to be had.
+
+    `engine` prepared its last request, and `before` is the conversation as its call began, where this process knows.
+    """
 
     invocation: str
     chat: Conversation
     kept: Call | None = None
     step: Step | None = None
     stored: SessionRecord | None = None
+    engine: Engine | None = None
+    before: ConversationState | None = None
     lost: tuple[str, ...] | None = None
+
+
+def _described(request: LlmRequest) -> list[HostTool]:
+    """What the tools of a request say of themselves."""
+    declared = [
+        each
+        for tool in request.config.tools or ()
+        if isinstance(tool, types.Tool)
+        for each in tool.function_declarations or ()
+    ]
+    return [HostTool.of(each.name or "", each.description, _schema_of(each)) for each in declared]
+
+
+def _schema_of(declaration: types.FunctionDeclaration) -> Any:
+    if declaration.parameters_json_schema is not None or declaration.parameters is None:
+        return declaration.parameters_json_schema
+    return {"properties": declaration.parameters.properties}
 
 
 class Cuecard(BasePlugin):
@@ -89,36 +112,40 @@ class Cuecard(BasePlugin):
     @checked
     def __init__(
         self,
-        engine: Engine,
+        engine: AnyEngine,
         *,
         turn: TurnSource | None = None,
         agents: Collection[str] = (),
         on_call: Callable[[Call], None] | None = None,
         on_step: Callable[[Step], None] | None = None,
+        handle_tool_errors: ToolErrors = False,
         name: str = "cuecard",
     ) -> None:
         """Make the plugin of an app.
 
         Args:
-            engine: the prompt engine.
+            engine: the prompt engine, or a watcher or `Pins`, which give each conversation its engine.
             turn: what the host knows about a user message; the model and the tools need not be named. A function is
                 called for each message, and again for the later requests of its turn where the agent file declares
                 inputs with `tier: step`: only those are taken from it then.
             agents: names of the agents that get the prompt; without any, all of the app.
             on_call: called with every prepared call.
             on_step: called with every step before its request is sent.
+            handle_tool_errors: what the model reads of an exception of a tool: its type (True), a text, or what a
+                function makes of it. By default ADK has the exception, as without the plugin.
             name: the name of the plugin, and of its keys in the state of sessions.
 
         Raises:
             InputError: with each argument that is wrong.
         """
         super().__init__(name)
-        self.engine = engine
+        self.engine: AnyEngine = engine
         self.turn = turn
         self.agents: frozenset[str] = frozenset(agents)
-        self.on_call = on_call
-        self.on_step = on_step
-        self.search_tool: SearchTool = SearchTool(engine, self._search)
+        self.on_call, self.on_step = on_call, on_step
+        self.handle_tool_errors = handle_tool_errors
+        self._door = EngineDoor(engine)
+        self.search_tool: SearchTool = SearchTool(self._door.current, self._search)
         self._talks: OrderedDict[tuple[str, ...], _Talk] = OrderedDict()
         self._services: OrderedDict[str, BaseSessionService] = OrderedDict()
         self._seen: Mapping[str, BaseAgent] = {}
@@ -160,24 +187,24 @@ class Cuecard(BasePlugin):
         results = tool_results(held)
         talk = await self._talk(callback_context)
         goes_on = talk.chat.call
-        call = await self._call(talk, callback_context, llm_request, results)
+        call, engine = await self._call(talk, callback_context, llm_request, results)
         if call.tools.offers_search and self.search_tool.name not in llm_request.tools_dict:
             llm_request.append_tools([self.search_tool])
-        now = inputs_now(self.engine.agent, lambda: self._said(callback_context)) if call is goes_on else {}
+        now = inputs_now(engine.agent, lambda: self._said(callback_context)) if call is goes_on else {}
         step = talk.step = talk.chat.step(results, inputs=now)
         await self._keep(talk, callback_context)
         if self.on_step:
             self.on_step(step)
         config = llm_request.config
         config.system_instruction = put_in_front(step.system.strip(), config.system_instruction)
-        if self.engine.agent.results:
-            llm_request.contents = with_results(llm_request.contents, held, self.engine.render_result)
-        profile = self.engine.models.find(llm_request.model or "") if step.ended else None
+        if engine.agent.results:
+            llm_request.contents = with_results(llm_request.contents, held, engine.render_result)
+        profile = engine.models.find(llm_request.model or "") if step.ended else None
         if profile and profile.checks_thinking:
             llm_request.contents, held = without_ended_thinking(llm_request.contents, held, step)
         llm_request.contents = place_blocks(llm_request.contents, held, step)
         if call.delivery.rebuilds:
-            show_active(llm_request, step, self.engine.tools)
+            show_active(llm_request, step, engine.tools)
 
     @override
     async def after_agent_callback(
@@ -190,8 +217,9 @@ class Cuecard(BasePlugin):
         if (
             talk is None
             or call is None
-            or not made_by(call, self.engine)
-            or not ends_with_turn(self.engine.agent, call)
+            or talk.engine is None
+            or not made_by(call, talk.engine)
+            or not ends_with_turn(talk.engine.agent, call)
         ):
             return None
         if not waits(session.events, talk.invocation, agent.name):
@@ -203,33 +231,51 @@ class Cuecard(BasePlugin):
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext
     ) -> dict[str, Any] | None:
         """Refuse tools that are not active; the model reads what to do instead, and the run goes on."""
-        if not self._serves(tool_context) or tool.name not in self.engine.tools:
+        if not self._serves(tool_context):
             return None
-        step = await self._step(tool_context)
-        refusal = step.refusal(tool.name) if step else in_doubt(tool.name, self.engine)
+        talk = await self._talk(tool_context)
+        engine = talk.engine or self._door.take(talk.chat, call=talk.chat.call).engine
+        if tool.name not in engine.tools:
+            return None
+        step = self._step(talk, engine, tool_context)
+        refusal = step.refusal(tool.name) if step else in_doubt(tool.name, engine)
         return {"error": refusal} if refusal else None
+
+    @override
+    async def on_tool_error_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, error: Exception
+    ) -> dict[str, Any] | None:
+        """The result that the model reads in place of an exception, where the host wants that."""
+        told = told_error(error, self.handle_tool_errors) if self._serves(tool_context) else None
+        return None if told is None else {"error": told}
 
     def _serves(self, context: ReadonlyContext) -> bool:
         return not self.agents or context.agent_name in self.agents
 
     async def _call(
         self, talk: _Talk, context: CallbackContext, request: LlmRequest, results: tuple[ToolResult, ...]
-    ) -> Call:
-        """The call of this message, prepared with its first request and kept in the session.
+    ) -> tuple[Call, Engine]:
+        """The call of this message and its engine, prepared with its first request and kept in the session.
 
         A message that only answers what a tool has asked for goes on with the call before, unless the files or the
         tools have changed since.
         """
         call = talk.chat.call
-        begun = talk.invocation == context.invocation_id or not says_something(context.user_content)
-        if call is None or not begun or call.over or not made_by(call, self.engine):
-            turn = self._known(context, request)
-            call = talk.chat.user(turn if talk.lost is None else anew(turn, talk.lost, self.engine), results)
+        goes_on = talk.invocation == context.invocation_id
+        begun = call is not None and not call.over and (goes_on or not says_something(context.user_content))
+        chosen = self._door.choose(previous=call, call=call if begun else None, tools=_described(request))
+        engine = talk.engine = chosen.engine
+        begun = begun and call is not None and made_by(call, engine)
+        engine.take_over(talk.chat, None if begun or not goes_on else talk.before)
+        if call is None or not begun:
+            talk.before = talk.chat.state
+            turn = chosen.turn(self._known(context, request, engine))
+            call = talk.chat.user(turn if talk.lost is None else anew(turn, talk.lost, engine), results)
             talk.lost = None
             if self.on_call:
                 self.on_call(call)
         await self._keep(talk, context)
-        return call
+        return call, engine
 
     async def _keep(self, talk: _Talk, context: CallbackContext) -> None:
         """The conversation in the session's state, where its call is another one."""
@@ -238,8 +284,9 @@ class Cuecard(BasePlugin):
             await self._store(talk, context)
 
     async def _store(self, talk: _Talk, context: CallbackContext, *, ended: bool = False) -> None:
-        text, found = self.engine.dump(talk.chat, ended=ended), found_so_far(talk.chat.call, talk.step)
-        before, talk.stored = talk.stored, SessionRecord.of(self.engine, talk.invocation, text, found)
+        engine = self._door.current
+        text, found = engine.dump(talk.chat, ended=ended), found_so_far(talk.chat.call, talk.step)
+        before, talk.stored = talk.stored, SessionRecord.of(engine, talk.invocation, text, found)
         context.state[self._key(context)] = talk.stored.shown
         if service := self._services.get(context.invocation_id):
             await talk.stored.save(service, context.session)
@@ -249,11 +296,11 @@ class Cuecard(BasePlugin):
     def _said(self, context: CallbackContext) -> Turn:
         return self.turn if isinstance(self.turn, Turn) else self.turn(context) if self.turn else Turn()
 
-    def _known(self, context: CallbackContext, request: LlmRequest) -> Turn:
+    def _known(self, context: CallbackContext, request: LlmRequest, engine: Engine) -> Turn:
         """The turn with what the request shows: its model, its tools, and what can be done with its contents."""
         turn = self._said(context)
         there = dict.fromkeys((*request.tools_dict, self.search_tool.name))
-        tools = tuple(name for name in there if name in self.engine.tools)
+        tools = tuple(name for name in there if name in engine.tools)
         return replace(
             turn,
             model=turn.model or request.model or "",
@@ -278,30 +325,30 @@ class Cuecard(BasePlugin):
         return talk
 
     async def _stored(self, context: CallbackContext, last: SessionRecord | None) -> _Talk:
-        key = self._key(context)
+        key, engine = self._key(context), self._door.current
         held = context.state.get(key)
         if held is None:
-            return _Talk("", self.engine.conversation())
+            return _Talk("", engine.conversation())
         stored = SessionRecord.read(held, key)
         if stored.invocation != context.invocation_id and sees_one_turn(self._seen.get(context.agent_name)):
-            return _Talk("", self.engine.conversation())
+            return _Talk("", engine.conversation())
         stored = last if last and last.shown == stored.shown else stored
         service = self._services.get(context.invocation_id)
         text = await stored.load(service, context.session) if service else stored.text
         if not text:
-            return _Talk("", self.engine.conversation(), lost=stored.tools(self.engine))
-        chat = self.engine.load(text)
+            return _Talk("", engine.conversation(), lost=stored.tools(engine))
+        chat = engine.load(text)
         return _Talk(stored.invocation, chat, chat.call, stored=stored)
 
-    async def _step(self, context: ToolContext) -> Step | None:
+    def _step(self, talk: _Talk, engine: Engine, context: ToolContext) -> Step | None:
         """The step that the model has answered, whoever has prepared it."""
-        talk = await self._talk(context)
         if talk.step is None:
             contents = [e.content for e in context.session.events if e.author == context.agent_name and e.content]
             results = tool_results(named(contents, CallIds(())))
-            talk.step = answered_step(talk.chat, self.engine, self._said(context), results)
+            talk.step = answered_step(talk.chat, engine, self._said(context), results)
         return talk.step
 
     async def _search(self, context: ToolContext, query: str, limit: int | None) -> dict[str, Json]:
-        found = search(self.engine, (await self._talk(context)).chat, query, limit)
+        talk = await self._talk(context)
+        found = search(talk.engine or self._door.choose(call=talk.chat.call).engine, talk.chat, query, limit)
         return {"error": found} if isinstance(found, str) else found.to_json()

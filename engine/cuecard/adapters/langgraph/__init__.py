@@ -22,6 +22,7 @@ with needs("langgraph", ">=1.2", "langchain"):
     from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage
     from langchain_core.tools import BaseTool, ToolException
     from langgraph.channels.base import BaseChannel
+    from langgraph.errors import GraphBubbleUp
     from langgraph.prebuilt import ToolRuntime
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.types import Command
@@ -34,7 +35,8 @@ from functools import partial
 from typing import Any
 
 from cuecard.adapters.bodies import is_offered
-from cuecard.adapters.conversations import Stored, Thread, Threads, ThreadTexts, anew
+from cuecard.adapters.conversations import Stored, Thread, Threads, ThreadTexts, anew, made_by
+from cuecard.adapters.host import AnyEngine, EngineDoor, ToolErrors, refused_limit, told_error
 from cuecard.adapters.langgraph.messages import (
     ends_that_stay,
     holds_all,
@@ -58,6 +60,7 @@ from cuecard.adapters.langgraph.models import (
 from cuecard.adapters.langgraph.tools import (
     AnyTool,
     DeferredTools,
+    DescribedTools,
     OrderedTools,
     active_only,
     name_of,
@@ -66,7 +69,6 @@ from cuecard.adapters.langgraph.tools import (
     search_tool,
 )
 from cuecard.adapters.one_turn import inputs_now
-from cuecard.catalogue.search import wrong_limit
 from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
@@ -123,29 +125,35 @@ class Cuecard:
     """The prompt engine for graphs: one for any number of graphs, threads and runs; their state is with the graph.
 
     Attributes:
-        engine: the prompt engine.
+        engine: the prompt engine, or a watcher or `Pins`, which give each conversation its engine.
         cache: how long the provider keeps its cache, if that can be set; None to leave caching alone.
         on_call: called with every prepared call.
         on_step: called with every step before its request is sent, for manifests and displays.
         state_key: the key of the graph's state that holds the conversation.
+        handle_tool_errors: what the model reads of an exception of a tool that `wrap_tool_call` runs: its type (True),
+            a text, or what a function makes of it. By default the graph has the exception, as without the card.
         search_tool: the search tool, under the name that the agent file gives it; belongs to the tools of the graph.
     """
 
-    engine: Engine
+    engine: AnyEngine
     cache: Cache | None = "5m"
     on_call: Callable[[Call], None] | None = None
     on_step: Callable[[Step], None] | None = None
     state_key: FilledText = "cuecard"
+    handle_tool_errors: ToolErrors = False
     search_tool: BaseTool = field(init=False, repr=False)
+    _door: EngineDoor = field(init=False, repr=False)
     _threads: Threads = field(init=False, repr=False)
     _profiles: dict[tuple[str, str], ModelProfile] = field(init=False, repr=False, default_factory=dict)
     _deferred: DeferredTools = field(init=False, repr=False, default_factory=DeferredTools)
+    _told: DescribedTools = field(init=False, repr=False, default_factory=DescribedTools)
     _ordered: OrderedTools = field(init=False, repr=False, default_factory=OrderedTools)
 
     def __post_init__(self) -> None:
-        check_fields(self, "engine", "cache", "on_call", "on_step", "state_key")
-        self._threads = Threads(self.engine)
-        self.search_tool = search_tool(self.engine, self._search)
+        check_fields(self, "engine", "cache", "on_call", "on_step", "state_key", "handle_tool_errors")
+        self._door = EngineDoor(self.engine)
+        self._threads = Threads(self._door)
+        self.search_tool = search_tool(self._door.current, self._search)
 
     @property
     def channel(self) -> BaseChannel[Any, Any, Any]:
@@ -181,9 +189,8 @@ class Cuecard:
         """
         facts, messages = facts_of(model, self._profile), with_refused(messages)
         opened = self._threads.open(cuecard)
-        thread = self._running(opened, messages, partial(self._turn, turn, facts, tools))
-        begun = thread is not opened
-        now = {} if begun or turn is None else inputs_now(self.engine.agent, partial(_said, turn))
+        thread, engine, begun = self._running(opened, messages, partial(_said, turn), facts, tools)
+        now = {} if begun or turn is None else inputs_now(engine.agent, partial(_said, turn))
         known = {record.call_id for record in thread.chat.state.results if record.call_id}
         results = tool_results(messages, known)
         before = thread.chat.call
@@ -194,27 +201,27 @@ class Cuecard:
         thread = thread if call is before else replace(thread, begun="")
         marks = ends_that_stay(messages, step) if facts.claude and self.cache else []
         showing = marked(messages, marks, breakpoint_of(self.cache)) if marks and self.cache else list(messages)
-        if self.engine.agent.results:
-            showing = with_results(showing, self.engine.render_result)
+        if engine.agent.results:
+            showing = with_results(showing, engine.render_result)
         tools = [tool for tool in tools if is_offered(name_of(tool), step)]
         shown = self._ordered.of(tools, step)
         if call and call.delivery.rebuilds:
-            shown = active_only(tools, step, self.engine.tools)
+            shown = active_only(tools, step, engine.tools)
         elif facts.defers:
             held = {message.tool_call_id for message in showing if isinstance(message, ToolMessage)}
             all_tools = shown
-            shown = self._deferred.shown(all_tools, step, self.engine.tools, held)
+            shown = self._deferred.shown(all_tools, step, engine.tools, held)
             late = {name_of(tool) for tool, sent in zip(all_tools, shown, strict=True) if tool is not sent}
             showing = revealing(showing, step, late)
         role = facts.speaks(call.delivery.authority if call else "unknown")
-        key = f"cuecard-{(step.origin or self.engine.agent.sha256)[:32]}"
+        key = f"cuecard-{(step.origin or engine.agent.sha256)[:32]}"
         return PreparedRequest(
             system_message(step, facts, rough(shown) if facts.claude else [], self.cache, system, len(marks)),
             self._placed(showing, step, facts, role),
             shown,
             settings_of(facts, self.cache, key),
             step,
-            self._threads.keep(replace(thread, step=step)),
+            self._threads.keep(replace(thread, step=step, engine=engine)),
             self._threads,
         )
 
@@ -249,60 +256,89 @@ class Cuecard:
 
     def wrap_tool_call(self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Answer]) -> Answer:
         """For `ToolNode(tools, wrap_tool_call=...)`: a call of a tool that is not known to be active is refused."""
-        return self._refused(request) or execute(request)
+        if refused := self._refused(request):
+            return refused
+        try:
+            return execute(request)
+        except Exception as error:  # noqa: BLE001 - `_failed` raises it again unless the host wants otherwise
+            return self._failed(request, error)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[Answer]]
     ) -> Answer:
         """The same for `ToolNode(tools, awrap_tool_call=...)`."""
-        return self._refused(request) or await execute(request)
+        if refused := self._refused(request):
+            return refused
+        try:
+            return await execute(request)
+        except Exception as error:  # noqa: BLE001 - `_failed` raises it again unless the host wants otherwise
+            return self._failed(request, error)
 
     def _profile(self, name: str, endpoint: str) -> ModelProfile:
         """What is known of a model, looked up once."""
         found = self._profiles.get((name, endpoint))
         if found is None:
-            found = self._profiles[name, endpoint] = self.engine.models.find(name, endpoint=endpoint)
+            found = self._profiles[name, endpoint] = self._door.current.models.find(name, endpoint=endpoint)
         return found
 
     def _refused(self, request: ToolCallRequest) -> ToolMessage | None:
-        name = request.tool_call["name"]
-        told = self.refusal(name, request.state)
-        return ToolMessage(told, name=name, tool_call_id=request.tool_call["id"], status="error") if told else None
+        told = self.refusal(request.tool_call["name"], request.state)
+        return _error(request, told) if told else None
+
+    def _failed(self, request: ToolCallRequest, error: Exception) -> ToolMessage:
+        told = None if isinstance(error, GraphBubbleUp) else told_error(error, self.handle_tool_errors)
+        if told is None:
+            raise error
+        return _error(request, told)
 
     def _search(self, runtime: ToolRuntime[Any, Any], query: str, limit: int | None = None) -> dict[str, Json]:
         """Find tools by what they can do."""
-        call = self._threads.call(self._stored(runtime.state))
+        engine, call = self._threads.running(self._stored(runtime.state))
         history = tool_results(_messages(runtime.state)) if call else ()
         try:
-            return self.engine.search_tools(query, limit, call=call, history=history).to_json()
+            return engine.search_tools(query, limit, call=call, history=history).to_json()
         except InputError as error:
-            raise ToolException(wrong_limit(limit or 0, self.engine.words)) from error
+            raise ToolException(refused_limit(error, limit, engine.words)) from error
 
-    def _running(self, thread: Thread, messages: Sequence[BaseMessage], turn: Callable[[], Turn]) -> Thread:
-        """The thread with the call that the last message of the user asks for."""
+    def _running(
+        self,
+        thread: Thread,
+        messages: Sequence[BaseMessage],
+        said: Callable[[], Turn],
+        model: ModelFacts,
+        tools: Sequence[AnyTool],
+    ) -> tuple[Thread, Engine, bool]:
+        """The thread with the call that the last message of the user asks for, its engine, and whether it is new."""
         chat, (before, asked) = thread.chat, last_user(messages)
         same = chat.call is not None and asked == thread.asked
-        stale = self._threads.is_stale(chat) or (same and chat.call is not None and chat.call.over)
+        chosen = self._door.take(chat, call=chat.call if same else None, tools=self._told.of(tools))
+        engine = chosen.engine
+        stale = chat.call is not None and (not made_by(chat.call, engine) or (same and chat.call.over))
         if same and not stale:
-            return thread
+            return thread, engine, False
         earlier = _before_last_user(messages)
-        if chat.call and (stale or not holds_all(earlier, self._threads.last_step(chat))):
+        if chat.call and (stale or not holds_all(earlier, self._threads.last_step(chat, engine))):
             chat.compacted(before)
-        said = turn() if thread.lost is None else anew(turn(), thread.lost, self.engine)
-        call = chat.user(said, tool_results(earlier))
+        turn = chosen.turn(self._turn(said, model, tools, engine))
+        call = chat.user(turn if thread.lost is None else anew(turn, thread.lost, engine), tool_results(earlier))
         if self.on_call:
             self.on_call(call)
-        return Thread(chat, asked)
+        return Thread(chat, asked), engine, True
 
     def _stored(self, state: Any) -> Any:
         return state.get(self.state_key) if isinstance(state, dict) else getattr(state, self.state_key, None)
 
-    def _turn(self, turn: Turn | Callable[[], Turn] | None, model: ModelFacts, tools: Sequence[AnyTool]) -> Turn:
+    def _turn(self, turn: Callable[[], Turn], model: ModelFacts, tools: Sequence[AnyTool], engine: Engine) -> Turn:
         """The turn, with the model and the tools that are there, where it says nothing of them."""
-        said = admit(Turn, _said(turn), "turn")
+        said = admit(Turn, turn(), "turn")
         there = (name_of(tool) for tool in tools)
-        exist = tuple(name for name in there if name in self.engine.tools) if said.tools is None else said.tools
+        exist = tuple(name for name in there if name in engine.tools) if said.tools is None else said.tools
         return model.named_in(replace(said, tools=exist))
+
+
+def _error(request: ToolCallRequest, told: str) -> ToolMessage:
+    call = request.tool_call
+    return ToolMessage(told, name=call["name"], tool_call_id=call["id"], status="error")
 
 
 def _said(turn: Turn | Callable[[], Turn] | None) -> Turn:

@@ -10,6 +10,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field, create_model
 
+from cuecard.adapters.host import HostTool
 from cuecard.adapters.langgraph.messages import revealed_by_results
 from cuecard.engine import Engine
 from cuecard.model import Step
@@ -25,6 +26,30 @@ def name_of(tool: AnyTool) -> str:
     function = tool.get("function")
     named = tool.get("name") or (function.get("name") if isinstance(function, dict) else None)
     return str(named or tool.get("type", ""))
+
+
+class DescribedTools:
+    """What tools say of themselves; of the last list it is kept, since schemas are slow to make."""
+
+    def __init__(self) -> None:
+        self._last: tuple[list[AnyTool], tuple[HostTool, ...]] = ([], ())
+
+    def of(self, tools: Sequence[AnyTool]) -> tuple[HostTool, ...]:
+        """That of these tools."""
+        given, known = self._last
+        if [*map(id, tools)] != [*map(id, given)]:
+            known = tuple(map(_described, tools))
+            self._last = list(tools), known
+        return known
+
+
+def _described(tool: AnyTool) -> HostTool:
+    if not isinstance(tool, dict):
+        return HostTool(tool.name, tool.description, tuple(tool.args))
+    function = tool.get("function")
+    told: dict[str, Any] = function if isinstance(function, dict) else tool
+    schema = told.get("parameters") or told.get("input_schema")
+    return HostTool.of(name_of(tool), str(told.get("description") or ""), schema)
 
 
 class OrderedTools:

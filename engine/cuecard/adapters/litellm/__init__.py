@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 from cuecard.adapters.bodies import Body, admit_chat
 from cuecard.adapters.conversations import search
+from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor
 from cuecard.adapters.litellm.completions import (
     Cache,
     Target,
@@ -90,18 +91,19 @@ class Cuecard:
     `PreparedCompletion.answer` refuses a call of an inactive tool. Under `rewrite` only active tools are shown.
 
     Attributes:
-        engine: the prompt engine.
+        engine: the prompt engine, or a watcher or `Pins`, which give each conversation its engine.
         turn: what the host knows about a conversation.
         cache: how long the provider keeps its cache, if that can be set; None to leave caching alone.
         on_call: called with the call of every request.
         on_step: called with every step before its request is sent, for manifests and displays.
     """
 
-    engine: Engine
+    engine: AnyEngine
     turn: TurnSource | None = None
     cache: Cache | None = "5m"
     on_call: Callable[[Call], None] | None = None
     on_step: Callable[[Step], None] | None = None
+    _door: EngineDoor = field(init=False, repr=False)
     _replays: Replays = field(init=False, repr=False)
     _target: Callable[[str, str], Target] = field(init=False, repr=False)
     _offer: ToolOffer | None = field(init=False, repr=False, default=None)
@@ -109,20 +111,22 @@ class Cuecard:
 
     def __post_init__(self) -> None:
         check_fields(self, "engine", "turn", "cache", "on_call", "on_step")
-        self._replays = Replays(self.engine)
-        self._target = lru_cache(_MODELS)(partial(Target.of, profiles=self.engine.models))
+        self._door = EngineDoor(self.engine)
+        self._replays = Replays()
+        self._target = lru_cache(_MODELS)(partial(Target.of, profiles=self._door.current.models))
 
     @cached_property
     def search_tool(self) -> Body:
         """The definition of the search tool, in the agent's words; requests have it by themselves."""
-        words, card = self.engine.words.search, self.engine.tools.get(self.engine.search_tool)
+        engine = self._door.current
+        words, card = engine.words.search, engine.tools.get(engine.search_tool)
         fields = {
             "query": {"type": "string", "description": words.query_description},
             "limit": {"type": "integer", "description": words.limit_description},
         }
         schema = {"type": "object", "properties": fields, "required": ["query"]}
         described = card.description if card else words.description
-        function = {"name": self.engine.search_tool, "description": described, "parameters": schema}
+        function = {"name": engine.search_tool, "description": described, "parameters": schema}
         return {"type": "function", "function": function}
 
     def prepare(
@@ -146,7 +150,10 @@ class Cuecard:
         own = next((place for place, each in enumerate(said) if each.get("role") not in _FRONT), len(said))
         target = self._target(model, api_base)
         arguments = {**others, "model": model, "messages": said, "api_base": api_base}
-        chat, step = self._replays.replay(said[own:], self._turn(arguments, target, offer))
+        previous, running = self._replays.before(said[own:]) if self._door.follows else (None, None)
+        chosen = self._door.choose(previous=previous, call=running, tools=offer.told)
+        engine = chosen.engine
+        chat, step = self._replays.replay(engine, said[own:], self._turn(arguments, target, offer, chosen))
         call = chat.call
         if call is None:
             raise RuntimeError("a replayed conversation has a call")
@@ -155,19 +162,19 @@ class Cuecard:
         if self.on_step:
             self.on_step(step)
         role = "user" if target.moves else call.delivery.authority
-        offered = offer.sent(step, self.engine.tools if call.delivery.rebuilds else None)
+        offered = offer.sent(step, engine.tools if call.delivery.rebuilds else None)
         front = system_message(step, target, offered, said[:own], self.cache)
         showing: list[Mapping[str, Any]] = said[own:]
-        if target.profile.checks_thinking and call.delivery.places_blocks and ends_with_turn(self.engine.agent, call):
+        if target.profile.checks_thinking and call.delivery.places_blocks and ends_with_turn(engine.agent, call):
             showing = without_earlier_thinking(showing)
-        if self.engine.agent.results:
-            showing = with_results(showing, self.engine.render_result)
+        if engine.agent.results:
+            showing = with_results(showing, engine.render_result)
         placed = _own(place_in_chat(showing, step, "system" if role == "unknown" else role))
         whole = [front, *placed]
         sent = {"model": model, "messages": whole, "tools": offered}
         stays = last_that_stays(whole, step)
         kept = caching(target, self.cache, f"cuecard-{step.origin[:32]}", others.get("extra_body"), stays)
-        return PreparedCompletion({**sent, **kept}, step, self.engine, chat)
+        return PreparedCompletion({**sent, **kept}, step, engine, chat)
 
     def wrap(self, completion: Callable[..., Any]) -> Callable[..., Any]:
         """A function that prepares its requests: `completion`, `acompletion`, or a router's, streamed or not.
@@ -210,19 +217,20 @@ class Cuecard:
         asked = arguments["model"], arguments.get("messages") or (), arguments.get("tools") or ()
         return {**arguments, **self.prepare(*asked, api_base=str(base), **others).arguments}
 
-    def _turn(self, arguments: dict[str, Any], target: Target, offer: ToolOffer) -> Turn:
+    def _turn(self, arguments: dict[str, Any], target: Target, offer: ToolOffer, chosen: Chosen) -> Turn:
         """The turn with the model and the tools, where it says nothing of them; one that is the same is made once."""
         source = self.turn
         if callable(source):
-            return self._knowing(source({**arguments, "tools": offer.copies()}), target, offer)
-        made_of = (source, target, offer)
+            said = admit(Turn, source({**arguments, "tools": offer.copies()}), "turn")
+            return self._knowing(chosen.turn(said), target, offer, chosen.engine)
+        marked = chosen.turn(source or Turn())
+        made_of = (marked, target, offer, chosen.engine.sha256)
         if self._named is None or self._named[0] != made_of:
-            self._named = (made_of, self._knowing(source or Turn(), target, offer))
+            self._named = (made_of, self._knowing(marked, target, offer, chosen.engine))
         return self._named[1]
 
-    def _knowing(self, said: Any, target: Target, offer: ToolOffer) -> Turn:
-        turn = said if isinstance(said, Turn) else admit(Turn, said, "turn")
-        turn = with_tools(turn, offer.names, self.engine.tools)
+    def _knowing(self, said: Turn, target: Target, offer: ToolOffer, engine: Engine) -> Turn:
+        turn = with_tools(said, offer.names, engine.tools)
         named = turn if turn.model else replace(turn, model=target.name, endpoint=target.endpoint)
         return replace(named, authority="user" if target.moves else turn.authority or target.role)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 from cuecard.adapters.bodies import Body, is_offered, system_pieces, tool_name
+from cuecard.adapters.host import HostTool
 from cuecard.adapters.litellm.replays import copied
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.models_file import ModelProfiles
@@ -117,6 +118,12 @@ def _text_of(message: Mapping[str, Any]) -> str:
     return "\n\n".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping)).strip()
 
 
+def _told(tool: Mapping[str, Any]) -> HostTool:
+    function = tool.get("function")
+    said: Mapping[str, Any] = function if isinstance(function, Mapping) else tool
+    return HostTool.of(tool_name(tool), str(said.get("description") or ""), said.get("parameters"))
+
+
 _ORDERS = 64
 """For how many baselines the tools are kept in their order."""
 
@@ -127,9 +134,11 @@ class ToolOffer:
 
     Attributes:
         names: their names, in the order of the host.
+        told: what they say of themselves.
     """
 
     names: tuple[str, ...]
+    told: tuple[HostTool, ...]
     _given: list[Any]
     _packed: bytes
     _orders: dict[tuple[str, ...], tuple[list[str], bytes]] = field(default_factory=dict)
@@ -141,7 +150,7 @@ class ToolOffer:
         tools = [dict(each) for each in given]
         tools = tools if tool_name(search) in named else [search, *tools]
         packed = pickle.dumps(tools)
-        return cls(tuple(map(tool_name, tools)), copied(list(given)), packed)
+        return cls(tuple(map(tool_name, tools)), tuple(map(_told, tools)), copied(list(given)), packed)
 
     def is_of(self, given: Sequence[Any]) -> bool:
         """Whether it was made of these tools."""

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.model import Step, ToolResult, Turn
+from cuecard.model import Call, Step, ToolResult, Turn
 
 Message: TypeAlias = Mapping[str, Any]
 """A message in the form of Chat Completions."""
@@ -32,16 +32,18 @@ class Replays:
     What the newest requests have come to is kept, so that a request that goes on from one reads only what is new.
     """
 
-    def __init__(self, engine: Engine, most: int = 1024) -> None:
-        self._engine, self._most = engine, most
+    def __init__(self, most: int = 1024) -> None:
+        self._most = most
         self._points: OrderedDict[_Key, _Point] = OrderedDict()
+        self._last: OrderedDict[_Key, _Point] = OrderedDict()
         self._lock = Lock()
         self._said: tuple[Turn | None, str] = (None, "")
 
-    def replay(self, messages: Sequence[Message], turn: Turn) -> tuple[Conversation, Step]:
+    def replay(self, engine: Engine, messages: Sequence[Message], turn: Turn) -> tuple[Conversation, Step]:
         """The conversation, for searches only, and the next step.
 
         Args:
+            engine: the engine; what requests of another one have come to is not gone on from.
             messages: the conversation, without the system prompt.
             turn: what the host knows: the same for every message of the user.
 
@@ -49,9 +51,11 @@ class Replays:
             InputError: with everything that is wrong in the turn.
         """
         name = self._name(turn)
-        begun = self._point(messages, name)
+        name = f"{engine.sha256}{engine.agent.catalogue.sha256}{name}"
+        begun = self._point(self._points, messages, name)
         known = len(begun.messages)
-        chat = copy(begun.chat) if begun.chat else self._engine.conversation()
+        chat = copy(begun.chat) if begun.chat else engine.conversation()
+        engine.take_over(chat)
         reading = copy(begun.reading)
         for place in range(known, len(messages)):
             if reading.read(messages, place):
@@ -61,16 +65,26 @@ class Replays:
         step = chat.step(reading.taken())
         if reading.asked:
             kept = [*begun.messages, *map(copied, messages[known:])]
-            self._keep(_key(kept, len(kept), name), _Point(kept, reading, chat))
+            point = _Point(kept, reading, chat)
+            self._keep(self._points, _key(kept, len(kept), name), point)
+            self._keep(self._last, _key(kept, len(kept), ""), point)
         return chat, step
 
-    def _point(self, messages: Sequence[Message], turn: str) -> _Point:
+    def before(self, messages: Sequence[Message]) -> tuple[Call | None, Call | None]:
+        """The last call of this conversation, by whatever engine, and the same where these messages go on with it; None
+        where nobody knows in this process.
+        """
+        point = self._point(self._last, messages, "")
+        call = point.chat.call if point.chat else None
+        return call, None if _is_user(messages[len(point.messages) :]) else call
+
+    def _point(self, points: OrderedDict[_Key, _Point], messages: Sequence[Message], turn: str) -> _Point:
         """The last that earlier requests have come to in this conversation."""
         with self._lock:
             for end in range(len(messages), 0, -1):
-                point = self._points.get(key := _key(messages, end, turn))
+                point = points.get(key := _key(messages, end, turn))
                 if point and point.goes_on(messages):
-                    self._points.move_to_end(key)
+                    points.move_to_end(key)
                     return point
         return _Point()
 
@@ -81,11 +95,11 @@ class Replays:
             self._said = (turn, name)
         return name
 
-    def _keep(self, key: _Key, point: _Point) -> None:
+    def _keep(self, points: OrderedDict[_Key, _Point], key: _Key, point: _Point) -> None:
         with self._lock:
-            self._points[key] = point
-            while len(self._points) > self._most:
-                self._points.popitem(last=False)
+            points[key] = point
+            while len(points) > self._most:
+                points.popitem(last=False)
 
 
 @dataclass(slots=True)

@@ -36,13 +36,20 @@ with needs("openai-agents", ">=0.24", "openai-agents"):
     )
     from agents.agent import AgentBase
     from agents.run_config import CallModelData, ModelInputData
+    from agents.tool import (
+        ToolErrorFunction,
+        default_tool_error_function,
+        default_tool_timeout_error_message,
+        resolve_function_tool_failure_error_function,
+        set_function_tool_failure_error_function,
+    )
     from agents.tool_context import ToolContext
 from cuecard.adapters.conversations import check_own, made_by
+from cuecard.adapters.host import AnyEngine, EngineDoor, ToolErrors, told_error
 from cuecard.adapters.openai_agents.run import Run as Run  # what pages import from here
 from cuecard.adapters.openai_agents.run import RunListener, TurnSource
 from cuecard.conversation import Conversation
-from cuecard.engine import Engine
-from cuecard.errors import InputError, Problem
+from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.model import Call, Step, Turn
 from cuecard.model.boundary import check_fields, checked
 
@@ -63,6 +70,18 @@ def run_in(context: Any) -> Run | None:
     return held if isinstance(held, Run) else None
 
 
+def _search_error(context: RunContextWrapper[Any], error: Exception) -> str:
+    """What the model reads of arguments that do not fit; what is wrong with the engine is the host's."""
+    if isinstance(error, CuecardError):
+        raise error
+    return default_tool_error_function(context, error)
+
+
+def _timed_out(tool: FunctionTool) -> ToolErrorFunction:
+    seconds = tool.timeout_seconds or 0.0
+    return lambda _, __: default_tool_timeout_error_message(tool_name=tool.name, timeout_seconds=seconds)
+
+
 @dataclass(frozen=True)
 class Cuecard:
     """The prompt engine for agents of the OpenAI Agents SDK: those whose tools come from `tools`.
@@ -72,22 +91,28 @@ class Cuecard:
     results it belongs to, in the role that reaches the model there, and a call of an inactive tool is refused.
 
     Attributes:
-        engine: the prompt engine.
+        engine: the prompt engine, or a watcher or `Pins`, which give each conversation its engine.
         find: finds the run in a host's own context; by default the context itself, or its field or key `cuecard`.
         on_call: called with every prepared call.
         on_step: called with every step before its request is sent.
+        handle_tool_errors: what the model reads of an exception of a tool that has no `failure_error_function` of its
+            own: its type (True), a text, or what a function makes of it. By default the SDK does what it does without
+            the card: its own text where the tool was made by `function_tool`, and else the run ends.
     """
 
-    engine: Engine
+    engine: AnyEngine
     find: Find = run_in
     on_call: Callable[[Call], None] | None = None
     on_step: Callable[[Step], None] | None = None
+    handle_tool_errors: ToolErrors = False
+    _door: EngineDoor = field(init=False, repr=False)
     _search: FunctionTool = field(init=False, repr=False)
     _ours: dict[int, Tool] = field(default_factory=dict, repr=False)
     _given: WeakKeyDictionary[Conversation, dict[str, Any]] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
-        check_fields(self, "engine", "find", "on_call", "on_step")
+        check_fields(self, "engine", "find", "on_call", "on_step", "handle_tool_errors")
+        object.__setattr__(self, "_door", EngineDoor(self.engine))
         object.__setattr__(self, "_search", self._search_tool())
 
     def tools(self, tools: Iterable[Tool] = ()) -> list[Tool]:
@@ -154,15 +179,19 @@ class Cuecard:
                 resumed in a conversation without a call.
         """
         turn = Turn() if turn is None else turn
-        chat = conversation or self.engine.conversation()
-        check_own(chat.call, self.engine)
+        running = conversation.call if resumed and conversation else None
+        engine = self._door.choose(previous=conversation.call if conversation else None, call=running).engine
+        chat = conversation or engine.conversation()
+        check_own(chat.call, engine)
         if resumed and chat.call is None:
             missing = "the conversation has no call yet, so there is no run to resume"
             raise InputError(Problem("no-call", missing, "pass the conversation of the run", "conversation"))
         told = RunListener(self.on_call, self.on_step)
-        run = Run(self.engine, chat, turn, config or RunConfig(), told, self._serves, resumed=resumed, kept=kept)
+        run = Run(engine, chat, turn, config or RunConfig(), told, self._serves, resumed=resumed, kept=kept)
+        run.door = self._door
         run.given = self._given.setdefault(chat, run.given)
-        if resumed and chat.call and made_by(chat.call, self.engine):
+        if resumed and chat.call and made_by(chat.call, engine):
+            engine.take_over(chat)
             run.call, run.step = chat.call, chat.step()
         return run
 
@@ -199,7 +228,7 @@ class Cuecard:
 
     def _running(self, context: Any) -> Run:
         run = self.find(context)
-        if run is None or run.engine is not self.engine:
+        if run is None or run.door is not self._door:
             told = "the run's context does not contain this card"
             raise InputError(Problem("wrong-argument", told, "pass `**card.options()` to the runner", "context"))
         return run
@@ -212,11 +241,46 @@ class Cuecard:
         after: ToolOutputGuardrail[Any] = ToolOutputGuardrail(self._noted, "cuecard")
         watched.tool_input_guardrails = [before, *(tool.tool_input_guardrails or [])]
         watched.tool_output_guardrails = [after, *(tool.tool_output_guardrails or [])]
+        self._mark_failures(tool, watched)
         if tool.needs_approval:
             watched.needs_approval = partial(self._asks, tool)
-        if tool.name in self.engine.tools:
-            watched.is_enabled = partial(self._enabled, tool) if tool.is_enabled is not False else False
+        watched.is_enabled = partial(self._enabled, tool) if tool.is_enabled is not False else False
         return watched
+
+    def _mark_failures(self, tool: FunctionTool, watched: FunctionTool) -> None:
+        """See what becomes of an exception in a copy of a tool: whoever makes a result of it, the call has failed.
+
+        The SDK's own text needs no mark here: the runner asks `tool_error_formatter` about it.
+        """
+        own = resolve_function_tool_failure_error_function(tool)
+        handles = self.handle_tool_errors is not False
+        if own is default_tool_error_function:
+            own = None
+        elif own is None and not handles:
+            return
+        if own or handles:
+            set_function_tool_failure_error_function(watched, partial(self._told, own))
+        if handles and not hasattr(tool.on_invoke_tool, "__agents_bind_function_tool__"):
+            watched.on_invoke_tool = partial(self._invoked, tool.on_invoke_tool)
+        if tool.timeout_seconds is not None and tool.output_json_schema is None:
+            watched.timeout_error_function = partial(self._told, tool.timeout_error_function or _timed_out(tool))
+
+    async def _invoked(self, invoke: Callable[[Any, str], Awaitable[Any]], context: ToolContext[Any], args: str) -> Any:
+        """The result of a tool that was not made by `function_tool`, of whose exceptions the SDK makes nothing."""
+        try:
+            return await invoke(context, args)
+        except Exception as error:
+            told = await self._told(None, context, error)
+            if told is None:
+                raise
+            return told
+
+    async def _told(self, own: ToolErrorFunction | None, context: RunContextWrapper[Any], error: Exception) -> Any:
+        """What the model reads of a call that has failed; None where the run ends."""
+        if isinstance(context, ToolContext):
+            self._running(context.context).failed.add(context.tool_call_id)
+        told = own(context, error) if own else told_error(error, self.handle_tool_errors)
+        return await told if inspect.isawaitable(told) else told
 
     async def _enabled(self, tool: FunctionTool, context: RunContextWrapper[Any], agent: AgentBase) -> bool:
         if not self._running(context.context).shows(agent, tool.name):
@@ -246,7 +310,8 @@ class Cuecard:
         return ToolGuardrailFunctionOutput.allow()
 
     def _search_tool(self) -> FunctionTool:
-        engine, words = self.engine, self.engine.words.search
+        engine = self._door.current
+        words = engine.words.search
         card = engine.tools.get(engine.search_tool)
 
         async def search(context: ToolContext[Any], query: str, limit: int | None = None) -> str:
@@ -259,6 +324,7 @@ class Cuecard:
             name_override=engine.search_tool,
             description_override=card.description if card else words.description,
             strict_mode=False,
+            failure_error_function=partial(self._told, _search_error),
         )
         for name, schema in tool.params_json_schema["properties"].items():
             schema["description"] = described[name]

@@ -12,15 +12,16 @@ from agents import Agent, FunctionTool, Handoff, Model, OpenAIChatCompletionsMod
 from agents.agent import AgentBase
 from agents.run_config import ModelInputData
 
-from cuecard.adapters.conversations import answered_step, check_own, in_doubt, search
+from cuecard.adapters.conversations import answered_step, check_own, in_doubt, made_by, search
 from cuecard.adapters.function_tools import plain_value
+from cuecard.adapters.host import EngineDoor, HostTool
 from cuecard.adapters.one_turn import inputs_now, refuse_kept_history
 from cuecard.adapters.openai_agents.items import Item, place_blocks, tool_results, with_results, without_ended_thinking
 from cuecard.config.models_file import ModelProfiles
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
-from cuecard.model import Call, Step, ToolResult, Turn
+from cuecard.model import Call, ConversationState, Step, ToolResult, Turn
 from cuecard.model.boundary import admit
 
 
@@ -102,7 +103,7 @@ class Run:
     """What one run knows; it travels as the run's context, or in a field `cuecard` of it, and prints nothing of it.
 
     Attributes:
-        engine: the prompt engine.
+        engine: the engine that serves the run.
         chat: the conversation that the run belongs to.
         turn: what the host knows about it; the call is made of the first, and later requests take from it only the
             inputs that the agent file declares with `tier: step`.
@@ -118,6 +119,8 @@ class Run:
         found: tools that searches have found since the step.
         resumed: whether it goes on after an interruption: then no request has shown what the model was sent.
         kept: whether the provider keeps the history, and is sent only what is new.
+        door: what chooses the engine; None for the one that the run has.
+        before: the conversation as the run began.
         names_tools: whether it is known which tools exist.
     """
 
@@ -136,6 +139,8 @@ class Run:
     found: set[str] = field(default_factory=set)
     resumed: bool = False
     kept: bool = False
+    door: EngineDoor | None = None
+    before: ConversationState | None = None
     names_tools: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -149,8 +154,10 @@ class Run:
                 provider keeps the history.
         """
         if self.call is None:
+            chosen = (self.door or EngineDoor(self.engine)).take(self.chat, tools=self._described(agent))
+            self.engine, self.before = chosen.engine, self.chat.state
             turn = with_model(self._said(), agent, self.config, self.engine.models)
-            turn = replace(turn, tools=self._there(agent) if turn.tools is None else turn.tools)
+            turn = chosen.turn(replace(turn, tools=self._there(agent) if turn.tools is None else turn.tools))
             if self.kept:
                 delivery = copy(self.chat).user(turn).delivery
                 refuse_kept_history(self.engine.agent, turn, delivery.name)
@@ -162,16 +169,27 @@ class Run:
                 self.told.call(self.call)
         return self.call
 
+    def _same_files(self) -> bool:
+        """Whether the engine of the running call still serves; otherwise the run begins anew with the next one."""
+        if self.door is None or self.call is None:
+            return True
+        newest = self.door.choose(call=self.call).engine
+        if made_by(self.call, newest):
+            return True
+        newest.take_over(self.chat, self.before)
+        self.call, self.step, self.first = None, None, ()
+        return False
+
     def shows(self, agent: AgentBase, tool: str) -> bool:
         """Whether the next request shows a tool: under `rewrite` when it is active, and else always."""
         call = self.call or self.begin(agent)
-        if not call.delivery.rebuilds:
+        if not call.delivery.rebuilds or tool not in self.engine.tools:
             return True
         return tool in (self.step.active_tools if self.step else self.first) or tool in self.found
 
     def prepared(self, agent: Agent[Any], data: ModelInputData) -> ModelInputData:
         """The instructions and items of one request, brought into the state that the step describes."""
-        goes_on = self.step is not None
+        goes_on = self.step is not None and self._same_files()
         authority = self.begin(agent).delivery.authority
         items = cast("Sequence[Item]", data.input)
         now = inputs_now(self.engine.agent, self._said) if goes_on and self.turn is not None else {}
@@ -213,10 +231,7 @@ class Run:
         return json.dumps(found.to_json(), ensure_ascii=False)
 
     def _answered(self) -> Step | None:
-        try:
-            return answered_step(self.chat, self.engine, self._said(), ())
-        except InputError:
-            return None
+        return answered_step(self.chat, self.engine, self._said(), ())
 
     def _said(self) -> Turn:
         made = self.turn() if callable(self.turn) else self.turn
@@ -231,6 +246,10 @@ class Run:
         tools = [tool for each in agents for tool in each.tools]
         there = (tool for tool in tools if not isinstance(tool, FunctionTool) or tool.is_enabled is not False)
         return tuple(dict.fromkeys(tool.name for tool in there if tool.name in self.engine.tools))
+
+    def _described(self, agent: AgentBase) -> list[HostTool]:
+        tools = [tool for each in reachable(agent) for tool in each.tools if isinstance(tool, FunctionTool)]
+        return [HostTool.of(tool.name, tool.description, tool.params_json_schema) for tool in tools]
 
     def _results(self, items: Sequence[Item]) -> list[ToolResult]:
         """Those that the conversation does not know, and all searches, which it compares by what they have found."""

@@ -28,11 +28,14 @@ with needs("pydantic-ai-slim", ">=2.62", "pydantic-ai"):
     from pydantic_ai.toolsets import FunctionToolset
 
 from cuecard.adapters.bodies import is_offered
-from cuecard.adapters.conversations import answered_step, check_own, in_doubt
+from cuecard.adapters.conversations import answered_step, check_own, in_doubt, made_by
+from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, HostTool, ToolErrors, refused_limit, told_error
 from cuecard.adapters.one_turn import inputs_now
 from cuecard.adapters.pydantic_ai.messages import (
     as_reminders,
+    failures_of,
     holds_all,
+    last_blocks,
     place_appended,
     place_passing,
     place_reveals,
@@ -40,6 +43,7 @@ from cuecard.adapters.pydantic_ai.messages import (
     with_cache_points,
     with_notices,
     with_results,
+    without_blocks,
     without_ended_thinking,
     without_reveals,
 )
@@ -54,12 +58,11 @@ from cuecard.adapters.pydantic_ai.models import (
     shown_tools,
     with_model,
 )
-from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.errors import CuecardError, InputError
-from cuecard.model import Call, Json, Step, Turn
+from cuecard.errors import InputError
+from cuecard.model import Call, ConversationState, Json, Step, Turn
 from cuecard.model.boundary import Count, check_fields
 
 TurnSource: TypeAlias = Turn | Callable[[RunContext[Any]], Turn]
@@ -96,7 +99,7 @@ class Cuecard(AbstractCapability[Any]):
     says nothing of them. A tool that the agent loses during a run is withdrawn with a notice.
 
     Attributes:
-        engine: the prompt engine.
+        engine: the prompt engine, or a watcher or `Pins`, which give each conversation its engine.
         turn: what the host knows about a run. A function is asked again for each request, for inputs that the agent
             file declares with `tier: step`.
         conversation: the conversation that runs belong to: under `append` the system prompt of its first run then
@@ -107,27 +110,38 @@ class Cuecard(AbstractCapability[Any]):
             tools, the system prompt and the growing conversation. None for none, False to turn caching off.
         on_call: told of the prepared call.
         on_step: called with every step.
-        retries: how often a tool that failed may be called again in a run; None for no limit.
+        retries: how often a tool that failed may be called again in a run; None for no limit. A result counts that is
+            marked as failed, whoever has marked it, and so does a retry that pydantic-ai has asked for.
+        handle_tool_errors: what the model reads of an exception of a tool: its type (True), a text, or what a function
+            makes of it. By default the exception ends the run, as without the capability.
         chat: the conversation of this run; `for_run` sets it.
         step: the step that the model is answering; every request sets it.
         again: the function that made the run's turn; `for_run` sets it.
         lists: the tools that each conversation has been sent.
+        doors: chooses the engine of each conversation.
+        serving: the engine of this run; `for_run` sets it.
+        before: the conversation as this run began.
     """
 
-    engine: Engine
+    engine: AnyEngine
     turn: TurnSource = field(default_factory=Turn)
     conversation: ConversationSource | None = None
     cache: CacheSetting | None = True
     on_call: OnCall | None = None
     on_step: OnStep | None = None
     retries: Count | None = None
+    handle_tool_errors: ToolErrors = False
     chat: Conversation | None = field(default=None, repr=False)
     step: Step | None = field(default=None, repr=False)
     again: Callable[[RunContext[Any]], Turn] | None = field(default=None, repr=False)
     lists: MutableMapping[Conversation, ToolList] = field(default_factory=WeakKeyDictionary, repr=False)
+    doors: EngineDoor | None = field(default=None, repr=False)
+    serving: Engine | None = field(default=None, repr=False)
+    before: ConversationState | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        check_fields(self, "engine", "turn", "conversation", "on_call", "on_step", "retries")
+        check_fields(self, "engine", "turn", "conversation", "on_call", "on_step", "retries", "handle_tool_errors")
+        self.doors = self.doors or EngineDoor(self.engine)
 
     @override
     async def for_run(self, ctx: RunContext[Any]) -> Cuecard:
@@ -135,22 +149,24 @@ class Cuecard(AbstractCapability[Any]):
         turn = self.turn if isinstance(self.turn, Turn) else self.turn(ctx)
         chat = self.conversation(ctx) if callable(self.conversation) else self.conversation
         again = None if isinstance(self.turn, Turn) else self.turn
-        return replace(self, turn=turn, chat=chat or self.engine.conversation(), step=None, again=again)
+        engine = self._door.choose(previous=chat.call if chat else None).engine
+        chat = chat or engine.conversation()
+        return replace(self, turn=turn, chat=chat, step=None, again=again, serving=engine, before=None)
 
     @override
     def get_model_settings(self) -> Callable[[RunContext[Any]], ModelSettings]:
         """What keeps the prompt cached, unless the host has said something of it."""
-        return lambda ctx: settings_for(ctx, self.cache, f"cuecard-{self.engine.agent.sha256[:32]}")
+        return lambda ctx: settings_for(ctx, self.cache, f"cuecard-{self._engine.agent.sha256[:32]}")
 
     @override
     def get_toolset(self) -> FunctionToolset[Any] | None:
         """The search tool, under the name that the agent file gives it; none where there is nothing to find."""
-        return search_toolset(self.engine, self._search) if self.engine.agent.searched else None
+        return search_toolset(self._engine, self._search) if self._engine.agent.searched else None
 
     @override
     async def prepare_tools(self, ctx: RunContext[Any], tool_defs: list[ToolDefinition]) -> list[ToolDefinition]:
         """Tools of the catalogue are found by the engine's search: pydantic-ai's own would hide them from it."""
-        found_here = self.engine.tools
+        found_here = self._engine.tools
         return [replace(each, defer_loading=each.defer_loading and each.name not in found_here) for each in tool_defs]
 
     @override
@@ -162,10 +178,11 @@ class Cuecard(AbstractCapability[Any]):
         Raises:
             InputError: at the first request, with every missing, unknown or wrong input of the turn.
         """
-        known, started = self.engine.models, self.step is not None
-        chat, call = self._running() if started else self._begun(ctx, request_context)
+        started = self.step is not None
+        chat, call, begins = self._called(ctx, request_context)
+        engine, known = self._engine, self._engine.models
         parameters, model = request_context.model_request_parameters, request_context.model
-        now = inputs_now(self.engine.agent, partial(self.again, ctx)) if started and self.again else {}
+        now = inputs_now(engine.agent, partial(self.again, ctx)) if not begins and self.again else {}
         step = self.step = chat.step(tool_results(ctx.messages), inputs=now)
         if self.on_step:
             self.on_step(step)
@@ -178,13 +195,13 @@ class Cuecard(AbstractCapability[Any]):
         request_context.model_request_parameters = replace(
             parameters,
             instruction_parts=[prompt, *(parameters.instruction_parts or [])],
-            function_tools=shown_tools(tools, step, self.engine.tools, showing),
+            function_tools=shown_tools(tools, step, engine.tools, showing),
         )
         sent = list(request_context.messages)
         staying = [block for block in step.appended if block.stays]
         placed = place_appended(place_reveals(sent, step) if showing == "revealed" else sent, staying)
         if started and showing != "active":
-            notices = listed.notices(before, self.engine.words)
+            notices = listed.notices(before, engine.words)
             placed = with_notices(placed, notices)
             if notices:
                 chat.tools_changed(name for name in call.tools.available if listed.has(name))
@@ -195,9 +212,9 @@ class Cuecard(AbstractCapability[Any]):
             placed = with_cache_points(placed, step, "1h" if self.cache == "1h" else "5m")
         placed = place_passing(placed, step, ctx.run_id)
         placed = without_ended_thinking(placed, step) if step.ended and checks_thinking(model, known) else placed
-        placed = without_reveals(placed, self.engine.tools) if showing == "all" else placed
-        if self.engine.agent.results:
-            placed = with_results(placed, self.engine.render_result)
+        placed = without_reveals(placed, engine.tools) if showing == "all" else placed
+        if engine.agent.results:
+            placed = with_results(placed, engine.render_result)
         request_context.messages = placed if keeps_roles(model, known) else as_reminders(placed, step.reminder)
         return request_context
 
@@ -210,11 +227,11 @@ class Cuecard(AbstractCapability[Any]):
         Raises:
             ToolFailed: with what to do instead; the model reads it and the run goes on.
         """
-        name, words = call.tool_name, self.engine.words
+        name, words = call.tool_name, self._engine.words
         if refusal := self._refusal(name, ctx):
             raise ToolFailed(refusal)
         of_run = (message for message in ctx.messages if message.run_id == ctx.run_id)
-        failures = sum(result.is_error for result in tool_results(of_run) if result.tool == name)
+        failures = failures_of(name, of_run)
         if self.retries is not None and failures > self.retries:
             raise ToolFailed(fill(words.tools.failed, {"tool": words.quoted(name), "count": str(failures)}))
         return args
@@ -229,15 +246,16 @@ class Cuecard(AbstractCapability[Any]):
         args: dict[str, Any],
         error: Exception,
     ) -> Any:
-        """A tool that raises reaches the model as an error, and the run goes on.
+        """What a tool raises is the host's, unless `handle_tool_errors` makes a result of it and the run goes on.
 
         Raises:
-            ToolFailed: with the error's type and text.
-            CuecardError: when the tool server itself is gone, because then no run can go on.
+            ToolFailed: with what the model reads of it.
+            Exception: the same one, otherwise, as without the capability.
         """
-        if isinstance(error, CuecardError):
+        told = told_error(error, self.handle_tool_errors)
+        if told is None:
             raise error
-        raise ToolFailed(f"{type(error).__name__}: {error}") from error
+        raise ToolFailed(told) from error
 
     async def _search(self, ctx: RunContext[Any], query: str, limit: int | None = None) -> dict[str, Json]:
         """Find tools by what they can do.
@@ -249,35 +267,74 @@ class Cuecard(AbstractCapability[Any]):
         """
         _, call = self._running()
         try:
-            return self.engine.search_tools(query, limit, call=call, history=tool_results(ctx.messages)).to_json()
+            return self._engine.search_tools(query, limit, call=call, history=tool_results(ctx.messages)).to_json()
         except InputError as error:
-            raise ToolFailed(wrong_limit(limit or 0, self.engine.words)) from error
+            raise ToolFailed(refused_limit(error, limit, self._engine.words)) from error
 
-    def _begun(self, ctx: RunContext[Any], request: ModelRequestContext) -> tuple[Conversation, Call]:
-        """The run's conversation, and its call: made with the first request, which shows the tools and the model."""
-        chat, turn = self.chat, self.turn
-        if chat is None or not isinstance(turn, Turn):
+    def _called(self, ctx: RunContext[Any], request: ModelRequestContext) -> tuple[Conversation, Call, bool]:
+        """The run's conversation and call, and whether this request begins it: the first one does, which shows the
+        tools and the model, and one whose engine is another than that of the request before.
+        """
+        chat, started = self.chat, self.step is not None
+        if chat is None or not isinstance(self.turn, Turn):
             raise RuntimeError(_OUTSIDE)
-        check_own(chat.call, self.engine)
+        parameters, running = request.model_request_parameters, chat.call if started else None
+        tools = [HostTool.of(t.name, t.description, t.parameters_json_schema) for t in parameters.function_tools]
+        chosen = self._door.choose(previous=chat.call, call=running, tools=tools)
+        goes_on = running is not None and made_by(running, chosen.engine)
+        if not goes_on:
+            check_own(chat.call, chosen.engine)
+            self._forget(ctx, request, chat, chosen.engine)
+        self.serving = chosen.engine
+        chosen.engine.take_over(chat, self.before if started and not goes_on else None)
+        if running and goes_on:
+            return chat, running, False
+        return chat, self._begun(self.turn, ctx, request, chosen), True
+
+    def _forget(self, ctx: RunContext[Any], request: ModelRequestContext, chat: Conversation, engine: Engine) -> None:
+        """Take the blocks out that another state of the files has placed: the prompt is made anew."""
+        if chat.call is None or chat.call.configuration.sha256 == engine.agent.sha256:
+            return
+        old = {block.text for block in (*chat.call.prompt.sent, *last_blocks(chat))}
+        if old:
+            kept = without_blocks(request.messages, old)
+            changed = {id(before): after for before, after in zip(request.messages, kept, strict=True)}
+            ctx.messages[:] = [changed.get(id(message), message) for message in ctx.messages]
+            request.messages = kept
+
+    def _begun(self, turn: Turn, ctx: RunContext[Any], request: ModelRequestContext, chosen: Chosen) -> Call:
+        """The call of the run."""
+        chat, engine = self.chat or chosen.engine.conversation(), chosen.engine
+        self.before = chat.state
         if chat.call and not holds_all(ctx.messages, chat.call.prompt.sent):
             chat.compacted()
-        turn = with_model(turn, request.model, self.engine.models)
+        turn = with_model(turn, request.model, engine.models)
         if turn.tools is None:
             parameters = request.model_request_parameters
             there = (tool.name for tool in (*parameters.function_tools, *parameters.output_tools))
-            turn = replace(turn, tools=tuple(name for name in there if name in self.engine.tools))
-        call = chat.user(turn, tool_results(ctx.messages))
-        check_own(call, self.engine)
+            turn = replace(turn, tools=tuple(name for name in there if name in engine.tools))
+        call = chat.user(chosen.turn(turn), tool_results(ctx.messages))
+        check_own(call, engine)
         if self.on_call:
             self.on_call(call)
-        return chat, call
+        return call
 
     def _refusal(self, tool: str, ctx: RunContext[Any]) -> str | None:
         """The answer to a call: of what another run has asked for, a person has approved it, say, no step is there."""
-        if tool not in self.engine.tools or self.chat is None or not isinstance(self.turn, Turn):
+        engine = self._engine
+        if tool not in engine.tools or self.chat is None or not isinstance(self.turn, Turn):
             return None
-        step = self.step or answered_step(self.chat, self.engine, self.turn, tool_results(ctx.messages))
-        return step.refusal(tool) if step else in_doubt(tool, self.engine)
+        step = self.step or answered_step(self.chat, engine, self.turn, tool_results(ctx.messages))
+        return step.refusal(tool) if step else in_doubt(tool, engine)
+
+    @property
+    def _door(self) -> EngineDoor:
+        return self.doors or EngineDoor(self.engine)
+
+    @property
+    def _engine(self) -> Engine:
+        """The engine of the run; outside of one, that of the newest files."""
+        return self.serving or self._door.current
 
     def _running(self) -> tuple[Conversation, Call]:
         if self.chat is None or self.chat.call is None:

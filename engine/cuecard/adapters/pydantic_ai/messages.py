@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from pydantic_ai.messages import (
     ModelRequest,
     ModelRequestPart,
     ModelResponse,
+    RetryPromptPart,
     SystemPromptPart,
     ThinkingPart,
     ToolAvailabilityDeltaPart,
@@ -23,6 +25,8 @@ from cuecard.adapters.block_places import MessageFacts, turn_places
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.function_tools import plain_value
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
+from cuecard.conversation import Conversation
+from cuecard.errors import InputError
 from cuecard.model import Appended, RenderedResult, Step, ToolResult
 
 
@@ -30,6 +34,15 @@ def tool_results(messages: Iterable[ModelMessage]) -> tuple[ToolResult, ...]:
     """The tool results of a conversation as the engine takes them, oldest first."""
     requests = (message for message in messages if isinstance(message, ModelRequest))
     return tuple(result for request in requests for result in _results(request))
+
+
+def failures_of(tool: str, messages: Iterable[ModelMessage]) -> int:
+    """How often a tool has failed in these messages: a result says so, or pydantic-ai has asked for another try."""
+    return sum(
+        part.tool_name == tool and (isinstance(part, RetryPromptPart) or part.outcome != "success")
+        for part in _parts(messages)
+        if isinstance(part, (RetryPromptPart, ToolReturnPart))
+    )
 
 
 def _results(request: ModelRequest) -> Iterator[ToolResult]:
@@ -78,6 +91,28 @@ def holds_all(messages: Iterable[ModelMessage], blocks: Iterable[Appended]) -> b
     """Whether the history still holds every block: a host may have shortened it."""
     present = {part.content for part in _parts(messages) if isinstance(part, SystemPromptPart)}
     return all(block.text in present for block in blocks)
+
+
+def last_blocks(chat: Conversation) -> tuple[Appended, ...]:
+    """The blocks of the last request of a conversation, as far as they can still be known."""
+    try:
+        return copy(chat).step().appended
+    except InputError:  # its turn has ended, or other files have made it
+        return ()
+
+
+def without_blocks(messages: Sequence[ModelMessage], texts: Collection[str]) -> list[ModelMessage]:
+    """The messages without the blocks of these texts."""
+    return [
+        replace(message, parts=[part for part in message.parts if not _is_block(part, texts)])
+        if isinstance(message, ModelRequest) and any(_is_block(part, texts) for part in message.parts)
+        else message
+        for message in messages
+    ]
+
+
+def _is_block(part: ModelRequestPart, texts: Collection[str]) -> bool:
+    return isinstance(part, SystemPromptPart) and part.content in texts
 
 
 def place_appended(messages: Sequence[ModelMessage], appended: Iterable[Appended]) -> list[ModelMessage]:

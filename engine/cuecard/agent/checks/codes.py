@@ -37,6 +37,7 @@ CODES: Mapping[str, str] = {
     # tools and their instructions
     "unknown-tool": "A name that no tool has: in `core`, `visibility`, `access` and gates an error, else a warning.",
     "unfinished-tool": "A tool with a text that still begins with `TODO`, the placeholder of `cuecard tools add`.",
+    "found-by-name": "A tool without `description` and `phrases`, of which a search reads little but the name.",
     "no-instructions": "An entry under `tools:` without `before`, `after`, `next` and `gotcha`.",
     "duplicate-tool": "A tool with instructions in two places.",
     "nothing-to-find": "A search tool, or a setting of it, where every tool is active from the start.",

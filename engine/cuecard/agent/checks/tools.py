@@ -127,6 +127,22 @@ def check_unfinished(cards: Iterable[ToolCard], files: Sequence[SourceText]) -> 
             yield problem_at(*entry, "unfinished-tool", message, hint, severity="warning")
 
 
+def check_findable(cards: Iterable[ToolCard], spec: AgentFile, files: Sequence[SourceText]) -> Iterator[Problem]:
+    """A warning for each tool of which a search reads little but the name."""
+    if spec.delivery == "frozen":
+        return
+    core = [spec.tools.search.tool, *spec.tools.core]
+    known = {name: file for file in files for name in (file.name, file.path)}
+    for card in cards:
+        said = card.description.strip() or any(map(str.strip, card.phrases)) or card.input_schema
+        if said or any(fnmatchcase(card.name, each) for each in core):
+            continue
+        if at := _entry(card, known):
+            message = f"`{card.name}` can be found by its name only: it has no description and no phrases"
+            hint = "say what it does in `description`, and in `phrases` how users ask for it"
+            yield problem_at(*at, "found-by-name", message, hint, severity="warning")
+
+
 LARGE_DEFINITION = 2_000
 """Tokens of a definition from which on `cuecard check` warns: four times what a tool of a large API has on average."""
 

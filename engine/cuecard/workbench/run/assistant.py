@@ -69,6 +69,7 @@ def make_assistant(
                 engine=engine,
                 turn=lambda ctx: ctx.deps,
                 retries=retries,
+                handle_tool_errors=True,
                 conversation=conversation,
                 on_call=on_call,
                 on_step=on_step,

@@ -29,7 +29,8 @@ class ModuleTools:
     tools: Mapping[str, Tool[None]]
 
     async def call(self, name: str, arguments: Mapping[str, Json]) -> ToolResult:
-        """Call a function. Wrong arguments and whatever it raises are a result with `is_error`, for the model to read.
+        """Call a function. Wrong arguments are a result with `is_error`, for the model to read; so is the type of
+        whatever it raises, whose text is not for the model.
 
         Raises:
             CuecardError: when the function raises one, because then no run can go on.
@@ -44,10 +45,10 @@ class ModuleTools:
             return ToolResult(name, to_jsonable_python(value))
         except CuecardError:
             raise
-        except PydanticSerializationError as error:
-            return ToolResult(name, f"the function returned a value that JSON cannot represent: {error}", is_error=True)
+        except PydanticSerializationError:
+            return ToolResult(name, "the function returned a value that JSON cannot represent", is_error=True)
         except Exception as error:  # noqa: BLE001 - a tool may fail in any way, and the conversation goes on
-            return ToolResult(name, f"{type(error).__name__}: {error}", is_error=True)
+            return ToolResult(name, type(error).__name__, is_error=True)
 
 
 def module_tools(name: str, option: str) -> ModuleTools:

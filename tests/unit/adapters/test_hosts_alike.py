@@ -1,0 +1,195 @@
+"""What every framework's host can rely on: its errors, its tools' own words, its files while they change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import pytest
+
+from cuecard import Engine, InputError, Pins, watch
+from cuecard.adapters.conversations import search
+from unit.adapters.alike import HOSTS, Host, shop
+from unit.adapters.model_server import Calls
+from unit.watch.demo import QUICK
+
+SECRET = "postgres://user:s3cret@db/prod"  # noqa: S105 - of nobody
+RUNNING = [each for each in HOSTS if each.handles_errors]
+"""The frameworks that run tools themselves; a host of LiteLLM does that, and nobody stands between."""
+
+
+def boom() -> str:
+    """Do something dangerous."""
+    raise KeyError(SECRET)
+
+
+def chain(error: BaseException | None) -> list[type]:
+    return [type(error), *chain(error.__cause__)] if error else []
+
+
+@pytest.mark.parametrize("framework", RUNNING)
+@pytest.mark.parametrize("entry", [True, False])
+def test_what_a_tool_raises_is_the_hosts_as_without_cuecard(
+    framework: type[Host],
+    entry: bool,  # noqa: FBT001 - a parameter of the test
+    tmp_path: Path,
+) -> None:
+    path = shop(tmp_path, *(["boom"] if entry else []), core="tool_search, boom" if entry else "tool_search")
+    host = framework(Engine.open(path), [boom], [[("boom", {})]])
+
+    with pytest.raises(Exception, match="s3cret") as raised:
+        host.say("hello")
+
+    assert KeyError in chain(raised.value)
+    assert SECRET not in str(host.results)
+
+
+@pytest.mark.parametrize("framework", RUNNING)
+@pytest.mark.parametrize(
+    ("handling", "told"),
+    [(True, "KeyError"), ("Try later.", "Try later."), (lambda e: type(e).__name__ + "!", "KeyError!")],
+)
+def test_a_host_may_have_the_model_read_of_it(framework: type[Host], handling: Any, told: str, tmp_path: Path) -> None:
+    host = framework(Engine.open(shop(tmp_path)), [boom], [[("boom", {})]], {"handle_tool_errors": handling})
+
+    host.say("hello")
+
+    ((tool, result),) = host.results[1]
+    assert tool == "boom"
+    assert told in result
+    assert SECRET not in str(host.results)
+
+
+def test_only_a_wrong_limit_is_told_as_one(tmp_path: Path) -> None:
+    engine = Engine.open(shop(tmp_path, "refund_order"))
+    chat = engine.conversation()
+    chat.user()
+    shop(tmp_path, "refund_order", "cancel_order")
+
+    told = search(engine, chat, "refund", 0)
+    assert isinstance(told, str)
+    assert "cannot return 0 tools" in told
+    with pytest.raises(InputError) as raised:
+        search(Engine.open(tmp_path), chat, "refund", None)
+    assert [problem.code for problem in raised.value.problems] == ["stale-call"]
+
+
+def handover(reason: str = "") -> str:
+    """Hand the chat over to a human."""
+    return "ok"
+
+
+@pytest.mark.parametrize("framework", HOSTS)
+@pytest.mark.parametrize("query", ["human", "reason"])
+def test_a_tool_is_found_by_what_its_docstring_and_its_parameters_say(
+    framework: type[Host], query: str, tmp_path: Path
+) -> None:
+    host = framework(Engine.open(shop(tmp_path, "handover")), [handover], [[("tool_search", {"query": query})]])
+
+    host.say("hello")
+
+    assert "handover" in found(host)
+    assert host.steps[-1].active_tools == ("tool_search", "handover")
+
+
+@pytest.mark.parametrize("framework", HOSTS)
+def test_what_an_entry_says_of_itself_stands(framework: type[Host], tmp_path: Path) -> None:
+    path = shop(tmp_path, "handover")
+    entries = path.with_name("tools.yaml")
+    entries.write_text(entries.read_text().replace("handover:\n", "handover:\n    description: Ring the bell.\n"))
+    asked = [[("tool_search", {"query": "human"})], [("tool_search", {"query": "bell"})]]
+    host = framework(Engine.open(path), [handover], asked)
+
+    host.say("hello")
+
+    first, second = host.results[2]
+    assert "handover" not in first[1].split("message")[0]
+    assert "handover" in second[1]
+
+
+def found(host: Host) -> str:
+    ((tool, result),) = host.results[1]
+    assert tool == "tool_search"
+    return result
+
+
+class Edited:
+    """An agent whose files are watched, and an edit of its role that has arrived when it returns."""
+
+    def __init__(self, folder: Path, policy: str) -> None:
+        self.path = shop(folder, "handover", more=f"reload: {policy}\n")
+        self.watcher = watch(self.path, states=folder / "states", pace=QUICK)
+
+    def edit(self) -> str:
+        """Change the files."""
+        seen = self.watcher.status.number
+        self.path.write_text(self.path.read_text().replace("You help in", "You work in"))
+        while self.watcher.status.number == seen:
+            sleep(0.01)
+        return "edited"
+
+
+@pytest.fixture(params=["watcher", "pins"])
+def follow(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[str], tuple[Edited, Any]]]:
+    made: list[Edited] = []
+
+    def begin(policy: str) -> tuple[Edited, Any]:
+        made.append(Edited(tmp_path, policy))
+        return made[0], made[0].watcher if request.param == "watcher" else Pins(made[0].watcher)
+
+    yield begin
+    for each in made:
+        each.watcher.stop()
+
+
+FIND: Calls = [("tool_search", {"query": "human"})]
+
+
+@pytest.mark.parametrize("framework", HOSTS)
+@pytest.mark.parametrize(("policy", "changes"), [("next-conversation", False), ("next-call", True), ("now", True)])
+def test_an_edit_between_two_messages_arrives_by_the_policy(
+    framework: type[Host],
+    follow: Any,
+    policy: str,
+    changes: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    agent, source = follow(policy)
+    host = framework(source, [handover], [FIND, [("handover", {})]])
+
+    host.say("hello")
+    agent.edit()
+    host.say("and now?")
+
+    first, last = host.systems[0], host.systems[-1]
+    assert "You help in" in first
+    assert ("You work in" in last) is changes
+    assert (first == last) is not changes
+    assert host.steps[-1].manifest.configuration.reload == policy
+    assert "handover" in host.steps[-1].active_tools
+    assert str(host.steps[-1].manifest.to_json()).count("configuration_changed") == (1 if changes else 0)
+
+
+@pytest.mark.parametrize("framework", HOSTS)
+@pytest.mark.parametrize("policy", ["next-conversation", "next-call", "now"])
+def test_an_edit_within_a_run_arrives_by_the_policy_and_searches_and_calls_go_on(
+    framework: type[Host], follow: Any, policy: str
+) -> None:
+    agent, source = follow(policy)
+
+    def edit() -> str:
+        """Change the files."""
+        changed: str = agent.edit()
+        return changed
+
+    host = framework(source, [handover, edit], [[("edit", {})], FIND, [("handover", {})]])
+
+    host.say("hello")
+    host.say("and now?")
+
+    run = host.systems[:4]
+    assert ["You work in" in system for system in run] == [False, *[policy == "now"] * 3]
+    assert ("You work in" in host.systems[4]) is (policy != "next-conversation")
+    assert host.results[3][-1] == host.results[4][-1]
+    assert "ok" in host.results[3][-1][1]
