@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from cuecard import CuecardError, Engine, Step
-from cuecard.workbench.step import read_turn, step_from
+from cuecard.workbench.played import past_results, read_turn
+from cuecard.workbench.step import step_from
 
 FOLDER = Path(__file__).parent / "agents"
 
@@ -40,7 +41,7 @@ def _outcome() -> str:
 
 def _results(engine: Engine) -> Iterator[str]:
     """The results of the turn as they are sent, where the agent says how."""
-    for result in read_turn(Path("turn.yaml")).tool_results() if engine.agent.results else ():
+    for result in past_results(engine, read_turn(Path("turn.yaml")), None).results if engine.agent.results else ():
         made = engine.render_result(result)
         yield f"=== {made.call_id}: {made.tool}, told by {made.rule} ({made.source})\n{made.text}\n"
         yield f"--- left out: {made.left_out} of {made.whole} {made.unit}\n" if made.whole else ""

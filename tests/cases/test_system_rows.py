@@ -29,7 +29,7 @@ from cases.system_rows import (
 from cuecard import Turn
 from cuecard.config.turn_file import to_turn
 from cuecard.types import Delivery
-from cuecard.workbench.step import read_turn
+from cuecard.workbench.played import past_results, read_turn
 
 ROWS = {row.id: row for rows in chapters().values() for row in rows if not row.is_out}
 OWN = {WORDS, "Done.", "Earlier."}
@@ -105,7 +105,7 @@ def case_of(named: str) -> Case:
         own, file, golden = folder / "agent.yaml", folder / "turn.yaml", folder / "expected.txt"
         agent = own if own.exists() else shipped / "agent.yaml"
     read = read_turn(file)
-    asked = Asked(to_turn(read, read.inputs), read.tool_results())
+    asked = Asked(to_turn(read, read.inputs), past_results(opened(agent), read, None).results)
     return Case(file.parent, agent, asked, golden.read_text(encoding="utf-8"))
 
 

@@ -24,8 +24,8 @@ from cuecard.adapters.openai import chat_request
 from cuecard.config.turn_file import to_turn
 from cuecard.template.backends import python_backend
 from cuecard.types import Json, Summary, SummaryRequest
+from cuecard.workbench.played import past_results, read_turn
 from cuecard.workbench.render import split_prompt
-from cuecard.workbench.step import read_turn
 from unit.cms.talked import Talk
 from unit.history.chat import assistant, talk, user
 
@@ -373,8 +373,9 @@ def test_each_part_of_the_prompt_costs_what_the_page_says(row: str, play: Play) 
 
     def planned(name: str) -> Step:
         file = read_turn(CMS.parent / "turns" / f"{name}.yaml")
-        second = Asked(to_turn(file, file.inputs), file.tool_results())
-        return play(opened(CMS, "rewrite"), [at(0), second])[1].step
+        engine = opened(CMS, "rewrite")
+        second = Asked(to_turn(file, file.inputs), past_results(engine, file, None).results)
+        return play(engine, [at(0), second])[1].step
 
     first, five, ten = (planned(name) for name in ("first-step", "five-tools", "ten-tools-and-memory"))
     core = tokens(first, "tool-usage-instructions")

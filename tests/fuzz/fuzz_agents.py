@@ -19,6 +19,7 @@ from cuecard.files.clock import utc_now
 from cuecard.files.tokens import bundled_counter
 from cuecard.types import ModelsFile
 from cuecard.workbench.bench.measure import read_queries
+from cuecard.workbench.played import past_results
 from fuzz.drawn import check_told
 from fuzz.fuzz_yaml import PIECES as YAML
 
@@ -125,7 +126,7 @@ def check_turn(text: str, engine: Engine) -> None:
     try:
         file = validate(read_yaml(text, "turn.yaml"), TurnFile)
         call = engine.prepare_call(to_turn(file, file.inputs))
-        assert isinstance(engine.prepare_step(call, file.tool_results()).system, str)
+        assert isinstance(engine.prepare_step(call, past_results(engine, file, call).results).system, str)
     except CuecardError as error:
         check_told(error)
 

@@ -83,7 +83,7 @@ def diff(
     agent: Annotated[Path | None, Option(metavar="AGENT", help="The agent that the turn files belong to.")] = None,
     turn: Annotated[
         list[Path] | None,
-        Option(metavar="FILE", help="A turn file (YAML); for Markdown also several, or folders."),
+        Option(metavar="FILE", help="A turn file (YAML) or a folder of them; repeatable."),
     ] = None,
     discovered: Discovered = "",
     model: Annotated[str | None, Option(metavar="NAME", help="Show the cost on this model.")] = None,

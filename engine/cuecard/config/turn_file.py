@@ -5,7 +5,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.values import NameOrNames, Names, Texts, as_tuple
@@ -81,6 +81,35 @@ class ResultEntry(FileModel):
         default=False, description="whether the tool is waiting for confirmation and has done nothing yet"
     )
     batch: str | None = Field(None, description="an id shared by the results of calls made in one model message")
+
+    def to_result(self) -> ToolResult:
+        """The result in the engine's own type."""
+        return ToolResult(self.tool, self.result, self.call_id, self.is_error, self.pending, self.batch)
+
+
+class SearchEntry(FileModel):
+    """A search of the conversation so far, which the engine answers itself: what it finds is discovered."""
+
+    search: str = Field(description="the query, as the model would write it", min_length=1)
+    finds: NameOrNames | None = Field(
+        None, description="tools that it must find, besides others; an empty list if it must find nothing"
+    )
+    limit: int | None = Field(None, ge=1, le=50, description="the maximum number of tools; by default the agent file's")
+    call_id: str | None = Field(None, description="the id of the tool call")
+    batch: str | None = Field(None, description="an id shared by the results of calls made in one model message")
+
+
+def _kind_of_entry(value: Any) -> str:
+    is_search = isinstance(value, SearchEntry) or (isinstance(value, dict) and "search" in value)
+    return "SearchEntry" if is_search else "ResultEntry"
+
+
+# The tags stand in the places of problems, so none may be the name of a key.
+HistoryEntry = Annotated[
+    Annotated[ResultEntry, Tag("ResultEntry")] | Annotated[SearchEntry, Tag("SearchEntry")],
+    Discriminator(_kind_of_entry),
+]
+"""A result as it was, or a search that is made anew."""
 
 
 class SummaryEntry(FileModel):
@@ -170,14 +199,12 @@ class TurnFields(FileModel):
 class TurnFile(TurnFields):
     """What the host knows about one call, in a file."""
 
-    history: Annotated[tuple[ResultEntry, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="tool results of the conversation, oldest first"
+    history: Annotated[tuple[HistoryEntry, ...], BeforeValidator(as_tuple)] = Field(
+        (),
+        description="tool results of the conversation, oldest first; `search` instead of `tool` and `result` for a "
+        "search that is made anew",
     )
     expect: Expectation = Field(Expectation.usual(), description="the expectations that `cuecard test` checks")
-
-    def tool_results(self) -> tuple[ToolResult, ...]:
-        """The history in the engine's own type."""
-        return tuple(ToolResult(r.tool, r.result, r.call_id, r.is_error, r.pending, r.batch) for r in self.history)
 
 
 class ConversationFile(FileModel):

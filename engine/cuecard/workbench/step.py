@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cuecard.agent import build_agent
 from cuecard.agent.checks.tools import definitions_in
-from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
-from cuecard.config.file_kinds import refuse_other_kind
-from cuecard.config.turn_file import TurnFile
+from cuecard.config.turn_file import TurnFile, to_turn
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, SpecError, did_you_mean
 from cuecard.files.cache import cache_at
@@ -21,10 +19,10 @@ from cuecard.files.content import find_content
 from cuecard.files.folder import read_agent, read_imported
 from cuecard.files.host_code import helper_loader
 from cuecard.files.rankers.choice import SearchWish
-from cuecard.files.safe_read import read_text
 from cuecard.files.settings import read_settings
 from cuecard.files.tokens import bundled_counter, kept_counter
-from cuecard.model import Call, DeliveryWish, Host, Json, Step, ToolResult, Turn
+from cuecard.model import Call, DeliveryWish, Host, Json, Step, ToolResult
+from cuecard.workbench.played import PlayedTurn, past_results, read_turn, told_results
 
 
 def open_engine(
@@ -66,20 +64,20 @@ def call_from(
     """The call that the options describe, and its step, for this kind of host if one is given; errors are those of
     `step_from`.
     """
-    given, history = _given(turn, assignments(engine, values))
-    given = replace(given, host=host) if host else given
-    call = engine.prepare_call(given)
-    return call, engine.prepare_step(call, [*history, *_as_if_found(engine, discovered)])
+    played = played_from(engine, discovered=discovered, values=values, turn=turn, host=host)
+    return played.call, played.step
 
 
-def _given(path: Path | None, inputs: Mapping[str, Json]) -> tuple[Turn, tuple[ToolResult, ...]]:
-    """The turn of a file, its inputs overridden by these, and the results in the file."""
-    if path is None:
-        return Turn(inputs=inputs), ()
-    from cuecard.config.turn_file import to_turn
-
-    file = read_turn(path)
-    return to_turn(file, {**file.inputs, **inputs}), file.tool_results()
+def played_from(
+    engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None, host: Host | None = None
+) -> PlayedTurn:
+    """The same with the results of the turn file."""
+    file = read_turn(turn) if turn else TurnFile()
+    given = to_turn(file, {**file.inputs, **assignments(engine, values)})
+    call = engine.prepare_call(replace(given, host=host) if host else given)
+    past = past_results(engine, file, call)
+    step = engine.prepare_step(call, [*past.results, *_as_if_found(engine, discovered)])
+    return PlayedTurn(call, step, past, told_results(engine, past.results))
 
 
 def assignments(engine: Engine, texts: Sequence[str]) -> dict[str, Json]:
@@ -123,15 +121,3 @@ def _as_if_found(engine: Engine, discovered: str) -> list[ToolResult]:
 def unknown_tool(name: str, engine: Engine, where: str) -> Problem:
     """The problem of an unknown tool name."""
     return Problem("unknown-tool", f"`{name}` is not a tool of this agent", did_you_mean(name, engine.tools), where)
-
-
-def read_turn(path: Path) -> TurnFile:
-    """The turn file at this path.
-
-    Raises:
-        SpecError: when the file is wrong.
-    """
-    source = read_text(find_content(path))
-    document = read_yaml(source.text, source.name)
-    refuse_other_kind(document, "turn")
-    return validate(document, TurnFile)

@@ -408,3 +408,51 @@ def test_the_messages_of_earlier_turns_are_the_history_of_later_ones(bakery: Bak
     code, told, _ = bakery.test(".")
 
     assert (code, "5 passed" in told) == (0, True), told
+
+
+SEARCHED = """\
+turns:
+  - history: [{search: find a free day, finds: find_day}]
+    expect: {active: find_day, contains: Sundays are closed.}
+  - history: [{search: find a free day, limit: 1, call_id: s-2}, {search: paint the wall, finds: []}]
+    expect: {active: find_day}
+"""
+
+
+def test_a_search_in_a_history_is_answered_by_the_engine(bakery: Bakery) -> None:
+    bakery.write("turns/first.yaml", SEARCHED)
+
+    assert bakery.test(".")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("finds: find_day", "finds: [find_day, tool_search]", "2:48: error[expect-finds]: `find a free day` does not"),
+        ("wall, finds: []", "day, finds: []", "should find nothing"),
+        ("search: paint", "serch: paint", "error[missing-key]: `tool` is missing"),
+        ("limit: 1", "limt: 1", "did you mean `limit`?"),
+    ],
+)
+def test_a_search_that_does_not_find_it_is_reported_at_its_place(
+    bakery: Bakery, old: str, new: str, problem: str
+) -> None:
+    bakery.write("turns/first.yaml", SEARCHED.replace(old, new))
+    code, _, err = bakery.test(".")
+
+    assert code == 1
+    assert problem in err
+
+
+def test_a_snapshot_holds_results_that_a_template_renders(bakery: Bakery) -> None:
+    bakery.write("turns/first.yaml", "history: [{tool: find_day, result: {day: Monday}}]\nexpect: {snapshot: true}\n")
+    bakery.test(".", "--update")
+    plain = (bakery.folder / "turns/snapshots/first.txt").read_text(encoding="utf-8")
+    bakery.write("agent.yaml", AGENT + "results: {find_day: 'It is {{{result.day}}}.'}\n")
+    code, _, err = bakery.test(".")
+
+    assert "Monday" not in plain
+    assert code == 1
+    assert "result: find_day: new, 4 tokens" in err
+    assert "+It is Monday." in err
+    assert bakery.test(".", "--update")[0] == bakery.test(".")[0] == 0

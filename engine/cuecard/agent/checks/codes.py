@@ -219,6 +219,7 @@ CODES: Mapping[str, str] = {
     "expect-sections": "An expected section is missing or out of order.",
     "expect-without": "A section is there, but should not be.",
     "expect-max-tokens": "The prompt has more tokens than allowed.",
+    "expect-finds": "A search of a turn's `history` does not find an expected tool.",
     "expect-results": "A result of a tool lacks an expected text, or is not there.",
     "expect-shares-cache": "The prompt should begin with the previous turn's prompt but does not, or the reverse.",
     "snapshot-missing": "The prompt has no snapshot yet.",

@@ -1,4 +1,4 @@
-"""`cuecard diff`: the differences between two prompts, their reasons, and their cost."""
+"""`cuecard diff`: what differs between two prompts or two editions of an agent, why, and what it costs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from cuecard.errors import CuecardError, InputError, Problem
-from cuecard.pipeline.comparison import compare_manifests
+from cuecard.files.content import find_content
+from cuecard.files.roots import is_folder, is_there, shown
 from cuecard.workbench.diff.markdown import Rate, markdown
-from cuecard.workbench.diff.review import review
+from cuecard.workbench.diff.review import review, review_of
 from cuecard.workbench.diff.sides import SideOptions
-from cuecard.workbench.diff.view import print_json, print_text
+from cuecard.workbench.diff.view import print_json, print_text, print_turns, print_turns_as_json
 from cuecard.workbench.output import tell
+from cuecard.workbench.played import read_turns
 from cuecard.workbench.price import find_profile, price
 
 Form: TypeAlias = Literal["text", "json", "markdown"]
@@ -36,9 +38,8 @@ def diff(before: str, after: str, reading: SideOptions, options: DiffOptions) ->
     rendered.
     """
     try:
-        _refuse_what_does_not_fit(options)
-        _refuse_idle(reading, before, after, options)
-        if options.form == "markdown":
+        _refuse_what_does_not_fit(before, after, reading, options)
+        if options.form == "markdown" or are_several(options.turns):
             return _review(before, after, reading, options)
         return _compare(before, after, replace(reading, turn=next(iter(options.turns), None)), options)
     except CuecardError as error:  # not 1, as for other commands: here, 1 means that the two differ
@@ -46,51 +47,48 @@ def diff(before: str, after: str, reading: SideOptions, options: DiffOptions) ->
         return 2
 
 
-def _refuse_what_does_not_fit(options: DiffOptions) -> None:
-    wrong = []
-    if options.form != "markdown" and len(options.turns) > 1:
-        wrong.append(Problem("wrong-option", "several turns require Markdown", "add --format markdown", "--turn"))
+def _refuse_what_does_not_fit(before: str, after: str, reading: SideOptions, options: DiffOptions) -> None:
+    """Raise `InputError` with every option that would do nothing."""
+    wrong, several = list[tuple[str, str, str]](), are_several(options.turns)
     if options.per_million is not None and (options.form, bool(options.model)) != ("markdown", True):
         hint = "add --format markdown and --model NAME"
-        wrong.append(Problem("wrong-option", "a price requires Markdown and a model", hint, "--price"))
-    if wrong:
-        raise InputError(wrong)
-
-
-def _refuse_idle(reading: SideOptions, before: str, after: str, options: DiffOptions) -> None:
-    """Raise `InputError` if tools are given as discovered but no prompt would be rendered with them."""
-    if not reading.discovered:
-        return
-    if options.form == "markdown":
-        hint = "write `discovered` into the turn files"
-        raise InputError(
-            Problem(
-                "wrong-option",
-                "with Markdown, the turn files themselves say which tools are discovered",
-                hint,
-                "--discovered",
-            )
-        )
-    if before.endswith(".json") and after.endswith(".json"):
+        wrong.append(("--price", "a price requires Markdown and a model", hint))
+    if options.model and several and options.form != "markdown":
+        wrong.append(("--model", "the cost of several turns requires Markdown", "add --format markdown"))
+    if reading.discovered and (several or options.form == "markdown"):
+        message = "with Markdown or several turns, the turn files themselves say which tools are discovered"
+        wrong.append(("--discovered", message, "write `discovered` into the turn files"))
+    elif reading.discovered and before.endswith(".json") and after.endswith(".json"):
         hint = "remove it, or name agents or turn files"
-        raise InputError(
-            Problem("wrong-option", "both prompts are recordings, so nothing is rendered", hint, "--discovered")
-        )
+        wrong.append(("--discovered", "both prompts are recordings, so nothing is rendered", hint))
+    if wrong:
+        raise InputError(Problem("wrong-option", message, hint, option) for option, message, hint in wrong)
 
 
 def _compare(before: str, after: str, reading: SideOptions, options: DiffOptions) -> int:
     profile = find_profile(options.model) if options.model else None
     one, other = reading.side(before), reading.side(after)
-    comparison = compare_manifests(one.manifest, other.manifest)
+    reviewed = review_of(shown(reading.turn) if reading.turn else "", one, other)
     cost = price(one.manifest, other.manifest, profile) if profile else None
-    (print_json if options.form == "json" else print_text)(one, other, comparison, cost)
-    return 1 if options.exit_code and comparison.differs else 0
+    (print_json if options.form == "json" else print_text)(one, other, reviewed, cost)
+    return 1 if options.exit_code and reviewed.differs else 0
 
 
 def _review(before: str, after: str, reading: SideOptions, options: DiffOptions) -> int:
     rate = Rate(find_profile(options.model), options.per_million) if options.model else None
     reviewed = review(before, after, reading, options.turns)
-    sys.stdout.write(markdown(reviewed, rate))
+    if options.form == "markdown":
+        sys.stdout.write(markdown(reviewed, rate))
+    else:
+        (print_turns_as_json if options.form == "json" else print_turns)(reviewed)
     if any(turn.failure for turn in reviewed.turns):
         return 2
-    return 1 if options.exit_code and any(turn.differs for turn in reviewed.turns) else 0
+    return 1 if options.exit_code and reviewed.differs else 0
+
+
+def are_several(turns: Sequence[Path]) -> bool:
+    """Whether there are several turns: files, a folder, or a file of a conversation."""
+    if len(turns) != 1:
+        return bool(turns)
+    path = find_content(turns[0])
+    return is_folder(path) or (is_there(path) and "turns" in read_turns(path)[0].value)

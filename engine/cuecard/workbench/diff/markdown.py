@@ -10,12 +10,15 @@ from itertools import islice
 from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import CuecardError, visible
 from cuecard.pipeline.changes import Change
+from cuecard.workbench.diff.edition import FieldChange
 from cuecard.workbench.diff.review import Review, TurnReview
 from cuecard.workbench.diff.sides import Side
-from cuecard.workbench.diff.view import lines
+from cuecard.workbench.diff.view import changes_of, reach, text_lines
+from cuecard.workbench.output import counted
 from cuecard.workbench.price import dollars, price_of_calls
 
-_PLAIN = re.compile(r"[^A-Za-z0-9 ./,+-]")
+# Between letters, an underscore begins no emphasis, and a tool's name stays one that people can search for.
+_PLAIN = re.compile(r"[^A-Za-z0-9_ ./,+-]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _TICKS = re.compile(r"`+")
 
 
@@ -67,7 +70,9 @@ it.
 """
 
 _ROOM_OF_TURNS = 20_000
-_ROOM_OF_SECTIONS = 40_000
+_ROOM_OF_SECTIONS = 30_000
+_ROOM_OF_FIELDS = 45_000
+_ROOM_OF_SEARCHES = 50_000
 _MOST_LINES = 300
 _CALLS = 1000
 
@@ -106,19 +111,52 @@ def markdown(review: Review, rate: Rate | None) -> str:
     differing = [turn for turn in review.turns if turn.differs]
     body = CommentText(MAX_CHARACTERS)
     body.take(f"**{_headline(review, differing)}**\n\n{code(review.before)} → {code(review.after)}\n")
-    if not differing:
-        return body.text
-    body.take(f"\n{_heading(rate)}")
-    body.take_rows([_turn_row(turn, rate) for turn in differing], spare=MAX_CHARACTERS - _ROOM_OF_TURNS, what="turns")
-    if rate:
-        body.take(f"\n{_unit(rate)}\n")
+    if differing:
+        _add_turns(body, differing, rate)
     sections = _sections(differing)
     if sections:
         body.take("\n| section | | before | after | change | why | turns |\n|---|---|--:|--:|--:|---|--:|\n")
         rows = [_section_row(section, len(review.turns)) for section in sections]
         body.take_rows(rows, spare=MAX_CHARACTERS - _ROOM_OF_SECTIONS, what="sections")
-    _add_lines(body, [section for section in sections if section.lines])
+    _add_fields(body, review)
+    _add_searches(body, review.turns)
+    details = [*_section_details(sections)]
+    _add_lines(body, [*_field_details(review, "\n".join(line for each in details for line in each.lines)), *details])
     return body.text
+
+
+def _add_turns(body: CommentText, differing: Sequence[TurnReview], rate: Rate | None) -> None:
+    body.take(f"\n{_heading(rate)}")
+    body.take_rows([_turn_row(turn, rate) for turn in differing], spare=MAX_CHARACTERS - _ROOM_OF_TURNS, what="turns")
+    if rate:
+        body.take(f"\n{_unit(rate)}\n")
+
+
+def _add_fields(body: CommentText, review: Review) -> None:
+    """A row for each field of the agent that differs, those that no turn reaches first."""
+    if not review.changes:
+        return
+    body.take("\n| the agent says | | before | after | change | reached |\n|---|---|--:|--:|--:|---|\n")
+    changes = sorted(review.changes, key=lambda change: bool(change.reached))
+    rows = [_field_row(change, len(review.turns)) for change in changes]
+    body.take_rows(rows, spare=MAX_CHARACTERS - _ROOM_OF_FIELDS, what="fields")
+
+
+def _field_row(change: FieldChange, turns: int) -> str:
+    counts = f"{change.tokens_before:,}", f"{change.tokens_after:,}", _delta(change.tokens_before, change.tokens_after)
+    return row([code(change.label), change.change, *counts, reach(change, turns)])
+
+
+def _add_searches(body: CommentText, turns: Sequence[TurnReview]) -> None:
+    """A row for each query that finds other tools than before."""
+    if not (found := list(dict.fromkeys(search for turn in turns for search in turn.searches))):
+        return
+    body.take("\n| query | found before | finds now |\n|---|---|---|\n")
+    rows = [
+        row([code(each.query), *(code(", ".join(names) or "nothing", 300) for names in (each.before, each.after))])
+        for each in found
+    ]
+    body.take_rows(rows, spare=MAX_CHARACTERS - _ROOM_OF_SEARCHES, what="queries")
 
 
 def _headline(review: Review, differing: Sequence[TurnReview]) -> str:
@@ -127,7 +165,8 @@ def _headline(review: Review, differing: Sequence[TurnReview]) -> str:
     failed = sum(turn.after is None for turn in differing)
     if not differing:
         same = f" in all {count} turns" if count > 1 else ""
-        return f"The prompt is the same{same}."
+        fields = counted(len(review.changes), "field")
+        return f"The prompt is the same{same}{f', but the agent differs in {fields}' if review.changes else ''}."
     if failed:
         return f"{failed} of {count} {'prompts' if count > 1 else 'prompt'} cannot be rendered."
     deltas = [found.tokens_after - found.tokens_before for turn in differing if (found := turn.comparison)]
@@ -181,19 +220,10 @@ def _sections(turns: Iterable[TurnReview]) -> list[_Section]:
     """Each change once, with its turns, the largest first."""
     found: dict[object, _Section] = {}
     for turn in turns:
-        for change, differing in _changes(turn):
+        for change, differing in changes_of(turn):
             key = change.id, change.kind, change.tokens_before, change.tokens_after, differing
             found.setdefault(key, _Section(change, differing)).turns.append(turn.name)
     return sorted(found.values(), key=lambda each: -abs(each.change.tokens_after - each.change.tokens_before))
-
-
-def _changes(turn: TurnReview) -> Iterator[tuple[Change, tuple[str, ...]]]:
-    comparison = turn.comparison
-    if comparison is None or turn.before is None or turn.after is None:
-        return
-    for change in comparison.changes:
-        if change.kind != "same":
-            yield change, tuple(lines(turn.before, turn.after, change))
 
 
 def _section_row(section: _Section, turns: int) -> str:
@@ -207,15 +237,36 @@ def _delta(before: int, after: int) -> str:
     return f"{after - before:+,}" if after != before else "0"
 
 
-def _add_lines(body: CommentText, sections: Sequence[_Section]) -> None:
-    """Add the lines of each section, folded, while there is room; then the number of those left out."""
-    note = "\nMore lines are omitted: `cuecard diff` shows them.\n"
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    """Differing lines under a summary."""
+
+    summary: str
+    lines: Sequence[str]
+
+
+def _field_details(review: Review, told: str) -> Iterator[_Detail]:
+    """The lines of each field, unless the sections tell them already."""
+    for change in sorted(review.changes, key=lambda change: bool(change.reached)):
+        found = text_lines(change.before, change.after)
+        if not all(line[1:] in told for line in found if line[:1] in {"+", "-"}):
+            yield _Detail(code(change.label), found)
+
+
+def _section_details(sections: Iterable[_Section]) -> Iterator[_Detail]:
     for section in sections:
-        shown = [*islice(section.lines, _MOST_LINES)]
-        if len(shown) < len(section.lines):
-            shown.append(f" ... {len(section.lines) - len(shown):,} more lines")
         where = "" if len(section.turns) == 1 and not section.turns[0] else f" in {code(section.turns[0])}"
-        summary = f"<details><summary>{code(section.change.id)}{where}</summary>"
-        if not body.take(f"\n{summary}\n\n{fenced(shown, 'diff')}\n</details>\n", spare=len(note)):
+        yield _Detail(f"{code(section.change.id)}{where}", section.lines)
+
+
+def _add_lines(body: CommentText, details: Iterable[_Detail]) -> None:
+    """Add the lines of each detail, folded, while there is room; then the number of those left out."""
+    note = "\nMore lines are omitted: `cuecard diff` shows them.\n"
+    for detail in details:
+        shown = [*islice(detail.lines, _MOST_LINES)]
+        if len(shown) < len(detail.lines):
+            shown.append(f" ... {len(detail.lines) - len(shown):,} more lines")
+        summary = f"<details><summary>{detail.summary}</summary>"
+        if shown and not body.take(f"\n{summary}\n\n{fenced(shown, 'diff')}\n</details>\n", spare=len(note)):
             body.take(note)
             return

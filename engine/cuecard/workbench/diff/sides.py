@@ -13,30 +13,49 @@ from pathlib import Path
 from typing import Any
 
 from cuecard.config.documents.yaml import read_yaml
-from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem, did_you_mean
 from cuecard.files.clock import utc_now
 from cuecard.files.content import find_content
 from cuecard.files.roots import is_folder, is_there
 from cuecard.files.safe_read import MAX_LOG_BYTES, read_bytes, read_text
 from cuecard.model import Clock, Manifest, Step
+from cuecard.workbench.diff.edition import Edition, PlayedSide
 from cuecard.workbench.diff.revision import read_revision
-from cuecard.workbench.step import open_engine, step_from
+from cuecard.workbench.played import PlayedTurn
+from cuecard.workbench.step import open_engine, played_from
 from cuecard.workbench.testing.snapshot import section_texts
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two prompts; `texts` are those of `manifest.sections`, or None if only the manifest is available."""
+    """One of the two prompts.
+
+    Attributes:
+        name: what was named.
+        manifest: its manifest.
+        texts: those of `manifest.sections`, or None if only the manifest is available.
+        played: the turn that it is the prompt of; None for a recording.
+    """
 
     name: str
     manifest: Manifest
     texts: tuple[str, ...] | None
+    played: PlayedSide | None = None
+
+    @property
+    def edition(self) -> Edition | None:
+        """The edition that made it; None for a recording."""
+        return self.played.edition if self.played else None
 
     @classmethod
     def of(cls, name: str, step: Step) -> Side:
-        """The prompt of a step."""
+        """The prompt of a recorded step."""
         return cls(name, step.manifest, _texts(step))
+
+    @classmethod
+    def of_turn(cls, name: str, edition: Edition, turn: PlayedTurn) -> Side:
+        """The prompt of a turn."""
+        return cls(name, turn.step.manifest, _texts(turn.step), PlayedSide(edition, turn))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +101,12 @@ class SideOptions:
         return self._rendered(name, self.agent, path)
 
     def _rendered(self, name: str, agent: Path, turn: Path | None) -> Side:
-        step = step_from(self._engine(agent), discovered=self.discovered, values=[], turn=turn)
-        return Side.of(name, step)
+        edition = self._edition(agent)
+        played = played_from(edition.engine, discovered=self.discovered, values=[], turn=turn)
+        return Side.of_turn(name, edition, played)
 
     @contextmanager
-    def opened(self, name: str) -> Iterator[Engine]:
+    def opened(self, name: str) -> Iterator[Edition]:
         """The agent that an argument names, for the duration of the block, with a fixed clock.
 
         Raises:
@@ -95,10 +115,10 @@ class SideOptions:
         """
         path = find_content(Path(name))
         if is_there(path):
-            yield self._engine(path)
+            yield self._edition(path)
             return
         with self._of_revision(name) as inside:
-            yield self._engine(inside)
+            yield self._edition(inside)
 
     def _revision(self, name: str) -> Side:
         with self._of_revision(name) as path:
@@ -123,8 +143,9 @@ class SideOptions:
                 shown = _renamer(f"{top.as_posix()}/", f"{revision}:")
                 raise type(error)(shown(problem) for problem in error.problems) from None
 
-    def _engine(self, agent: Path) -> Engine:
-        return replace(open_engine(agent, allow_code=self.allow_code), clock=self.clock)
+    def _edition(self, agent: Path) -> Edition:
+        engine = replace(open_engine(agent, allow_code=self.allow_code), clock=self.clock)
+        return Edition.read(agent, engine, allow_code=self.allow_code)
 
 
 def _standing(now: datetime) -> Clock:

@@ -18,7 +18,7 @@ from cuecard.agent.host_functions import LoadHelpers
 from cuecard.agent.sections.layout import Layout
 from cuecard.agent.world import Memo
 from cuecard.config.documents.sources import AgentSources, SourceText
-from cuecard.config.turn_file import TurnFile, to_turn
+from cuecard.config.turn_file import TurnFile
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, Problem, SpecError
 from cuecard.files.folder import read_agent
@@ -29,7 +29,8 @@ from cuecard.template.syntax import nodes
 from cuecard.template.syntax.nodes import Block, Partial, Program, Statement, TextNode
 from cuecard.workbench.fmt.files import File, FileChoice, agents_above, is_agent, read_file
 from cuecard.workbench.fmt.yaml_layout import KINDS, not_formatted
-from cuecard.workbench.testing.turns import MOMENT, TURNS, read_turns
+from cuecard.workbench.played import play, read_turns
+from cuecard.workbench.testing.turns import MOMENT, TURNS
 
 Prompt: TypeAlias = tuple[str, ...]
 """The sections' texts and their fingerprints in the manifest, or the error."""
@@ -57,8 +58,7 @@ def _conversation(engine: Engine, turns: tuple[TurnFile, ...]) -> Iterator[Promp
     chat = engine.conversation()
     for turn in turns:
         try:
-            chat.user(to_turn(turn, turn.inputs))
-            step = chat.step(turn.tool_results())
+            step = play(engine, chat, turn).step
         except CuecardError as error:
             yield tuple(problem.code for problem in error.problems)
             return

@@ -17,12 +17,13 @@ from cuecard.config.turn_file import TurnFile, to_turn
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
 from cuecard.model import Turn
+from cuecard.workbench.played import read_turn
 from cuecard.workbench.run.assistant import ACKNOWLEDGE, FINAL_ANSWER
 from cuecard.workbench.run.assistant_file import Assistant
 from cuecard.workbench.run.events import Began, Emit, totals
 from cuecard.workbench.run.sources import ChatOptions, of_server, opened
 from cuecard.workbench.run.turn import LiveAgent, Talk, take_turn
-from cuecard.workbench.step import assignments, read_turn
+from cuecard.workbench.step import assignments
 
 Ask = Callable[[], str | None]
 """Returns the user's next message; None at the end."""

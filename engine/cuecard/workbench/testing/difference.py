@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from cuecard.errors import InputError
 from cuecard.workbench.price import SectionPrice, find_profile, price_of
-from cuecard.workbench.testing.snapshot import Snapshot, SnapshotSection, counted
+from cuecard.workbench.testing.snapshot import RESULT, Snapshot, SnapshotSection, counted
 
 
 def difference(before: Snapshot, after: Snapshot) -> list[str]:
@@ -30,7 +30,7 @@ def _parts(before: Snapshot, after: Snapshot) -> Iterator[str]:
     for name in {**old, **new}:
         was, now = old.get(name), new.get(name)
         if was != now:
-            yield f"section `{name}`: {_change(was, now)}"
+            yield f"{name if name.startswith(RESULT) else f'section `{name}`'}: {_change(was, now)}"
             lines = unified_diff(_lines(was), _lines(now), lineterm="", n=1)
             yield from (f"  {line}" for line in list(lines)[2:])
     shared = [name for name in old if name in new]
@@ -58,7 +58,7 @@ def _cost(before: Snapshot, after: Snapshot) -> Iterator[str]:
     """The one-time cost of the edit for a conversation: the provider reads everything after the first difference
     again.
     """
-    old, new = before.parts, after.parts
+    old, new = ([part for part in each.parts if not part.name.startswith(RESULT)] for each in (before, after))
     pairs = enumerate(zip(old, new, strict=False))
     same = next((at for at, (a, b) in pairs if (a.name, a.text) != (b.name, b.text)), min(len(old), len(new)))
     if same == len(old) == len(new):

@@ -14,6 +14,7 @@ from cuecard.engine import Engine
 from cuecard.errors import DidYouMean, Problem, closest
 from cuecard.model import RenderedResult, Step
 from cuecard.pipeline.comparison import compare_manifests
+from cuecard.workbench.played import Answered
 from cuecard.workbench.testing.snapshot import section_texts
 
 _LONG = 60
@@ -150,6 +151,19 @@ def _results(expected: Expectation, shown: RenderedTurn, place: ExpectationPlace
 def _told(made: RenderedResult) -> str:
     rule = f"`{made.rule}` ({made.source})" if made.rule else "no template"
     return f"told by {rule}: {_cut(made.text)}"
+
+
+def not_found(searches: Iterable[Answered], document: Document, at: Path) -> Iterator[Problem]:
+    """A problem for each search that does not find what it should."""
+    for search in searches:
+        wanted, place = search.entry.finds, (*at, "history", search.at, "finds")
+        lacking = [name for name in wanted or () if name not in search.found]
+        told = f"it finds {', '.join(search.found) or 'nothing'}"
+        if lacking:
+            message = f"{_cut(search.entry.search)} does not find {' or '.join(lacking)}"
+            yield document.problem(place, "expect-finds", message, f"{told}\n`cuecard tools search` explains it")
+        elif wanted == () and search.found:
+            yield document.problem(place, "expect-finds", f"{_cut(search.entry.search)} should find nothing", told)
 
 
 def _cache(shown: RenderedTurn, place: ExpectationPlace, *, wanted: bool) -> Iterator[Problem]:

@@ -15,7 +15,7 @@ from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.model import Step, Turn
 from cuecard.workbench.price import dollars, find_profile, price_of_calls
 from cuecard.workbench.testing.snapshot import section_texts
-from cuecard.workbench.testing.turns import MOMENT, steps_of
+from cuecard.workbench.testing.turns import MOMENT, turns_of
 
 _Given: TypeAlias = Mapping[str, Any]
 """Plain JSON, as passed by promptfoo."""
@@ -81,10 +81,10 @@ def _step(config: _Given, given: _Given) -> Step:
         chat = engine.conversation()
         chat.user(Turn(inputs=inputs))
         return chat.step([])
-    *_, (_name, last) = steps_of(engine, base / turn, inputs)
+    *_, (_name, last) = turns_of(engine, base / turn, inputs)
     if isinstance(last, CuecardError):
         raise last
-    return last
+    return last.step
 
 
 def _costs(config: _Given, step: Step) -> dict[str, float]:

@@ -76,20 +76,25 @@ def render_turn(request: pytest.FixtureRequest, cue_engine: Engine) -> RenderTur
     """Renders the prompt of a turn: `render_turn("turns/first.yaml", discovered=["cms_createPage"])`."""
     from cuecard.config.turn_file import TurnFile, to_turn
     from cuecard.model import ToolResult
-    from cuecard.workbench.testing.pytest_prompt import Prompt, find_file, read_turn
+    from cuecard.workbench.played import past_results, read_turn, told_results
+    from cuecard.workbench.testing.pytest_prompt import Prompt, find_file
+    from cuecard.workbench.testing.snapshot import result_parts
 
     def render(
         turn: str | Turn | None = None, *, discovered: Sequence[str] = (), inputs: Mapping[str, Json] | None = None
     ) -> Prompt:
         if isinstance(turn, str) or turn is None:
             file = read_turn(find_file(request.node, turn)) if turn else TurnFile()
-            results = file.tool_results()
             turn = to_turn(file, {**file.inputs, **(inputs or {})})
         else:
-            results, turn = (), replace(turn, inputs={**turn.inputs, **(inputs or {})})
+            file, turn = TurnFile(), replace(turn, inputs={**turn.inputs, **(inputs or {})})
         found = [ToolResult(cue_engine.search_tool, {"tools": [*discovered]}, "search-1")] if discovered else []
         call = cue_engine.prepare_call(turn)
-        return Prompt(cue_engine.prepare_step(call, [*results, *found]))
+        results = past_results(cue_engine, file, call).results
+        return Prompt(
+            cue_engine.prepare_step(call, [*results, *found]),
+            result_parts(told_results(cue_engine, results), cue_engine.count),
+        )
 
     return render
 

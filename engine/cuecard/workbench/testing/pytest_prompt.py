@@ -10,21 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml import read_yaml
-from cuecard.config.file_kinds import refuse_other_kind
-from cuecard.config.turn_file import TurnFile
 from cuecard.errors import InputError, Problem
 from cuecard.files.content import AGENT_FILES, find_content
 from cuecard.files.roots import is_file, is_there
-from cuecard.files.safe_read import read_text
 from cuecard.model import Manifest, Step
 from cuecard.workbench.run.assistant_file import read_assistant
 from cuecard.workbench.run.events import Event, StepTaken
 from cuecard.workbench.run.play import Stage, play
 from cuecard.workbench.step import open_engine
 from cuecard.workbench.testing.goldens import Golden, complaint, hold
-from cuecard.workbench.testing.snapshot import Snapshot, section_texts
+from cuecard.workbench.testing.snapshot import Snapshot, SnapshotSection, section_texts
 
 UPDATE = "pytest --cue-update"
 
@@ -35,9 +30,11 @@ class Prompt:
 
     Attributes:
         step: the whole step.
+        results: the results of the turn's `history` that a template of the agent renders, as the model reads them.
     """
 
     step: Step
+    results: tuple[SnapshotSection, ...] = ()
 
     @cached_property
     def text(self) -> str:
@@ -95,7 +92,7 @@ class PromptSnapshot:
         number = f".{len(self.used) + 1}" if self.used else ""
         path = self.folder / f"{self.name}{number}.txt"
         self.used.append(path)
-        self.last = hold(path, Snapshot.of(other.step), update=self.update)
+        self.last = hold(path, Snapshot.of(other.step, other.results), update=self.update)
         return self.last.passed
 
     def __hash__(self) -> int:
@@ -147,18 +144,6 @@ def find_file(node: pytest.Item, name: str) -> Path:
         return shipped
     hint = "paths are relative to the test's folder or one above it"
     raise InputError(Problem("missing-file", f"there is no {name}", hint, node.nodeid))
-
-
-def read_turn(path: Path) -> TurnFile:
-    """A turn file.
-
-    Raises:
-        SpecError: with all of its problems.
-    """
-    source = read_text(path)
-    document = read_yaml(source.text, source.name)
-    refuse_other_kind(document, "turn")
-    return validate(document, TurnFile)
 
 
 def _upward(node: pytest.Item) -> Iterator[Path]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from cuecard.errors import InputError, Problem, Span
-from cuecard.model import SectionRecord, Step
+from cuecard.model import CountTokens, RenderedResult, SectionRecord, Step
 
 
 def section_texts(step: Step) -> tuple[tuple[SectionRecord, str], ...]:
@@ -23,6 +23,9 @@ def section_texts(step: Step) -> tuple[tuple[SectionRecord, str], ...]:
         for record in step.manifest.sections
     )
 
+
+RESULT = "result: "
+"""The prefix of the names of parts that are results of tools, and so no part of the prompt."""
 
 FORMAT = "cuecard snapshot 1"
 
@@ -66,8 +69,8 @@ class Snapshot:
     left_out: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, step: Step) -> Snapshot:
-        """The snapshot of a step."""
+    def of(cls, step: Step, results: Iterable[SnapshotSection] = ()) -> Snapshot:
+        """The snapshot of a step, and of results as the model reads them."""
         manifest = step.manifest
         facts = {
             "agent": manifest.configuration.agent,
@@ -78,9 +81,11 @@ class Snapshot:
             "tokens": f"{manifest.total_tokens:,}",
             "tools": ", ".join(step.active_tools),
         }
-        parts = _named((_name(r.id, r.placement, r.source), r.tier, r.tokens, text) for r, text in section_texts(step))
+        texts = section_texts(step)
+        parts = named_parts((_name(r.id, r.placement, r.source), r.tier, r.tokens, text) for r, text in texts)
         cuts = tuple(" ".join(f"{cut.what}: {cut.reason}".split()) for cut in manifest.cuts)
-        return cls({key: " ".join(value.split()) for key, value in facts.items() if value}, tuple(parts), cuts)
+        told = {key: " ".join(value.split()) for key, value in facts.items() if value}
+        return cls(told, (*parts, *results), cuts)
 
     @classmethod
     def parse(cls, text: str, name: str) -> Snapshot:
@@ -109,6 +114,11 @@ class Snapshot:
         return f"{FORMAT}\n{head}{body}{tail}"
 
 
+def result_parts(results: Iterable[RenderedResult], count: CountTokens) -> tuple[SnapshotSection, ...]:
+    """Results as parts of a snapshot."""
+    return tuple(named_parts((RESULT + each.tool, "step", count(each.text), each.text) for each in results))
+
+
 def counted(tokens: int) -> str:
     """A number of tokens, for people."""
     return f"{tokens:,} {'token' if tokens == 1 else 'tokens'}"
@@ -119,7 +129,7 @@ def _name(section: str, placement: str, source: str) -> str:
     return f"appended: {source}" if placement == "appended" else section
 
 
-def _named(found: Iterator[tuple[str, str, int, str]]) -> Iterator[SnapshotSection]:
+def named_parts(found: Iterator[tuple[str, str, int, str]]) -> Iterator[SnapshotSection]:
     """Parts with unique names: the second with the same name is `name (2)`."""
     seen: dict[str, int] = {}
     for name, tier, tokens, text in found:

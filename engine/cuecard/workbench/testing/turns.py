@@ -11,18 +11,16 @@ from pathlib import Path
 
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.document import Path as Place
-from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml import read_yaml
-from cuecard.config.file_kinds import kind_of, refuse_other_kind
-from cuecard.config.turn_file import ConversationFile, TurnFile, to_turn
+from cuecard.config.turn_file import TurnFile
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.files.roots import is_folder, is_there, shown
-from cuecard.files.safe_read import children, read_text
-from cuecard.model import Json, Step
-from cuecard.workbench.testing.expectations import ExpectationPlace, RenderedTurn, unknown_names, unmet
+from cuecard.files.safe_read import children
+from cuecard.model import Json
+from cuecard.workbench.played import PlayedTurn, play, read_turns
+from cuecard.workbench.testing.expectations import ExpectationPlace, RenderedTurn, not_found, unknown_names, unmet
 from cuecard.workbench.testing.goldens import FOLDER, complaint, hold
-from cuecard.workbench.testing.snapshot import Snapshot
+from cuecard.workbench.testing.snapshot import Snapshot, result_parts
 
 MOMENT = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """The time of a turn without one, so that a test gives the same result every day."""
@@ -85,21 +83,21 @@ def run_file(engine: Engine, path: Path, *, update: bool = False) -> list[Outcom
     return list(_Conversation(standing, path, document, turns, update).outcomes())
 
 
-def steps_of(
+def turns_of(
     engine: Engine, path: Path, inputs: Mapping[str, Json] | None = None
-) -> Iterator[tuple[str, Step | CuecardError]]:
-    """Each turn of a file: its name and its step, or its problems, in which case it is the last.
+) -> Iterator[tuple[str, PlayedTurn | CuecardError]]:
+    """Each turn of a file by name, played; or its problems, in which case it is the last.
 
     `inputs` override those of each turn. Expectations are not checked. A turn without a time gets `MOMENT`.
     """
     name = shown(path)
     try:
         document, turns = read_turns(path)
-        chat = replace(engine, clock=lambda: MOMENT).conversation()
+        engine = replace(engine, clock=lambda: MOMENT)
+        chat = engine.conversation()
         for at, turn in enumerate(turns):
             name = f"{shown(path)} turn {at + 1}" if "turns" in document.value else shown(path)
-            chat.user(to_turn(turn, {**turn.inputs, **(inputs or {})}))
-            yield name, chat.step(turn.tool_results())
+            yield name, play(engine, chat, turn, inputs)
     except CuecardError as error:
         yield name, error
 
@@ -120,29 +118,32 @@ class _Conversation:
             start = time.perf_counter()
             expect: Place = ("turns", at, "expect") if several else ("expect",)
             try:
-                chat.user(to_turn(turn, turn.inputs))
-                step = chat.step(turn.tool_results())
-                results = [*map(chat.render_result, turn.tool_results())] if turn.expect.results else []
+                played = play(self.engine, chat, turn)
+                results = [*map(chat.render_result, played.past.results)] if turn.expect.results else []
             except CuecardError as error:
                 placed = tuple(_placed(each, self.document, expect[:-1]) for each in error.problems)
                 yield Outcome(name, file, placed, seconds=time.perf_counter() - start)
                 return
+            step = played.step
             place = ExpectationPlace(self.document, expect)
             problems = [
                 *unknown_names(turn, self.engine, self.document, expect[:-1]),
                 *unmet(turn.expect, RenderedTurn(self.engine, step, before, results), place),
+                *not_found(played.past.searches, self.document, expect[:-1]),
             ]
             outcome = Outcome(name, file, tokens=step.manifest.total_tokens)
-            outcome = self._held(outcome, step, at if several else None, place) if turn.expect.snapshot else outcome
+            outcome = self._held(outcome, played, at if several else None, place) if turn.expect.snapshot else outcome
             yield replace(outcome, problems=(*problems, *outcome.problems), seconds=time.perf_counter() - start)
             before = step
 
-    def _held(self, outcome: Outcome, step: Step, at: int | None, place: ExpectationPlace) -> Outcome:
+    def _held(self, outcome: Outcome, played: PlayedTurn, at: int | None, place: ExpectationPlace) -> Outcome:
         """The outcome, including that of the snapshot."""
         number = "" if at is None else f".{at + 1}"
         path = self.path.parent / FOLDER / f"{self.path.stem}{number}.txt"
         try:
-            held = hold(path, Snapshot.of(step), update=self.update)
+            held = hold(
+                path, Snapshot.of(played.step, result_parts(played.results, self.engine.count)), update=self.update
+            )
         except CuecardError as error:
             return replace(outcome, snapshot=path, problems=error.problems)
         if held.passed:
@@ -163,20 +164,6 @@ def _placed(problem: Problem, document: Document, at: Place) -> Problem:
     if name or path not in document.values:
         return problem
     return document.problem(path, problem.code, problem.message, problem.hint)
-
-
-def read_turns(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:
-    """A file of one turn or of several.
-
-    Raises:
-        SpecError: when it is not a turn file, or is invalid.
-    """
-    source = read_text(path)
-    document = read_yaml(source.text, source.name)
-    if kind_of(document.value) == "conversation":
-        return document, validate(document, ConversationFile).talk
-    refuse_other_kind(document, "turn")
-    return document, (validate(document, TurnFile),)
 
 
 def _files(path: Path) -> list[Path]:

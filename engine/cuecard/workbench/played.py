@@ -1,0 +1,108 @@
+"""Turn files: read, and played: the call, the prompt, and the results of the history, with searches answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cuecard.config.documents.document import Document
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.file_kinds import kind_of, refuse_other_kind
+from cuecard.config.turn_file import ConversationFile, SearchEntry, TurnFile, to_turn
+from cuecard.conversation import Conversation
+from cuecard.engine import Engine
+from cuecard.files.content import find_content
+from cuecard.files.safe_read import read_text
+from cuecard.model import Call, Json, RenderedResult, Step, ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A search of a turn file, its place in the `history`, and the tools that it finds."""
+
+    entry: SearchEntry
+    at: int
+    found: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PastResults:
+    """The `history` of a turn file: its results, those of searches included, and the searches themselves."""
+
+    results: tuple[ToolResult, ...]
+    searches: tuple[Answered, ...]
+
+
+def past_results(engine: Engine, file: TurnFile, call: Call | None) -> PastResults:
+    """The history of a turn file; each search is made anew, in the call and after the results that precede it."""
+    results, searches = list[ToolResult](), list[Answered]()
+    turn = call.turn + 1 if call else 1
+    for at, entry in enumerate(file.history):
+        if isinstance(entry, SearchEntry):
+            answer = engine.search_tools(entry.search, entry.limit, call=call, history=tuple(results))
+            searches.append(Answered(entry, at, answer.tools))
+            call_id = entry.call_id or f"search-{turn}.{at + 1}"  # one of its own in the whole conversation
+            results.append(ToolResult(engine.search_tool, answer.to_json(), call_id, batch=entry.batch))
+        else:
+            results.append(entry.to_result())
+    return PastResults(tuple(results), tuple(searches))
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedTurn:
+    """A turn of a file in its conversation.
+
+    Attributes:
+        call: its call, and `step` its prompt.
+        past: its `history`, searches answered.
+        results: its results that a template of the agent renders, as the model reads them.
+    """
+
+    call: Call
+    step: Step
+    past: PastResults
+    results: tuple[RenderedResult, ...]
+
+
+def told_results(engine: Engine, results: Iterable[ToolResult]) -> tuple[RenderedResult, ...]:
+    """The results that a template of the agent renders; the model reads the others as the tool returned them."""
+    return tuple(rendered for rendered in map(engine.render_result, results) if rendered.rule)
+
+
+def play(engine: Engine, chat: Conversation, turn: TurnFile, inputs: Mapping[str, Json] | None = None) -> PlayedTurn:
+    """The next turn of a conversation; `inputs` override its own.
+
+    Raises:
+        CuecardError: when it cannot be rendered.
+    """
+    call = chat.user(to_turn(turn, {**turn.inputs, **(inputs or {})}))
+    past = past_results(engine, turn, call)
+    return PlayedTurn(call, chat.step(past.results), past, told_results(engine, past.results))
+
+
+def read_turn(path: Path) -> TurnFile:
+    """The turn file at this path.
+
+    Raises:
+        SpecError: when the file is wrong.
+    """
+    source = read_text(find_content(path))
+    document = read_yaml(source.text, source.name)
+    refuse_other_kind(document, "turn")
+    return validate(document, TurnFile)
+
+
+def read_turns(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:
+    """A file of one turn or of several.
+
+    Raises:
+        SpecError: when it is not a turn file, or is invalid.
+    """
+    source = read_text(path)
+    document = read_yaml(source.text, source.name)
+    if kind_of(document.value) == "conversation":
+        return document, validate(document, ConversationFile).talk
+    refuse_other_kind(document, "turn")
+    return document, (validate(document, TurnFile),)
