@@ -20,6 +20,9 @@ cyclic.
 
 MOST_CHARACTERS = 4_000
 
+LEADING = 400
+"""The characters of a description that say what a tool does; a longer one holds any words by chance."""
+
 _NAMED = ("properties", "patternProperties", "$defs", "definitions")
 _NESTED = ("items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf")
 _SAID = ("title", "description")
@@ -69,7 +72,8 @@ FIELDS: Mapping[str, Callable[[ToolCard], str]] = MappingProxyType(
     {
         "name": lambda card: bare_name(card.name),
         "phrases": lambda card: "\n".join(card.phrases),
-        "description": lambda card: card.description,
+        "description": lambda card: card.description[:LEADING],
+        "details": lambda card: card.description[LEADING:],
         "category": lambda card: f"{card.category}\n{server_prefix(card.name)}",
         "instructions": lambda card: "\n".join(astuple(card.instructions)) if card.instructions else "",
         "parameters": lambda card: parameter_text(card.input_schema) if card.input_schema else "",
@@ -78,7 +82,15 @@ FIELDS: Mapping[str, Callable[[ToolCard], str]] = MappingProxyType(
 """The text of each field."""
 
 WEIGHTS: Weights = MappingProxyType(
-    {"name": 3.0, "phrases": 1.0, "description": 1.0, "category": 0.5, "instructions": 0.25, "parameters": 0.25}
+    {
+        "name": 3.0,
+        "phrases": 1.0,
+        "description": 1.0,
+        "details": 0.25,
+        "category": 0.5,
+        "instructions": 0.25,
+        "parameters": 0.25,
+    }
 )
 
 _SEPARATORS = ("__", ".", "/", ":")

@@ -182,6 +182,41 @@ def test_the_message_tells_of_instructions_only_where_a_tool_has_some(engine: En
     )
 
 
+@pytest.mark.parametrize("size", [100, 150])
+@pytest.mark.parametrize("query", ["create an account for a new user", "invite a new user by mail"])
+def test_a_long_description_that_holds_all_words_by_chance_does_not_win_alone(query: str, size: int) -> None:
+    words = [
+        "Stores",
+        "the",
+        "options",
+        "of",
+        "a",
+        "project",
+        "such",
+        "as",
+        "branding",
+        "themes",
+        "logos",
+        "storage",
+        "maps",
+        "and",
+        "limits",
+        "for",
+        "it",
+    ]
+
+    def text(count: int, first: int) -> str:
+        return " ".join(words[(n + first) % len(words)] for n in range(count))
+
+    verbs = enumerate(("list", "get", "add", "remove"))
+    names = [(n, verb, thing) for n, verb in verbs for thing in ("users", "roles", "files", "folders", "comments")]
+    cards = [ToolCard(f"{verb}_{thing}", f"{verb.title()} {thing}. {text(60, n)}") for n, verb, thing in names]
+    by_chance = "It may create the account that a new user of the public site signs up with, or invite one by mail"
+    settings = ToolCard("patch_settings", f"{text(size, 0)} {by_chance}")
+
+    assert "add_users" in SearchIndex.build([*cards, settings]).search(query).tools
+
+
 def test_a_host_that_brings_instructions_with_its_cards_gets_no_promise_of_them(engine: Engine) -> None:
     """Instructions come from the agent's files: those of a card of `with_tools` reach no prompt."""
     late = engine.with_tools([ToolCard("weigh_parcel", "Weigh a parcel", instructions=ToolInstructions("Tare"))])
