@@ -14,7 +14,7 @@ from cuecard.agent import Agent, build_agent, usable_skills_of
 from cuecard.catalogue.catalogue import admit_cards
 from cuecard.catalogue.explanation import Explanation
 from cuecard.catalogue.ranker import AsyncRanker
-from cuecard.catalogue.search import SearchIndex, search_remotely
+from cuecard.catalogue.search import Instructed, SearchIndex, search_remotely
 from cuecard.config.agent_file import InputSpec
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.models_file import ModelProfiles
@@ -280,8 +280,8 @@ class Engine:
         Raises:
             InputError: when `limit` is out of range, or an argument is of the wrong type.
         """
-        search, place = self.agent.spec.tools.search, self.agent.protocol_place
-        return self._index.explain(query, self._searchable, limit, spec=search, place=place, words=self.words)
+        search, instructed = self.agent.spec.tools.search, Instructed(self.agent.protocol_place, self.agent.protocols)
+        return self._index.explain(query, self._searchable, limit, spec=search, instructed=instructed, words=self.words)
 
     @checked(also=search_rules)
     async def asearch_tools(
@@ -410,8 +410,9 @@ class Engine:
 
     @property
     def core_tools(self) -> tuple[str, ...]:
-        """The names of the tools that are active from the first step on."""
-        return self.agent.core
+        """The names of the tools that are active from the first step on, with the search tool where it can find any."""
+        core, search = self.agent.core, self.search_tool
+        return (search, *core) if self.agent.searched and search not in core else core
 
     @property
     def search_tool(self) -> str:
@@ -497,7 +498,7 @@ class Engine:
 
     @cached_property
     def _index(self) -> SearchIndex:
-        return self._search.index([self._searchable[name] for name in self.agent.searched])
+        return self._search.index([self._searchable[name] for name in self.agent.searched], self.count)
 
     @cached_property
     def _searchable(self) -> Mapping[str, ToolCard]:

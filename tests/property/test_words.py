@@ -74,12 +74,21 @@ def test_a_format_is_filled_in_one_pass(pieces: list[str], first: str, second: s
 
 @given(VALUES, st.lists(VALUES, max_size=3))
 def test_no_query_and_no_phrase_opens_or_closes_an_element(query: str, phrases: list[str]) -> None:
-    cards = [ToolCard(f"t{n}", phrases=(phrase,), category=f"{n}") for n, phrase in enumerate(phrases)]
+    cards = [ToolCard(f"tool_{n}", phrases=(phrase,), category=f"c{n}") for n, phrase in enumerate(phrases)]
     index = SearchIndex.build(cards, ranker=lambda *_: ())
     message = index.search(query, words=SPEC).message
-    shown = len(index.examples) + bool(query.strip())
+    shown = len([phrase for phrase in phrases if phrase.split()]) + bool(query.strip())
 
     assert mine(message) == ["suche"] * 2 * shown
+
+
+@given(st.lists(VALUES, min_size=1, max_size=4))
+def test_no_category_opens_or_closes_an_element(categories: list[str]) -> None:
+    cards = [ToolCard(f"tool_{n}", category=category) for n, category in enumerate(categories)]
+    found = SearchIndex.build(cards, ranker=lambda *_: (), count=len).search("nothing like it", words=SPEC)
+
+    assert found.categories
+    assert not any(mine(name) for name in found.categories)
 
 
 @given(st.lists(VALUES, min_size=1, max_size=4))

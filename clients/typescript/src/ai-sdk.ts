@@ -159,8 +159,9 @@ function searchTool({ search_tool: words }: Agent, chat: Conversation): any {
       additionalProperties: false,
     }),
     async execute({ query, limit }: { query: string; limit?: number }) {
-      const { tools, withheld, message } = await chat.search(query, limit);
-      return withheld.length ? { tools, withheld, message } : { tools, message };
+      const { tools, withheld, categories, message } = await chat.search(query, limit);
+      const more = Object.entries({ withheld, categories }).filter(([, told]) => Object.keys(told ?? {}).length);
+      return { tools, ...Object.fromEntries(more), message };
     },
   };
 }

@@ -881,13 +881,19 @@ export interface components {
         };
         /**
          * SearchAnswer
-         * @description The answer of the search tool. The model gets `tools`, `message` and, unless it is empty, `withheld`.
+         * @description The answer of the search tool.
+         *
+         *     The model gets `tools`, `message` and, unless they are empty, `withheld` and `categories`.
          */
         SearchAnswer: {
             /** Tools */
             tools: string[];
             /** Withheld */
             withheld: string[];
+            /** Categories */
+            categories: {
+                [key: string]: string[];
+            } | string[];
             /** Message */
             message: string;
             /** Hits */

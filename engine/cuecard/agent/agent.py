@@ -82,6 +82,11 @@ class Agent:
         return self.spec.tools.search.tool
 
     @property
+    def owns_search(self) -> bool:
+        """Whether the search tool is the engine's own: neither a file nor the host describes it."""
+        return self.search_tool not in self.catalogue
+
+    @property
     def named(self) -> tuple[str, ...]:
         """The core tools that the agent file names itself; patterns match the others."""
         return tuple(name for name in self.spec.tools.core if not is_pattern(name))

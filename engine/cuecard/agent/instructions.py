@@ -34,8 +34,8 @@ class _File:
 class Instructions:
     """The cards of all files in file order, every name with an entry, valid or not, and every problem.
 
-    `known` are the names, unless a file cannot be read: it is then unclear which tools exist, so none is reported as
-    unknown.
+    `known` are these names and those that need no entry, unless a file cannot be read: it is then unclear which tools
+    exist, so none is reported as unknown.
     """
 
     cards: dict[str, ToolCard]
@@ -44,8 +44,17 @@ class Instructions:
     known: frozenset[str] | None
 
 
-def read_instructions(sources: Iterable[SourceText], memo: Memo, *, are_all: bool = True) -> Instructions:
-    """Read the files; `are_all` is false if one of the named files is missing."""
+def read_instructions(
+    sources: Iterable[SourceText], memo: Memo, *, own: Iterable[str] = (), are_all: bool = True
+) -> Instructions:
+    """The cards in the files.
+
+    Args:
+        sources: the files.
+        memo: the memo of earlier builds.
+        own: the names of tools that need no entry, since the engine describes them.
+        are_all: false if one of the named files is missing.
+    """
     files = [memo(_read, source) for source in sources]
     cards: dict[str, ToolCard] = {}
     documents: dict[str, Document] = {}
@@ -60,9 +69,9 @@ def read_instructions(sources: Iterable[SourceText], memo: Memo, *, are_all: boo
     named = frozenset[str]().union(*(file.names for file in files))
     if not are_all or any(file.lost for file in files):
         return Instructions(cards, named, problems, None)
-    known = memo(KnownNames.of, named)
+    known = memo(KnownNames.of, named.union(own))
     unknown = (p for file in files for card, p in memo(_unknown, file, known) if cards[card.name] is card)
-    return Instructions(cards, named, [*problems, *unknown], named)
+    return Instructions(cards, named, [*problems, *unknown], known.names)
 
 
 def lost_instructions(sources: AgentSources, specification: Specification | None) -> bool:

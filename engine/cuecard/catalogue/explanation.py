@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -59,13 +59,17 @@ class Explainer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A tool in the order of the ranker: its score, its share of the best score, and whether it is returned."""
+    """A tool in the order of the answer: its score, its share of the best score, and whether it is returned.
+
+    `named` is whether the query names it, or its category: then it comes first, whatever the ranker says.
+    """
 
     tool: str
     score: float
     share: float
     returned: bool
     reasons: Reasons = Reasons()
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ class Explanation:
         end: what ended the list.
         message: the message for the model.
         diagnostics: problems with the ranker, for the host.
+        categories: what the model is told of categories, if nothing is returned.
     """
 
     query: str
@@ -95,9 +100,10 @@ class Explanation:
     end: End
     message: str
     diagnostics: tuple[Diagnostic, ...] = ()
+    categories: Mapping[str, tuple[str, ...]] | tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
-        """The explanation as plain data, including the answer of the search tool: `tools` and `message`."""
+        """The explanation as plain data, including the answer of the search tool: `tools`, `message`, `categories`."""
         plain = {key: _rounded(value) for key, value in asdict(self).items()}
         return {"tools": [each.tool for each in self.ranked if each.returned], "message": plain.pop("message"), **plain}
 

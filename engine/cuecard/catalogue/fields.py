@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import astuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, field
 from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from cuecard.catalogue.words import STOP_WORDS
+from cuecard.catalogue.words import STOP_WORDS, WordReader
 from cuecard.model import Json, ToolCard
+from cuecard.records import dataclass
 
 MOST_NODES = 300
 """The maximum number of nodes read from a schema, since schemas come from tool servers and may be deep, huge or
@@ -18,6 +19,9 @@ cyclic.
 """
 
 MOST_CHARACTERS = 4_000
+
+LEADING = 400
+"""The characters of a description that say what a tool does; a longer one holds any words by chance."""
 
 _NAMED = ("properties", "patternProperties", "$defs", "definitions")
 _NESTED = ("items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf")
@@ -68,7 +72,8 @@ FIELDS: Mapping[str, Callable[[ToolCard], str]] = MappingProxyType(
     {
         "name": lambda card: bare_name(card.name),
         "phrases": lambda card: "\n".join(card.phrases),
-        "description": lambda card: card.description,
+        "description": lambda card: card.description[:LEADING],
+        "details": lambda card: card.description[LEADING:],
         "category": lambda card: f"{card.category}\n{server_prefix(card.name)}",
         "instructions": lambda card: "\n".join(astuple(card.instructions)) if card.instructions else "",
         "parameters": lambda card: parameter_text(card.input_schema) if card.input_schema else "",
@@ -77,7 +82,15 @@ FIELDS: Mapping[str, Callable[[ToolCard], str]] = MappingProxyType(
 """The text of each field."""
 
 WEIGHTS: Weights = MappingProxyType(
-    {"name": 3.0, "phrases": 1.0, "description": 1.0, "category": 0.5, "instructions": 0.25, "parameters": 0.25}
+    {
+        "name": 3.0,
+        "phrases": 1.0,
+        "description": 1.0,
+        "details": 0.25,
+        "category": 0.5,
+        "instructions": 0.25,
+        "parameters": 0.25,
+    }
 )
 
 _SEPARATORS = ("__", ".", "/", ":")
@@ -156,3 +169,67 @@ def _parameters(schema: Mapping[str, Json]) -> Iterator[str]:
     properties = schema.get("properties")
     if isinstance(properties, Mapping):
         yield from map(str, properties)
+
+
+class NamedTools(NamedTuple):
+    """The tools that a query names: by their own names, and by that of their category; in catalogue order."""
+
+    tools: tuple[str, ...] = ()
+    of_category: tuple[str, ...] = ()
+
+
+_QUOTES = " \t\n\"'`<>.?!"
+_NAME = re.compile(r"[\w./:-]+")
+_ORDINARY = re.compile(r"[^\W\d_]+")
+_AROUND = frozenset(("category", "categories", "tool", "tools"))
+"""What a query says around the name of a category."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolNames:
+    """The names of tools and of categories, as a query may write them, each with its tools."""
+
+    tools: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    categories: Mapping[str | frozenset[str], Sequence[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, cards: Iterable[ToolCard]) -> ToolNames:
+        """The names of these tools, also without the prefix of a server; those without a category are under `""`."""
+        reader = WordReader()
+        tools: dict[str, dict[str, None]] = {}
+        categories: dict[str | frozenset[str], list[str]] = {}
+        for card in cards:
+            for name in (card.name, bare_name(card.name)):
+                tools.setdefault(_as_words(name), {})[card.name] = None
+            for key in _category_keys(card.category, reader):
+                categories.setdefault(key, []).append(card.name)
+        return cls({name: (*found,) for name, found in tools.items() if name}, categories)
+
+    def named(self, query: str, other: str) -> NamedTools:
+        """The tools that a query names: as a whole, or by a name among its words that is no ordinary word.
+
+        Args:
+            query: the query.
+            other: what the tools without a category are called.
+        """
+        words = _as_words(query)
+        tools = dict.fromkeys(self.tools.get(words, ()))
+        for word in _NAME.findall(query):
+            if not _ORDINARY.fullmatch(word) or in_words(word) != word:
+                tools.update(dict.fromkeys(self.tools.get(_as_words(word), ())))
+        plain = " ".join(word for word in words.split() if word not in _AROUND)
+        if {words, plain} & {_as_words(other)}:
+            return NamedTools((*tools,), (*self.categories.get("", ()),))
+        keys = (key for written in (words, plain) if written for key in _category_keys(written, WordReader()))
+        return NamedTools((*tools,), next((tuple(found) for key in keys if (found := self.categories.get(key))), ()))
+
+
+def _as_words(name: str) -> str:
+    return in_words(name.strip(_QUOTES)).casefold()
+
+
+def _category_keys(category: str, reader: WordReader) -> Iterator[str | frozenset[str]]:
+    """The words of a category as they are written, and their stems."""
+    yield (words := _as_words(category))
+    if parts := reader.parts(words):
+        yield parts

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import json
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import pairwise
@@ -10,7 +12,7 @@ from typing import NoReturn, TypeVar, cast
 
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.explanation import End, Explainer, Explanation, Ranked, RankerReasons, Reasons
-from cuecard.catalogue.fields import WEIGHTS, Weights
+from cuecard.catalogue.fields import WEIGHTS, ToolNames, Weights
 from cuecard.catalogue.ranker import (
     AsyncRanker,
     Ranker,
@@ -24,8 +26,9 @@ from cuecard.config.tools_spec import SearchSpec
 from cuecard.config.values import fill
 from cuecard.config.words_spec import ENGLISH, WordsSpec
 from cuecard.errors import InputError, Problem, visible
-from cuecard.model import Diagnostic, Hit, SearchResult, ToolCard
+from cuecard.model import CountTokens, Diagnostic, Hit, SearchResult, ToolCard
 from cuecard.model.json_values import MAX_BITS
+from cuecard.model.tools import Categories
 from cuecard.records import dataclass
 
 SURE = 0.9
@@ -50,13 +53,20 @@ def _is_gap(best: float, hit: Hit, after: Hit) -> bool:
 
 
 def explained(
-    query: str, hits: Sequence[Hit], result: SearchResult, *, limit: int, spec: SearchSpec, told: RankerReasons
+    query: str,
+    hits: Sequence[Hit],
+    result: SearchResult,
+    *,
+    limit: int,
+    spec: SearchSpec,
+    told: RankerReasons,
+    named: Collection[str] = (),
 ) -> Explanation:
     """The result of a search among all examined hits, with the ranker's reasons."""
     best = result.confidence
     reasons = told.reasons or (Reasons(),) * len(hits)
     ranked = [
-        Ranked(hit.tool, hit.score, hit.score / best if best else 0.0, n < len(result.hits), why)
+        Ranked(hit.tool, hit.score, hit.score / best if best else 0.0, n < len(result.hits), why, hit.tool in named)
         for n, (hit, why) in enumerate(zip(hits, reasons, strict=True))
     ]
     return Explanation(
@@ -70,6 +80,7 @@ def explained(
         end=_end(hits, result, limit, spec),
         message=result.message,
         diagnostics=result.diagnostics,
+        categories=result.categories,
     )
 
 
@@ -87,6 +98,9 @@ MAX_LIMIT = 50
 MAX_QUERY = 2000
 """The maximum length of a query in characters; anything longer is not worth ranking."""
 
+MAX_CATEGORIES = 400
+"""The maximum length of what a search without a hit says of categories, in tokens."""
+
 DEFAULTS = SearchSpec.usual()
 
 _NEXT = 5
@@ -97,25 +111,42 @@ _EXAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True)
+class Instructed:
+    """The tools that have instructions, and the section in which a model reads them."""
+
+    place: str = ""
+    tools: Collection[str] = ()
+
+
+NOBODY = Instructed()
+
+
+@dataclass(frozen=True, slots=True)
 class SearchIndex:
     """The index behind the search tool. Immutable, so threads may share it.
 
     Attributes:
         names: the tools that can be found.
         ranker: ranks them for a query; unknown names are dropped.
-        examples: queries that would find something, for the message when nothing was found.
+        cards: the same tools, for what is said when nothing was found.
+        called: gives the names of tools and categories, by which a query may call for them.
         fallback: makes the ranker that answers if the first one fails.
         diagnostics: diagnostics of every answer for the host, such as that a model could not be loaded.
+        count: counts the tokens of categories; without it, an answer has none.
         hidden: the names that do not exist for this search: they take no places in the result, and the host is told
             about them.
+        known: the names that a conversation has found already: nobody has to be told how to find them.
     """
 
     names: frozenset[str]
     ranker: Ranker
-    examples: tuple[str, ...] = ()
+    cards: tuple[ToolCard, ...] = ()
+    called: Callable[[], ToolNames] = ToolNames
     fallback: Callable[[], Ranker] = lambda: _nothing
     diagnostics: tuple[Diagnostic, ...] = ()
+    count: CountTokens | None = None
     hidden: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
 
     @classmethod
     def build(
@@ -126,12 +157,14 @@ class SearchIndex:
         ranker: Ranker | None = None,
         fallback: Callable[[], Ranker] | None = None,
         diagnostics: Sequence[Diagnostic] = (),
+        count: CountTokens | None = None,
     ) -> SearchIndex:
         """An index of these cards, ranked by BM25 unless a ranker is given."""
         cards = tuple(cards)
         names = frozenset(card.name for card in cards)
         words = fallback or cache(lambda: Bm25Ranker.build(cards, weights))
-        return cls(names, ranker or words(), _examples(cards), words, tuple(diagnostics))
+        called = cache(lambda: ToolNames.of(cards))
+        return cls(names, ranker or words(), cards, called, words, tuple(diagnostics), count)
 
     def search(
         self,
@@ -139,16 +172,19 @@ class SearchIndex:
         limit: int | None = None,
         *,
         spec: SearchSpec = DEFAULTS,
-        place: str = "",
+        instructed: Instructed = NOBODY,
         words: WordsSpec = ENGLISH,
     ) -> SearchResult:
         """The tools that answer the query, best first: none below the confidence, and no hit below the cut.
+
+        What the query names, a tool or a category, comes before what the ranker finds. If there is nothing, the answer
+        has the categories.
 
         Args:
             query: capability words, such as `attach an image`.
             limit: the maximum number of tools, 1 to 50; by default the spec's.
             spec: limit, confidence and cut from the agent file.
-            place: where the instructions of tools are, for the message when some were found.
+            instructed: the tools that have instructions, for the message when some were found.
             words: the words of the message.
 
         Raises:
@@ -156,19 +192,19 @@ class SearchIndex:
         """
         limit = _allowed(spec.limit if limit is None else limit)
         if not query.strip():
-            return SearchResult((), self._advised(words.search.empty_query, words))
+            return self._nothing(words.search.empty_query, words)
         if len(query) > MAX_QUERY:
-            said = fill(words.search.long_query, {"limit": str(MAX_QUERY)})
-            return SearchResult((), self._advised(said, words))
-        ranking, ranker = self._ranked(query, min(limit + len(self.hidden), MAX_LIMIT))
+            return self._nothing(fill(words.search.long_query, {"limit": str(MAX_QUERY)}), words)
+        ranking, ranker = self._ranked(query, min(limit + len(self.hidden), MAX_LIMIT), words)
         hits = tuple(hit for hit in ranking.hits if hit.tool not in self.hidden)[:limit]
         sure = calibrated(spec, ranker)
         told = (*self.diagnostics, *ranking.diagnostics, *self._absent(worth_returning(ranking.hits[:limit], sure)))
         confidence = hits[0].score if hits else 0.0
         kept = worth_returning(hits, sure)
         if not kept:
-            return SearchResult((), self.nothing(query, words), confidence, told)
-        return SearchResult(kept, found_message(len(kept), place, words), confidence, told)
+            said = fill(words.search.nothing, {"query": words.quoted(_echo(query))})
+            return self._nothing(said, words, confidence, told)
+        return SearchResult(kept, found_message([hit.tool for hit in kept], instructed, words), confidence, told)
 
     def explain(
         self,
@@ -177,7 +213,7 @@ class SearchIndex:
         limit: int | None = None,
         *,
         spec: SearchSpec = DEFAULTS,
-        place: str = "",
+        instructed: Instructed = NOBODY,
         words: WordsSpec = ENGLISH,
     ) -> Explanation:
         """The same search with its reasons, and the next hits that it leaves out.
@@ -187,33 +223,52 @@ class SearchIndex:
             cards: the tools by name.
             limit: as for `search`.
             spec: as for `search`.
-            place: as for `search`.
+            instructed: as for `search`.
             words: as for `search`.
 
         Raises:
             InputError: when the limit is out of range.
         """
-        result = self.search(query, limit, spec=spec, place=place, words=words)
+        result = self.search(query, limit, spec=spec, instructed=instructed, words=words)
         limit = spec.limit if limit is None else limit
         if not query.strip() or len(query) > MAX_QUERY:
             return explained(query, (), result, limit=limit, spec=spec, told=RankerReasons((), ()))
-        ranking, ranker = self._ranked(query, min(limit + _NEXT, MAX_LIMIT))
+        ranking, ranker = self._ranked(query, min(limit + _NEXT, MAX_LIMIT), words)
         hits, asked = ranking.hits[: len(result.hits) + _NEXT], cast("object", ranker)
         told = RankerReasons((), ())
         if isinstance(asked, Explainer):
             told = asked.explain(query, [cards[hit.tool] for hit in hits])
-        return explained(query, hits, result, limit=limit, spec=calibrated(spec, ranker), told=told)
+        tools, of_category = self.called().named(query, words.search.other)
+        spec, named = calibrated(spec, ranker), {*tools, *of_category}
+        return explained(query, hits, result, limit=limit, spec=spec, told=told, named=named)
 
-    def nothing(self, query: str, words: WordsSpec) -> str:
-        """The message when no tool matches."""
-        return self._advised(fill(words.search.nothing, {"query": words.quoted(_echo(query))}), words)
+    def _nothing(
+        self, said: str, words: WordsSpec, confidence: float = 0.0, told: tuple[Diagnostic, ...] = ()
+    ) -> SearchResult:
+        """The answer without a hit: what to try, and the categories of the tools that are left to find."""
+        left = [card for card in self.cards if card.name not in self.hidden and card.name not in self.known]
+        categories = _categories(left, words, self.count) if self.count else ()
+        more = (_advice(left, words), words.search.categories if categories else "")
+        message = " ".join(filter(None, (said, *more)))
+        return SearchResult((), message, confidence, told, categories=categories)
 
     def _absent(self, hits: Iterable[Hit]) -> Iterator[Diagnostic]:
         for hit in hits:
             if hit.tool in self.hidden:
                 yield Diagnostic("absent_tool", f"`{hit.tool}` matches the query but does not exist for this call")
 
-    def _ranked(self, query: str, limit: int) -> tuple[Ranking, Ranker]:
+    def _ranked(self, query: str, limit: int, words: WordsSpec) -> tuple[Ranking, Ranker]:
+        """The ranker's answer behind the tools that the query names, which are as sure as can be."""
+        ranking, ranker = self._asked(query, limit)
+        tools, of_category = self.called().named(query, words.search.other)
+        place = {hit.tool: n for n, hit in enumerate(ranking.hits)}
+        near = sorted(of_category, key=lambda name: place.get(name, len(place)))
+        first = sorted(dict.fromkeys((*tools, *near)), key=self.hidden.__contains__)
+        named = [Hit(name, 1.0) for name in first[:limit]]
+        rest = [hit for hit in ranking.hits if hit.tool not in first]
+        return replace(ranking, hits=(*named, *rest)[:limit]), ranker
+
+    def _asked(self, query: str, limit: int) -> tuple[Ranking, Ranker]:
         """The ranker's answer; if it is unusable, the fallback's answer and the reason."""
         try:
             return read_ranking(self.ranker(query, limit), self.names, limit), self.ranker
@@ -224,14 +279,6 @@ class SearchIndex:
         ranker = self.fallback()
         failed = Diagnostic("ranker_failed", f"the ranker failed, so BM25 answered instead: {why}")
         return replace(read_ranking(ranker(query, limit), self.names, limit), diagnostics=(failed,)), ranker
-
-    def _advised(self, said: str, words: WordsSpec) -> str:
-        """The message that something went wrong, and what to try."""
-        if not self.examples:
-            return f"{said} {words.search.advice}".strip()
-        examples = [fill(words.search.example, {"query": words.quoted(example)}) for example in self.examples]
-        shown = {"examples": words.marks.between.join(examples)}
-        return f"{said} {fill(words.search.advice_with_examples, shown)}".strip()
 
 
 def _nothing(_query: str, _limit: int) -> Sequence[tuple[str, float]]:
@@ -256,16 +303,27 @@ def wrong_limit(limit: int, words: WordsSpec) -> str:
     return fill(words.search.wrong_limit, numbers)
 
 
-def found_message(count: int, place: str, words: WordsSpec) -> str:
-    """The message when tools were found, whose instructions are in `place`."""
-    said, told = words.search, {"count": str(count), "place": place}
-    found, where = (said.found_one, said.place_one) if count == 1 else (said.found, said.place)
-    return f"{fill(found, told)} {fill(where, told) if place else ''}".strip()
+def found_message(tools: Sequence[str], instructed: Instructed, words: WordsSpec) -> str:
+    """The message when these tools were found; it sends nobody to instructions that a tool does not have."""
+    told = [name for name in tools if name in instructed.tools] if instructed.place else []
+    said, one = words.search, len(tools) == 1
+    where = said.place_some if len(told) < len(tools) else said.place_one if one else said.place
+    values = {"count": str(len(tools)), "place": instructed.place, "tools": words.listed(told)}
+    found = fill(said.found_one if one else said.found, values)
+    return f"{found} {fill(where, values) if told else ''}".strip()
 
 
 def _echo(query: str) -> str:
     words = " ".join(query.split())
     return visible(words if len(words) <= _ECHO else f"{words[:_ECHO].rstrip()}...")
+
+
+def _advice(left: Sequence[ToolCard], words: WordsSpec) -> str:
+    """What to search with; the examples are phrases of tools that are left to find."""
+    queries = [fill(words.search.example, {"query": words.quoted(example)}) for example in _examples(left)]
+    if not queries:
+        return words.search.advice
+    return fill(words.search.advice_with_examples, {"examples": words.marks.between.join(queries)})
 
 
 def _examples(cards: Sequence[ToolCard]) -> tuple[str, ...]:
@@ -277,6 +335,23 @@ def _examples(cards: Sequence[ToolCard]) -> tuple[str, ...]:
         if card.category not in first and (phrase := next(filter(None, map(_echo, card.phrases)), "")):
             first[card.category] = phrase
     return tuple(first.values())
+
+
+def _categories(left: Sequence[ToolCard], words: WordsSpec, count: CountTokens) -> Categories:
+    """The categories with their tools; without them, or only the first ones, where there is no room for all."""
+    found: dict[str, list[str]] = {}
+    for card in left:
+        found.setdefault(words.quoted(_echo(card.category)) or words.search.other, []).append(card.name)
+
+    def fits(said: Categories) -> bool:
+        text = json.dumps({"categories": said}, ensure_ascii=False)
+        return len(said) <= MAX_CATEGORIES and count(text) <= MAX_CATEGORIES
+
+    whole = {category: tuple(names) for category, names in found.items()}
+    if whole and len(left) <= MAX_CATEGORIES and fits(whole):  # no name is shorter than a token
+        return whole
+    names = (*found,)[:MAX_CATEGORIES]
+    return names[: bisect_left(range(len(names)), 1, key=lambda last: int(not fits(names[: last + 1])))]
 
 
 Answer = TypeVar("Answer")

@@ -72,6 +72,12 @@ WORDS: Final[Mapping[str, Word]] = MappingProxyType(
             "place",
             rules=OPTIONAL,
         ),
+        "search.place_some": Word(
+            "Before a call, read the instructions of {tools} in {place}.",
+            "added if some of the tools that were found have instructions, {tools}, in the section {place}",
+            "tools place",
+            rules=OPTIONAL,
+        ),
         "search.prompt": Word("the prompt", "the value of {place} if no section shows instructions"),
         "search.withheld": Word(
             "Not active, because there is no room left for their instructions: {tools}.",
@@ -100,6 +106,12 @@ WORDS: Final[Mapping[str, Word]] = MappingProxyType(
             rules=OPTIONAL,
         ),
         "search.example": Word('"{query}"', "the form of one example: {query}", "query!"),
+        "search.categories": Word(
+            "`categories` is what there is: search for a category, or a tool, by its name.",
+            "added if nothing was found, where the answer has the categories of the tools that are left to find",
+            rules=OPTIONAL,
+        ),
+        "search.other": Word("other", "the category of tools that have none"),
         "search.wrong_limit": Word(
             "a search cannot return {limit} tools: ask for 1 to {most} tools; {usual} are usual",
             "the model asked for {limit} tools; at most {most} are allowed, {usual} is the default",

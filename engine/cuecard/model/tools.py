@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import TypeAlias
 
 from cuecard.model.boundary import FilledText, JsonObject
 from cuecard.model.prompt import Diagnostic
@@ -45,12 +46,17 @@ class Hit:
     score: float
 
 
+Categories: TypeAlias = Mapping[str, tuple[str, ...]] | tuple[str, ...]
+"""The tools of each category; or the names of categories alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """The answer of the search tool: hits, best first, a message for the model, and a confidence (0 to 1).
 
     `diagnostics` are only for the host: problems with a custom ranker. `withheld` are tools that fit the query and have
-    no room in the running call. The conversation remembers them, so that a later call may have room.
+    no room in the running call. The conversation remembers them, so that a later call may have room. `categories` are
+    what there is to find, where a search found nothing; no tool is discovered by being named there.
     """
 
     hits: tuple[Hit, ...]
@@ -58,6 +64,7 @@ class SearchResult:
     confidence: float = 0.0
     diagnostics: tuple[Diagnostic, ...] = ()
     withheld: tuple[str, ...] = ()
+    categories: Mapping[str, tuple[str, ...]] | tuple[str, ...] = ()
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -65,8 +72,15 @@ class SearchResult:
         return tuple(hit.tool for hit in self.hits)
 
     def to_json(self) -> dict[str, Json]:
-        """`{"tools": [...], "message": "..."}`, the form the model sees; with `withheld` where some have no room."""
+        """`{"tools": [...], "message": "..."}`, the form the model sees.
+
+        With `withheld` where some have no room, and with `categories` where nothing was found.
+        """
         more: dict[str, Json] = {"withheld": list(self.withheld)} if self.withheld else {}
+        if isinstance(self.categories, tuple):
+            more |= {"categories": list(self.categories)} if self.categories else {}
+        else:
+            more["categories"] = {name: list(tools) for name, tools in self.categories.items()}
         return {"tools": list(self.tools), **more, "message": self.message}
 
 

@@ -99,6 +99,7 @@ def look_ahead(index: SearchIndex, turn: Turn, spec: AheadSpec, search: SearchSp
     written = {key: getattr(search, key) for key in search.model_fields_set if key != "confidence"}
     sure = {"confidence": spec.confidence} if "confidence" in spec.model_fields_set else {}
     asked = _Surer.model_validate({**written, **sure, "limit": spec.limit})
+    index = replace(index, count=None)  # nobody reads what a miss would offer
     if turn.tools is not None:
         index = replace(index, hidden=index.names.difference(turn.tools))
     result, enough = index.search(query, spec.limit, spec=asked), calibrated(asked, index.ranker).confidence

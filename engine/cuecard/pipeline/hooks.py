@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from cuecard.agent import Agent
 from cuecard.catalogue.ranker import AsyncRanker
-from cuecard.catalogue.search import SearchIndex, found_message, search_remotely
+from cuecard.catalogue.search import Instructed, SearchIndex, found_message, search_remotely
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.values import fill
 from cuecard.config.words_spec import WordsSpec
@@ -62,8 +62,8 @@ from cuecard.pipeline.tools import (
     discover_more,
     existing_tools,
     known_tools,
-    nothing_left,
     plan_tools,
+    seen_tools,
     with_search,
 )
 from cuecard.pipeline.window import with_window
@@ -197,18 +197,18 @@ class Hooks:
     def _search(
         self, index: SearchIndex, query: str, limit: int | None, call: Call | None, found: Discoveries | None
     ) -> SearchResult:
-        search, words, place = self.agent.spec.tools.search, self.agent.spec.words, self.agent.protocol_place
-        if call is not None:
-            check_call(call, self.agent)
-            index = replace(index, hidden=index.names.difference(call.tools.available))
-        result = index.search(query, limit, spec=search, place=place, words=words)
+        search, words = self.agent.spec.tools.search, self.agent.spec.words
+        instructed = Instructed(self.agent.protocol_place, self.agent.protocols)
         if call is None:
-            return result
+            return index.search(query, limit, spec=search, instructed=instructed, words=words)
+        check_call(call, self.agent)
         request = StepRequest(self.agent, call, found or Discoveries.before(call), self.count)
+        seen = seen_tools(self.agent, call, request.found)
+        index = replace(index, hidden=index.names.difference(call.tools.available), known=seen)
+        result = index.search(query, limit, spec=search, instructed=instructed, words=words)
         if result.hits:
-            unfit = _unfit(request, result.tools)
-            result = _announced(result, unfit, index.nothing(query, words), place, words)
-        if not nothing_left(self.agent, call, request.found):
+            result = _announced(result, _unfit(request, result.tools), instructed, words)
+        if not seen.issuperset(call.tools.available):
             return result
         said = f"{result.message} {words.search.nothing_left}" if result.hits else words.search.nothing_left
         return replace(result, message=said)
@@ -328,20 +328,19 @@ def _unfit(request: StepRequest, names: Sequence[str]) -> tuple[Withheld, ...]:
 
 
 def _announced(
-    result: SearchResult, unfit: Sequence[Withheld], nothing: str, place: str, words: WordsSpec
+    result: SearchResult, unfit: Sequence[Withheld], instructed: Instructed, words: WordsSpec
 ) -> SearchResult:
     """The result of a search without the tools that will not be active in the next step, which its message names.
 
     Args:
-        result: the result of the search.
+        result: the result of the search, which has found something.
         unfit: its tools that will not be active.
-        nothing: the message if nothing was found.
-        place: where the instructions of tools are.
+        instructed: the tools that have instructions.
         words: the words of the message.
     """
     withheld = tuple(each.tool for each in unfit)
     hits = tuple(hit for hit in result.hits if hit.tool not in withheld)
-    said = [found_message(len(hits), place, words)] if hits else [] if unfit else [nothing]
+    said = [found_message([hit.tool for hit in hits], instructed, words)] if hits else []
     if unfit:
         said.append(fill(words.search.withheld, {"tools": words.listed(withheld)}))
     told = (Diagnostic("withheld_tool", f"`{w.tool}` matches the query but is not active: {w.reason}") for w in unfit)

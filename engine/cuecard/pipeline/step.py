@@ -130,9 +130,9 @@ def _cut_short(request: StepRequest) -> Iterator[Cut]:
 
 
 def _silent(request: StepRequest, active: tuple[str, ...]) -> Iterator[Cut]:
-    protocols = request.agent.protocols
+    agent, protocols = request.agent, request.agent.protocols
     for name in active if protocols else ():
-        if name not in protocols:
+        if name not in protocols and not (agent.owns_search and name == agent.search_tool):
             yield Cut(name, "no instructions: active without a protocol")
 
 

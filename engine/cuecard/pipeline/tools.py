@@ -38,7 +38,8 @@ def existing_tools(request: CallRequest) -> ToolPlan:
     passed = frozenset(tools)
     denied = tuple(card.name for card in wanted if card.name not in passed) if closed else ()
     cuts = [*_strange(agent, turn), *closed]
-    cuts += [Cut(name, "core tool that does not exist for this call") for name in named if name not in tools]
+    own = {agent.search_tool} if agent.owns_search else set[str]()
+    cuts += [Cut(name, "core tool that does not exist for this call") for name in named if name not in own.union(tools)]
     initial, matching = (tuple(name for name in each if name in tools) for each in (dict.fromkeys(named), agent.core))
     _, dropped = _to_show(request.found, CallTools(tools, initial))
     found = request.found
@@ -72,24 +73,31 @@ def with_search(
     search, there = agent.search_tool, tools.available
     out = {search, *tools.initial, *plan.matching, *known, *(found.tool for found in request.found.tools)}
     left = [] if every else [name for name in there if name not in out]
-    left = left if search in there or search not in agent.catalogue else []  # a turn may be without the search tool
+    own = agent.owns_search and not _shut_out(request, search)
+    left = left if search in there or own else []  # a turn may be without the search tool of the files
     offers = before or (bool(left) and (anew or before is None))
     if offers:
-        if search not in there or search in tools.initial:
+        if search in tools.initial or not (search in there or own):
             return plan
         initial = (search, *tools.initial)
         return replace(plan, tools=replace(tools, initial=initial, base=initial))
     there, initial = (tuple(name for name in each if name != search) for each in (there, tools.initial))
     tools = replace(tools, available=there, initial=initial, base=initial, offers_search=False)
-    return replace(plan, tools=tools, cuts=(*plan.cuts, *_unsearched(search, left, plan.tools)))
+    is_expected = search in plan.tools.available or (agent.owns_search and search in agent.named)
+    return replace(plan, tools=tools, cuts=(*plan.cuts, *_unsearched(search, left, is_expected=is_expected)))
 
 
-def _unsearched(search: str, left: Sequence[str], tools: CallTools) -> Iterator[Cut]:
+def _shut_out(request: CallRequest, tool: str) -> bool:
+    turn = request.turn
+    return tool in turn.gates.blocked or tool in excluded_tools(request.agent.spec, turn.profile, turn.variant)
+
+
+def _unsearched(search: str, left: Sequence[str], *, is_expected: bool) -> Iterator[Cut]:
     """That there is no search tool, where somebody may look for one."""
     if left:
         names = ", ".join(f"`{name}`" for name in left)
         yield Cut(search, f"not offered before the next baseline, which will offer it for {names}")
-    elif search in tools.available:
+    elif is_expected:
         yield Cut(search, "not offered: there is no tool to find")
 
 
@@ -152,11 +160,11 @@ def discover_more(request: StepRequest) -> tuple[tuple[Discovery, ...], tuple[Cu
     return _to_show(request.found, request.call.tools)
 
 
-def nothing_left(agent: Agent, call: Call, found: Discoveries) -> bool:
-    """Whether a search can find no tool that this conversation has not seen."""
+def seen_tools(agent: Agent, call: Call, found: Discoveries) -> frozenset[str]:
+    """The tools that this conversation has seen: what no search has to find any more."""
     tools = call.tools
-    seen = {agent.search_tool, *tools.initial, *tools.sent, *(each.tool for each in found.tools)}
-    return seen.union(each.tool for each in tools.withheld).issuperset(tools.available)
+    seen = frozenset((agent.search_tool, *tools.initial, *tools.sent, *(each.tool for each in found.tools)))
+    return seen.union(each.tool for each in tools.withheld)
 
 
 def _to_show(found: Discoveries, tools: CallTools) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
@@ -176,7 +184,7 @@ def _behind_gates(agent: Agent, turn: Turn, wanted: Sequence[ToolCard]) -> tuple
 
 def _strange(agent: Agent, turn: Turn) -> dict[Cut, None]:
     """The names in the turn that belong to no tool, or to no tool of this call, each once."""
-    catalogue, there = agent.catalogue, turn.tools
+    catalogue, there = {agent.search_tool, *agent.catalogue}, turn.tools
     names = (*(there or ()), *turn.discovered)
     unknown = [
         Cut(name, "unknown tool: named by the turn, but not in the catalogue")

@@ -171,10 +171,14 @@ class HitShape(Shape):
 
 
 class SearchAnswer(Shape):
-    """The answer of the search tool. The model gets `tools`, `message` and, unless it is empty, `withheld`."""
+    """The answer of the search tool.
+
+    The model gets `tools`, `message` and, unless they are empty, `withheld` and `categories`.
+    """
 
     tools: list[str]
     withheld: list[str]
+    categories: dict[str, list[str]] | list[str]
     message: str
     hits: list[HitShape]
     confidence: float

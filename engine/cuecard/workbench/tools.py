@@ -22,6 +22,7 @@ from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, visible
 from cuecard.files.safe_read import read_text
 from cuecard.model import CountTokens, Json, RenderedResult, ToolCard, ToolResult
+from cuecard.model.tools import Categories
 from cuecard.workbench.output import json_text
 from cuecard.workbench.step import known_definitions, open_engine, unknown_tool
 
@@ -39,6 +40,16 @@ def explanation_lines(found: Explanation, tools: Mapping[str, ToolCard]) -> Iter
     if rest := found.ranked[len(returned) :]:
         yield f"---- {_end(found)}"
         yield from (_head(each, tools) for each in rest)
+    if found.categories:
+        yield "what the model is told there is:"
+        yield from (f"{_INDENT}{visible(line)}" for line in _categories(found.categories))
+
+
+def _categories(said: Categories) -> Iterator[str]:
+    if isinstance(said, tuple):
+        yield ", ".join(said)
+        return
+    yield from (f"{category}: {', '.join(tools)}" for category, tools in said.items())
 
 
 def _word(seen: WordSeen) -> str:
@@ -52,6 +63,8 @@ def _head(each: Ranked, tools: Mapping[str, ToolCard]) -> str:
 
 
 def _reasons(each: Ranked) -> Iterator[str]:
+    if each.named:
+        yield f"{_INDENT}the query names it, or its category"
     if each.reasons.nearest:
         yield f'{_INDENT}nearest: "{visible(" ".join(each.reasons.nearest.split()))}" ({each.reasons.nearness:.2f})'
     for match in each.reasons.matches:

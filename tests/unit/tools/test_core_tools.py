@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuecard import Call, ConversationState, Engine, Problem, SpecError, Step, ToolCard, ToolResult, Turn
+from cuecard import Call, ConversationState, Engine, Gates, Problem, SpecError, Step, ToolCard, ToolResult, Turn
+from cuecard.adapters.anthropic import request
+from cuecard.adapters.function_tools import definitions, search_card
 from cuecard.adapters.functions import Functions
 from cuecard.types import DeliveryWish
 
@@ -61,7 +63,7 @@ def test_a_pattern_names_the_tools_that_it_matches_with_their_instructions(tmp_p
     engine = opened(tmp_path, ', core: [mail_send, "calendar_*"]')
     step = step_of(engine)
 
-    assert engine.core_tools == step.active_tools == ("mail_send", *CALENDAR)
+    assert engine.core_tools == step.active_tools == ("tool_search", "mail_send", *CALENDAR)
     assert step.offers_search
     assert "<calendar_list>" in step.system
     assert "<mail_read>" not in step.system
@@ -72,8 +74,8 @@ def test_a_pattern_matches_tools_that_come_with_a_server(tmp_path: Path) -> None
         [ToolCard("calendar_move"), ToolCard("x1"), ToolCard("x12")]
     )
 
-    assert engine.core_tools == (*CALENDAR, "calendar_move", "x1")
-    assert step_of(engine, Turn(tools=("x1", "x12"))).active_tools == ("x1",)
+    assert engine.core_tools == ("tool_search", *CALENDAR, "calendar_move", "x1")
+    assert step_of(engine, Turn(tools=("x1", "x12"))).active_tools == ("tool_search", "x1")
     reasons = {cut.reason for cut in step_of(engine, Turn(tools=("x1",))).manifest.cuts}
     assert not any("does not exist" in reason for reason in reasons)
 
@@ -85,8 +87,8 @@ def test_a_pattern_matches_tools_that_come_with_a_later_turn(tmp_path: Path) -> 
     chat.user(Turn(tools=("calendar_add", "calendar_list", "mail_send")))
     second = chat.step()
 
-    assert first.active_tools == ("calendar_add",)
-    assert second.active_tools == CALENDAR
+    assert first.active_tools == ("tool_search", "calendar_add")
+    assert second.active_tools == ("tool_search", *CALENDAR)
     assert second.system == first.system
     assert "<calendar_list>" in second.appended[-1].text
 
@@ -120,7 +122,7 @@ def test_a_pattern_without_a_match_is_a_warning_since_a_server_may_bring_such_to
     engine = opened(tmp_path, ', core: ["crm_*", "mail_*"]')
 
     assert [(problem.code, problem.severity) for problem in engine.warnings] == [("unknown-tool", "warning")]
-    assert engine.with_tools([ToolCard("crm_find")]).core_tools == (*MAIL, "crm_find")
+    assert engine.with_tools([ToolCard("crm_find")]).core_tools == ("tool_search", *MAIL, "crm_find")
 
 
 def test_an_agent_file_that_says_nothing_begins_with_none_of_200_tools_and_finds_them(tmp_path: Path) -> None:
@@ -264,7 +266,10 @@ def test_core_tools_for_which_a_budget_has_no_room_are_refused_at_opening(tmp_pa
     assert [(problem.code, problem.hint) for problem in found] == [("over-budget", "raise it, or shorten the texts")]
     assert found[0].message.startswith("static sections and core tools take ")
     assert found[0].message.endswith(" tokens; the budget is 100")
-    assert opened(tmp_path, ", core: [mail_send]", more="budget: {total: 100}\n").core_tools == ("mail_send",)
+    assert opened(tmp_path, ", core: [mail_send]", more="budget: {total: 100}\n").core_tools == (
+        "tool_search",
+        "mail_send",
+    )
 
 
 def test_core_tools_that_do_not_fit_into_their_section_are_refused_at_opening(tmp_path: Path) -> None:
@@ -273,7 +278,7 @@ def test_core_tools_that_do_not_fit_into_their_section_are_refused_at_opening(tm
 
     assert [problem.code for problem in found] == ["over-budget"]
     assert "of the section `protocols`; its budget is 60" in found[0].message
-    assert opened(tmp_path, ", core: [mail_send]", more=more).core_tools == ("mail_send",)
+    assert opened(tmp_path, ", core: [mail_send]", more=more).core_tools == ("tool_search", "mail_send")
 
 
 def test_core_tools_do_not_count_against_the_budget_of_instructions(tmp_path: Path) -> None:
@@ -369,3 +374,66 @@ def test_what_a_step_lists_again_leaves_out_core_tools_without_room(tmp_path: Pa
     again = "".join(block.text for block in second.appended if block.after_call_id)
     assert "- calendar_add!\n" in again
     assert "calendar_list" not in first.appended[-1].text + again
+
+
+@pytest.mark.parametrize("core", ["", ", core: [tool_search]", ", core: [tool_search, mail_read]"])
+def test_the_engines_own_search_tool_needs_no_entry_and_is_a_core_tool_by_itself(tmp_path: Path, core: str) -> None:
+    engine = opened(tmp_path, core)
+    step = step_of(engine, Turn(tools=MAIL))
+
+    assert engine.warnings == ()
+    assert engine.core_tools[0] == step.active_tools[0] == step.base_tools[0] == "tool_search"
+    assert step.offers_search
+    assert step.manifest.cuts == ()
+
+
+def test_texts_may_name_the_search_tool_that_has_no_entry(tmp_path: Path) -> None:
+    agent(tmp_path, ", search: {tool: look_up}", more="sections: [{id: rules, when: {tool: look_up}}]\n")
+    tools = "tools:\n  add_note: {next: look_up for the rest, gotcha: Not look_down}\n"
+    (tmp_path / "tools.yaml").write_text(tools, encoding="utf-8")
+    engine = Engine.open(tmp_path)
+
+    assert [problem.message for problem in engine.warnings] == [
+        "`gotcha` of add_note names `look_down`, which has no entry"
+    ]
+
+
+def test_a_misspelt_search_tool_in_core_is_an_error_that_names_the_right_one(tmp_path: Path) -> None:
+    (problem,) = refused(tmp_path, ", core: [tool_serch]")
+
+    assert (problem.message, problem.hint) == ("`tool_serch` has no tool instructions", "did you mean `tool_search`?")
+
+
+def test_its_own_search_tool_is_offered_whatever_the_turn_lists_unless_a_gate_or_a_profile_forbids_it(
+    tmp_path: Path,
+) -> None:
+    more = "profiles: {quiet: {exclude_tools: [tool_search]}}\n"
+    engine = opened(tmp_path, ", core: [tool_search, mail_read]", more=more)
+
+    assert step_of(engine, Turn(tools=MAIL, gates=Gates(allowed=MAIL))).offers_search
+    for shut in (Turn(gates=Gates(blocked=("tool_search",))), Turn(profile="quiet")):
+        step = step_of(engine, shut)
+        assert (step.offers_search, step.active_tools) == (False, ("mail_read",))
+        assert [cut.reason for cut in step.manifest.cuts] == ["not offered: there is no tool to find"]
+    assert engine.warnings == ()
+
+
+def test_its_own_search_tool_is_never_deferred_in_requests(tmp_path: Path) -> None:
+    engine = opened(tmp_path, "").with_tools([ToolCard(name, f"Does {name}.") for name in (*CALENDAR, *MAIL)])
+    tools = definitions([search_card(engine), *engine.tools.values()], "anthropic")
+    body = request(
+        step_of(engine), [{"role": "user", "content": "Hi"}], model="claude-opus-4-8", tools=tools, defer=True
+    )
+
+    assert [tool["name"] for tool in body["tools"] if not tool.get("defer_loading")] == ["tool_search"]
+
+
+def test_an_entry_overrides_the_description_of_the_search_tool(tmp_path: Path) -> None:
+    engine = opened(tmp_path, "")
+    (tmp_path / "tools.yaml").write_text(
+        "described: {tool_search: {description: Look for tools}, mail_read: {description: Read}}\n", encoding="utf-8"
+    )
+
+    assert search_card(engine).description == "Find tools by what they can do."
+    assert search_card(Engine.open(tmp_path)).description == "Look for tools"
+    assert step_of(Engine.open(tmp_path)).active_tools == ("tool_search",)

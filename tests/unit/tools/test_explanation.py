@@ -84,7 +84,7 @@ def test_every_field_is_named(index: SearchIndex, query: str, field: str) -> Non
 def test_it_tells_what_ended_the_list(scores: list[float], spec: SearchSpec, end: str) -> None:
     hits = list(zip(CARDS, scores, strict=False))
     told = SearchIndex.build(CARDS.values(), ranker=lambda _query, limit: hits[:limit]).explain(
-        "mail", CARDS, spec=spec
+        "plot", CARDS, spec=spec
     )
 
     assert told.end == end

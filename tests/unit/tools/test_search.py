@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from cuecard import InputError, ToolCard
-from cuecard.catalogue.search import SearchIndex
+from cuecard.catalogue.search import Instructed, SearchIndex
 from cuecard.config.tools_spec import SearchSpec
 
 CARDS = (
@@ -37,16 +37,16 @@ def test_what_scores_below_the_cut_is_left_out_and_0_switches_it_off() -> None:
     scores = [("send_mail", 0.8), ("read_mail", 0.4), ("list_files", 0.39), ("draw_chart", 0.0)]
     index = SearchIndex.build(CARDS, ranker=lambda _query, _limit: scores)
 
-    assert index.search("mail").tools == ("send_mail", "read_mail")
-    assert index.search("mail", spec=SearchSpec(cut=0.2)).tools == ("send_mail", "read_mail", "list_files")
-    assert index.search("mail", spec=SearchSpec(cut=1)).tools == ("send_mail",)
-    assert len(index.search("mail", spec=SearchSpec(cut=0)).tools) == 4
+    assert index.search("plot").tools == ("send_mail", "read_mail")
+    assert index.search("plot", spec=SearchSpec(cut=0.2)).tools == ("send_mail", "read_mail", "list_files")
+    assert index.search("plot", spec=SearchSpec(cut=1)).tools == ("send_mail",)
+    assert len(index.search("plot", spec=SearchSpec(cut=0)).tools) == 4
 
 
 def test_a_sure_answer_ends_at_a_gap_and_an_unsure_one_does_not() -> None:
     def found(best: float) -> tuple[str, ...]:
         scores = [("send_mail", best), ("read_mail", 0.95 * best), ("list_files", 0.55 * best)]
-        return SearchIndex.build(CARDS, ranker=lambda _query, _limit: scores).search("mail").tools
+        return SearchIndex.build(CARDS, ranker=lambda _query, _limit: scores).search("plot").tools
 
     assert found(0.9) == ("send_mail", "read_mail")
     assert found(0.89) == ("send_mail", "read_mail", "list_files")
@@ -56,9 +56,18 @@ def test_the_message_counts_the_tools_and_says_where_their_instructions_are(inde
     two = "Found 2 tools. They are now active. Read their instructions in <tools> before you call them."
     one = "Found 1 tool. It is now active. Read its instructions in <tools> before you call it."
 
-    assert index.search("mail", place="<tools>").message == two
-    assert index.search("chart", place="<tools>").message == one
+    told = Instructed("<tools>", {card.name for card in CARDS})
+
+    assert index.search("mail", instructed=told).message == two
+    assert index.search("chart", instructed=told).message == one
     assert index.search("chart").message == "Found 1 tool. It is now active."
+
+
+def test_the_message_sends_nobody_to_instructions_that_a_tool_does_not_have(index: SearchIndex) -> None:
+    some = "Found 2 tools. They are now active. Before a call, read the instructions of read_mail in <tools>."
+
+    assert index.search("mail", instructed=Instructed("<tools>", {"read_mail"})).message == some
+    assert index.search("chart", instructed=Instructed("<tools>", {"read_mail"})).message.endswith("now active.")
 
 
 def test_when_nothing_is_found_the_message_says_what_to_try(index: SearchIndex) -> None:
@@ -138,7 +147,7 @@ def test_a_ranker_of_the_host_takes_the_place_of_bm25() -> None:
 def test_confidence_stays_between_0_and_1_whatever_a_ranker_says(score: float, confidence: float) -> None:
     index = SearchIndex.build(CARDS, ranker=lambda _query, _limit: [("send_mail", score)])
 
-    assert index.search("mail").confidence == confidence
+    assert index.search("plot").confidence == confidence
 
 
 def test_an_empty_catalogue_answers_with_advice() -> None:
@@ -154,7 +163,7 @@ def test_unknown_names_repeated_names_and_invalid_scores_are_left_out() -> None:
     said = [("made_up", 0.9), ("draw_chart", float("nan")), ("send_mail", 0.4), ("read_mail", 0.5), ("send_mail", 0.8)]
     index = SearchIndex.build(CARDS, ranker=lambda _query, _limit: said * 100)
 
-    assert [(hit.tool, hit.score) for hit in index.search("mail").hits] == [("read_mail", 0.5), ("send_mail", 0.4)]
+    assert [(hit.tool, hit.score) for hit in index.search("plot").hits] == [("read_mail", 0.5), ("send_mail", 0.4)]
 
 
 @pytest.mark.parametrize(

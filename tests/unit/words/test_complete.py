@@ -84,12 +84,14 @@ def test_that_talk_says_everything_that_the_english_words_say(tmp_path: Path) ->
 
 
 def test_without_a_section_for_instructions_and_without_examples(tmp_path: Path) -> None:
-    agent = {**AGENT, "sections": AGENT["sections"][:2]}
-    bare = engine(tmp_path, agent, {"described": {"s_1": {}, "t_3": {}}}, words=words())
+    other = {"other": {"sections": [{"id": "a", "text": "{{{activeProtocols}}}"}]}}
+    agent = {**AGENT, "sections": AGENT["sections"][:2], "profiles": other}
+    tools = {"tools": {"t_3": {"before": "б"}}, "described": {"s_1": {}}}
+    bare = engine(tmp_path, agent, tools, words=words())
     said = [bare.search_tools(query).message for query in ("t_3", "облако")]
 
     assert translated(WordsSpec().search.prompt) in said[0]
-    assert said[1].endswith(translated(WordsSpec().search.advice))
+    assert translated(WordsSpec().search.advice) in said[1]
     assert [text for text in said if english(text)] == []
 
 

@@ -22,7 +22,7 @@ from cuecard.template.rules import TOOL
 
 
 def check_tools(document: Document, spec: AgentFile, known: frozenset[str] | None) -> Iterator[Problem]:
-    """Problems of core tools without instructions (None: instructions are unknown).
+    """Problems of core tools that no tool file knows (None: it is unclear which tools exist).
 
     A pattern may match what only tool servers or turns bring, so that one without a match here is a warning.
     """

@@ -22,7 +22,7 @@ from cuecard.errors import InputError, Problem, SpecError
 from cuecard.files.cache import Cache, cache_at, fingerprint
 from cuecard.files.host_code import AnyRanker, RankerMaker, is_ranker, load_function
 from cuecard.files.rankers.encoder import Made, Tools
-from cuecard.model import Diagnostic, ToolCard
+from cuecard.model import CountTokens, Diagnostic, ToolCard
 from cuecard.records import dataclass
 
 WORTH_KEEPING = 100
@@ -81,14 +81,15 @@ class Search:
     make: Made = by_words
     cache: Cache = Cache()
 
-    def index(self, cards: Sequence[ToolCard]) -> SearchIndex:
+    def index(self, cards: Sequence[ToolCard], count: CountTokens | None = None) -> SearchIndex:
         """The index of these tools. If its ranker cannot be created, BM25 ranks, and every answer says why."""
-        lexical = once(lambda: lexical_ranker(cards, self.cache))
+        lexical, told = once(lambda: lexical_ranker(cards, self.cache)), tuple[Diagnostic, ...]()
         try:
-            return SearchIndex.build(cards, ranker=self.make(Tools(cards, lexical, self.cache)), fallback=lexical)
+            ranker = self.make(Tools(cards, lexical, self.cache))
         except Exception as error:  # noqa: BLE001 - a damaged model or a host's own code: the conversation goes on
             said = f"the ranker cannot be created, so BM25 answers instead: {reason(error)}"
-            return SearchIndex.build(cards, ranker=lexical(), diagnostics=(Diagnostic("ranker_failed", said),))
+            ranker, told = lexical(), (Diagnostic("ranker_failed", said),)
+        return SearchIndex.build(cards, ranker=ranker, fallback=lexical, diagnostics=told, count=count)
 
 
 @dataclass(frozen=True, slots=True)

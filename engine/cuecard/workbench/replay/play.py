@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from cuecard.adapters.block_places import MessageReader, homes, turn_places
 from cuecard.adapters.bodies import Message, reminder
+from cuecard.adapters.function_tools import search_card
 from cuecard.adapters.one_turn import ended_turns
 from cuecard.config.model_profile import Definitions, ModelProfile
 from cuecard.config.transcript_file import RecordedCall, RecordedRequest, RecordedTurn, TranscriptFile
@@ -225,7 +226,8 @@ class _Stage:
     def _definition(self, name: str, *, appended: bool = False) -> BillBlock:
         key = (name, appended)
         if key not in self.defined:
-            self.defined[key] = tool_block(self.engine.tools[name], self.engine.count, appended=appended)
+            card = self.engine.tools.get(name) or search_card(self.engine)
+            self.defined[key] = tool_block(card, self.engine.count, appended=appended)
         return self.defined[key]
 
 

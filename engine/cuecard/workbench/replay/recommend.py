@@ -95,7 +95,7 @@ def recommend(report: ReplayReport, engine: Engine, transcript: TranscriptFile) 
         return Recommendation(best.name, report.bill(best).cost, ())
     rival = min(rivals, key=lambda variant: report.bill(variant).cost)
     against = next(delivery for delivery in DELIVERIES if delivery == rival.name)
-    fewest = len(engine.core_tools) + len(needed(engine, transcript))
+    fewest = len([*filter(engine.tools.__contains__, engine.core_tools)]) + len(needed(engine, transcript))
     played = {"frozen": transcript, FROZEN_DIRECT: without_searches(transcript, engine.search_tool)}
     again = _Again(_told(engine, transcript), needed(engine, transcript), billing.prices(model), channel)
 
