@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from cuecard.config.catalogue_file import read_catalogue
-from cuecard.config.documents.yaml import read_plain_yaml
-from cuecard.config.tool_listing import Listing, Lock, lock_text, usable, with_authors_words
+from cuecard.config.documents.yaml_plain import read_plain_yaml
+from cuecard.config.tool_listing import Listing, lock_text, usable, with_authors_words
+from cuecard.config.tool_lock import Lock, Operation
 from cuecard.config.transcript_file import read_json
 from cuecard.config.values import is_tool_name
 from cuecard.errors import InputError, Problem, SpecError, most_telling, visible
@@ -23,7 +24,7 @@ from cuecard.files.safe_read import read_text
 from cuecard.model import Json, ToolCard
 from cuecard.template import clean, without_controls
 from cuecard.workbench.output import json_text
-from cuecard.workbench.tool_import.changes import Changes, named_as_before, tool_changes
+from cuecard.workbench.tool_import.changes import Changes, tool_changes
 from cuecard.workbench.tool_import.openapi import read_openapi
 from cuecard.workbench.tool_import.places import (
     LOCK,
@@ -34,6 +35,7 @@ from cuecard.workbench.tool_import.places import (
     check_clashes,
     find_home,
     find_source,
+    named_as_before,
     slug,
 )
 from cuecard.workbench.tool_import.references import Read
@@ -155,11 +157,11 @@ class ImportReport:
     def _consequence(self, old: str, new: str) -> str:
         """What a new name means for the entry, and for other texts."""
         place, mentions = self._place(old), [*self.home.mentions(old)]
-        entry = f"its entry is {place}" if place else ""
+        entry = f"its entry is {place}" if self.check else f"its entry has the new name: {place}"
         if place and new in self.home.known:
             entry = f"both have an entry: {place}, {self._place(new)}"
         named = f"{', '.join(mentions[:5])}{', ...' if mentions[5:] else ''}"
-        return "; ".join(filter(None, (entry, f"still named in {named}" if mentions else "")))
+        return "; ".join(filter(None, (entry if place else "", f"still named in {named}" if mentions else "")))
 
 
 def _named(names: Sequence[str]) -> str:
@@ -286,17 +288,16 @@ def _check_kept(names: Sequence[str], changes: Changes) -> None:
 
 
 def _mapped(listing: Listing, before: Lock | None) -> dict[str, str]:
-    """The names of operations and arguments that are others here than in the source, unless the lock told them."""
-    old = {each.name: each.operation for each in before.tools} if before else {}
-    found: dict[str, str] = {}
-    for name, operation in listing.operations.items():
-        then = old.get(name)
-        if operation.id not in {"", name} and then is None:
-            found[operation.id] = name
-        told = then.arguments if then else {}
-        places = ((plain, place) for plain, place in operation.arguments.items() if plain not in told)
-        found |= {place.name: plain for plain, place in places if place.name and place.name != plain}
-    return found
+    """The names of operations and arguments that are others here than in the source, unless they were told before."""
+    told = dict(_other_names({each.name: each.operation for each in before.tools if each.operation})) if before else {}
+    return {said: name for said, name in _other_names(listing.operations) if told.get(said) != name}
+
+
+def _other_names(operations: Mapping[str, Operation]) -> Iterator[tuple[str, str]]:
+    for tool, operation in operations.items():
+        if operation.id not in {"", tool}:
+            yield operation.id, tool
+        yield from ((place.name, name) for name, place in operation.arguments.items() if place.name)
 
 
 async def _listed(source: ImportSource) -> Listing:
