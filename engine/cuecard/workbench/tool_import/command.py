@@ -220,7 +220,7 @@ def import_tools(agent: Path, source: ImportSource, options: ImportOptions) -> i
         ToolServerError: when a server cannot be started or spoken to.
     """
     home = find_home(agent, options.into, write=not options.check)
-    locks, listing = home.locks(), asyncio.run(_listed(source))
+    locks, listing = home.locks(), _listed(source)
     if options.trust == "author":
         listing = with_authors_words(listing)
     name, locked = find_source(listing, locks, options.source)
@@ -300,7 +300,7 @@ def _other_names(operations: Mapping[str, Operation]) -> Iterator[tuple[str, str
         yield from ((place.name, name) for name, place in operation.arguments.items() if place.name)
 
 
-async def _listed(source: ImportSource) -> Listing:
+def _listed(source: ImportSource) -> Listing:
     named = [each for each in (source.mcp, source.url, source.openapi, source.json) if each is not None]
     if len(named) != 1:
         told = f"{len(named)} tool sources are named" if named else "no tool source is named"
@@ -311,6 +311,11 @@ async def _listed(source: ImportSource) -> Listing:
     if not find_spec("mcp"):
         hint = 'pip install "cuecard[mcp]"'
         raise InputError(Problem("not-installed", "tool servers need the package mcp", hint, "tools import"))
+    return asyncio.run(_asked(source))
+
+
+async def _asked(source: ImportSource) -> Listing:
+    """The listing of a server."""
     if source.url is not None:
         from cuecard.adapters.mcp_client.http import open_http_server
 
