@@ -38,7 +38,7 @@ CODES: Mapping[str, str] = {
     "unknown-tool": "A name that no tool has: in `core` an error, everywhere else a warning.",
     "unfinished-tool": "A tool with a text that still begins with `TODO`, the placeholder of `cuecard tools add`.",
     "no-instructions": "An entry under `tools:` without `before`, `after`, `next` and `gotcha`.",
-    "duplicate-tool": "A tool with instructions in two places.",
+    "duplicate-tool": "A tool with instructions in two places, or of the same name in two sources.",
     "nothing-to-find": "A search tool, or a setting of it, where every tool is active from the start.",
     "never-sent": "A text that names the search tool of an agent which never has one.",
     "never-active": "A tool for whose instructions a budget has no room, even where nothing else was found.",
