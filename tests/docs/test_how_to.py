@@ -1,8 +1,9 @@
-"""The recipes run: each page is walked from top to bottom in a folder of its own."""
+"""The recipes run: each page is walked from top to bottom in a folder of its own, which has the examples it names."""
 
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ PAGES = sorted(page.stem for page in FOLDER.glob("*.md") if page.name != "README
 @pytest.mark.parametrize("page", PAGES)
 def test_a_recipe_prints_what_it_shows(page: str, tmp_path: Path) -> None:
     text = (FOLDER / f"{page}.md").read_text(encoding="utf-8")
+    for example in re.findall(r"\]\(\.\./\.\./examples/(\w+)\)", text):
+        shutil.copytree(FOLDER.parents[1] / "examples" / example, tmp_path / example)
     walk = Walk(tmp_path)
 
     walk.follow(text)

@@ -6,7 +6,8 @@ import json
 
 from cuecard import InputError, SpecError
 from cuecard.catalogue.catalogue import admit_cards
-from cuecard.config.tool_listing import Listing, cleaned, lock_text, read_lock, with_authors_words
+from cuecard.config.tool_listing import Listing, cleaned, lock_text, with_authors_words
+from cuecard.config.tool_lock import read_lock
 from cuecard.workbench.tool_import.openapi import read_openapi
 from fuzz.drawn import check_told
 from fuzz.json_pieces import PIECES as JSON

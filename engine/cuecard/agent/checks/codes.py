@@ -39,7 +39,7 @@ CODES: Mapping[str, str] = {
     "unfinished-tool": "A tool with a text that still begins with `TODO`, the placeholder of `cuecard tools add`.",
     "found-by-name": "A tool without `description` and `phrases`, of which a search reads little but the name.",
     "no-instructions": "An entry under `tools:` without `before`, `after`, `next` and `gotcha`.",
-    "duplicate-tool": "A tool with instructions in two places.",
+    "duplicate-tool": "A tool with instructions in two places, or of the same name in two sources.",
     "nothing-to-find": "A search tool, or a setting of it, where every tool is active from the start.",
     "never-sent": "A text that names the search tool of an agent which never has one.",
     "never-active": "A tool for whose instructions a budget has no room, even where nothing else was found.",

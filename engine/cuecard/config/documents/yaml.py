@@ -8,20 +8,15 @@ nested brackets never reach recursive code.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NoReturn
 
 from cuecard.config.documents.document import Document, Path, problem_at
-from cuecard.config.documents.yaml_events import Event, Scalars, pure_events, quick_events
+from cuecard.config.documents.yaml_events import Event, pure_events, quick_events
 from cuecard.config.documents.yaml_values import MAX_BITS, build, span_of
 from cuecard.errors import InputError, Problem, Span, SpecError
-from cuecard.model import Json
 
 MAX_CHARACTERS = 256 * 1024
 MAX_DEPTH = 32
 MAX_NODES = 20_000
-MAX_PLAIN_DEPTH = 100
-MAX_PLAIN_NODES = 500_000
-"""The limits of what programs write and people do not read, such as an OpenAPI description."""
 
 _STEPS = {"MappingStartEvent": 1, "SequenceStartEvent": 1, "MappingEndEvent": -1, "SequenceEndEvent": -1}
 """By how much an event changes the depth."""
@@ -59,7 +54,7 @@ def _problems(events: Iterable[Event], text: str, name: str, found: list[Event])
         nodes += step > 0 or kind == "ScalarEvent"
         documents += kind == "DocumentStartEvent"
         over = _over(depth, nodes)
-        refused = over or _refusal(event, kind, documents)
+        refused = over or refusal(event, kind, documents)
         if refused:
             span = Span(event.start_mark.line + 1, event.start_mark.column + 1)
             yield problem_at(name, text, span, "yaml-refused", *refused)
@@ -73,7 +68,8 @@ def _over(depth: int, nodes: int) -> tuple[str, str] | None:
     return _TOO_MANY if nodes > MAX_NODES else None
 
 
-def _refusal(event: Event, kind: str, documents: int) -> tuple[str, str] | None:
+def refusal(event: Event, kind: str, documents: int) -> tuple[str, str] | None:
+    """Why an event is refused, and the way out; None if it is not."""
     if kind == "AliasEvent":
         return f"an alias (`*{event.anchor}`)", "quote the text if it begins with `*`; otherwise write the value out"
     if kind == "DocumentStartEvent":
@@ -92,17 +88,7 @@ def _refused_document(event: Event, documents: int) -> tuple[str, str] | None:
     return ("a second document", "a file contains one document; remove the `---`") if documents > 1 else None
 
 
-__all__ = [
-    "MAX_BITS",
-    "MAX_CHARACTERS",
-    "MAX_DEPTH",
-    "MAX_NODES",
-    "Document",
-    "Path",
-    "problem_at",
-    "read_plain_yaml",
-    "read_yaml",
-]
+__all__ = ["MAX_BITS", "MAX_CHARACTERS", "MAX_DEPTH", "MAX_NODES", "Document", "Path", "problem_at", "read_yaml"]
 
 
 def read_yaml(text: str, name: str) -> Document:
@@ -133,7 +119,7 @@ def read_yaml(text: str, name: str) -> Document:
         )
         raise InputError(Problem("not-installed", told, hint, name)) from error
     except Exception as error:  # noqa: BLE001 - ruamel raises AssertionError and TypeError too, for a few malformed texts
-        raise SpecError(_syntax_problem(error, text, name)) from None
+        raise SpecError(syntax_problem(error, text, name)) from None
 
 
 def _document(events: Iterable[Event], text: str, name: str) -> Document:
@@ -150,89 +136,8 @@ def _document(events: Iterable[Event], text: str, name: str) -> Document:
     return build(written, text, name)
 
 
-def read_plain_yaml(text: str, name: str) -> dict[str, Json]:
-    """The values of a large YAML mapping, without their places.
-
-    Raises:
-        SpecError: with the first problem, at `name:line:column`.
-    """
-    try:
-        return _Plain(quick_events(text, exactly=False), text, name).root()
-    except ImportError:  # the C reader is not everywhere
-        return read_yaml(text, name).value
-    except SpecError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever ruamel raises for a few malformed texts
-        raise SpecError(_syntax_problem(error, text, name)) from None
-
-
-class _Plain:
-    """Builds values as the events come, so that no limit is passed before it is noticed."""
-
-    def __init__(self, events: Iterator[Event], text: str, name: str) -> None:
-        self.events, self.text, self.name = events, text, name
-        self.scalars = Scalars()
-        self.nodes = self.documents = 0
-
-    def root(self) -> dict[str, Json]:
-        """The mapping.
-
-        Raises:
-            SpecError: when there is none, or something else that is refused.
-        """
-        found: Json = None
-        for event in self.events:
-            kind = type(event).__name__
-            self.documents += kind == "DocumentStartEvent"
-            self.check(event, kind, 0)
-            if kind in {"MappingStartEvent", "SequenceStartEvent", "ScalarEvent"}:
-                found = self.build(event, kind, 1)
-        if isinstance(found, dict):
-            return found
-        raise SpecError(
-            Problem("yaml-root", "the file contains no mapping", "write a mapping: `key: value`", self.name)
-        )
-
-    def build(self, event: Event, kind: str, depth: int) -> Json:
-        """The value that begins with this event."""
-        if kind == "ScalarEvent":
-            return self.scalars.value(event)
-        keyed: dict[str, Json] = {}
-        listed: list[Json] = []
-        for inner in self.events:
-            found = type(inner).__name__
-            if found.endswith("EndEvent"):
-                break
-            self.check(inner, found, depth)
-            if kind == "SequenceStartEvent":
-                listed.append(self.build(inner, found, depth + 1))
-                continue
-            if found != "ScalarEvent" or inner.value in keyed:
-                said = f"duplicate key `{inner.value[:80]}`" if found == "ScalarEvent" else "a key that is not a text"
-                self.refuse(inner, "duplicate-key" if found == "ScalarEvent" else "yaml-key", said, "keep one")
-            value = next(self.events)
-            self.check(value, type(value).__name__, depth)
-            keyed[inner.value] = self.build(value, type(value).__name__, depth + 1)
-        return listed if kind == "SequenceStartEvent" else keyed
-
-    def check(self, event: Event, kind: str, depth: int) -> None:
-        """Refuse what is not read, and too much of anything."""
-        self.nodes += 1
-        if refused := _refusal(event, kind, self.documents):
-            self.refuse(event, "yaml-refused", *refused)
-        if depth > MAX_PLAIN_DEPTH:
-            self.refuse(event, "yaml-refused", f"nested more than {MAX_PLAIN_DEPTH} levels deep", "flatten the file")
-        if self.nodes > MAX_PLAIN_NODES:
-            hint = "write it as JSON"
-            self.refuse(event, "yaml-refused", f"more than {MAX_PLAIN_NODES:,} values", hint)
-
-    def refuse(self, event: Event, code: str, message: str, hint: str) -> NoReturn:
-        """Raise an error at an event."""
-        span = Span(event.start_mark.line + 1, event.start_mark.column + 1)
-        raise SpecError(problem_at(self.name, self.text, span, code, message, hint))
-
-
-def _syntax_problem(error: Exception, text: str, name: str) -> Problem:
+def syntax_problem(error: Exception, text: str, name: str) -> Problem:
+    """What a reader of YAML says of a malformed text, at its place."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     message = getattr(error, "problem", None) or "the YAML cannot be parsed"
     # ruamel gives no place when its own check fails, as for `%YAML 1.0`; a directive, if there is one, is the cause.

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
-from cuecard.config.tool_listing import Listing, Lock, LockedTool, Operation
+from cuecard.config.tool_listing import Listing
+from cuecard.config.tool_lock import Lock, LockedTool, Operation
 from cuecard.model import Json, ToolCard
-from cuecard.workbench.tool_import.openapi import LONGEST, free_name
-
-_LONGEST_NAME: Final = 128
-"""The maximum length of a name in files; that of an API's tools is the providers'."""
+from cuecard.workbench.tool_import.references import mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +61,6 @@ class Changes:
         return bool(self.new or self.renamed or self.listed)
 
 
-def named_as_before(listing: Listing, before: Lock | None, prefix: str) -> Listing:
-    """The listing with the names that its tools had at the last import, and the prefix in front of others.
-
-    A request whose `operationId` is the same keeps its name, even if a number in it was due to one that is gone.
-    """
-    kept: dict[str, str] = {}
-    if before is not None and before.prefix == prefix:
-        old = {(each.operation.key, each.operation.id): each.name for each in before.tools if each.operation}
-        now = listing.operations.items()
-        kept = {name: old[each.key, each.id] for name, each in now if (each.key, each.id) in old}
-    taken = set(kept.values())
-    names: dict[str, str] = {}
-    for card in listing.cards:
-        longest = LONGEST if card.name in listing.operations else _LONGEST_NAME
-        names[card.name] = kept.get(card.name) or free_name(f"{prefix}{card.name}", taken, longest)
-        taken.add(names[card.name])
-    return listing.renamed(names)
-
-
 def tool_changes(
     listing: Listing, before: Lock | None, known: Mapping[str, ToolCard], others: Collection[str], kept: Collection[str]
 ) -> Changes:
@@ -100,10 +78,11 @@ def tool_changes(
     renamed = _renamed(listing, old)
     was = {after: name for name, after in renamed.items()}
     pairs = [(old.get(was.get(name, name)), card) for name, card in there.items()]
-    left = [card.name for past, card in pairs if past and not {card.name, past.name} & known.keys()]
-    gone = [name for name, past in old.items() if not past.left_out and name not in {*there, *renamed}]
+    left = tuple(card.name for past, card in pairs if past and not {card.name, past.name} & known.keys())
+    here, elsewhere = {*there, *renamed}, {*there, *others}
+    gone = [name for name, past in old.items() if not past.left_out and name not in here]
     earlier = {each.name: each.kept for each in before.gone} if before else {}
-    pending = [name for name in dict.fromkeys((*earlier, *gone)) if name in known and name not in {*there, *others}]
+    pending = [name for name in dict.fromkeys((*earlier, *gone)) if name in known and name not in elsewhere]
     differing = [(card.name, tuple(_differences(past, card, listing))) for past, card in pairs if past]
     moved = [(card.name, tuple(_moves(past, card.name, listing))) for past, card in pairs if past]
     decided = {name: earlier.get(name, False) or name in kept for name in pending}
@@ -114,7 +93,7 @@ def tool_changes(
         moved=tuple(ToolChange(name, what) for name, what in moved if what),
         removed=tuple(name for name in dict.fromkeys((*gone, *pending)) if not decided.get(name)),
         pending=decided,
-        left_out=tuple(left),
+        left_out=left,
         undescribed=tuple(name for name in there if name in known and not known[name].description.strip()),
     )
 
@@ -123,18 +102,16 @@ def _renamed(listing: Listing, old: Mapping[str, LockedTool]) -> dict[str, str]:
     """New name by old name of the tools that are the same request."""
     lost = {name: each.operation for name, each in old.items() if name not in listing.operations and each.operation}
     found = {name: operation for name, operation in listing.operations.items() if name not in old}
-    after = {operation.key: name for name, operation in found.items()}
     times = Counter(each.key for each in (*lost.values(), *found.values()))
+    after = {each.key: name for name, each in found.items()}
     return {name: after[each.key] for name, each in lost.items() if each.key in after and times[each.key] == 2}
 
 
 def _moves(before: LockedTool, name: str, listing: Listing) -> Iterator[str]:
     then, now = before.operation, listing.operations.get(name)
-    if then is None or now is None:
-        return
-    if then.key != now.key:
+    if then and now and then.key != now.key:
         yield f"`{then.method} {then.path}` -> `{now.method} {now.path}`"
-    if then.tags[:1] != now.tags[:1]:
+    if then and now and then.tags[:1] != now.tags[:1]:
         tags = [f"`{each.tags[0]}`" if each.tags else "none" for each in (then, now)]
         yield f"tag {tags[0]} -> {tags[1]}"
 
@@ -149,7 +126,7 @@ def _differences(before: LockedTool, after: ToolCard, listing: Listing) -> Itera
         yield from _places(before.operation, operation)
     if before.input_schema == after.input_schema:
         return
-    old, new = (_properties(schema) for schema in (before.input_schema, after.input_schema))
+    old, new = (mapping(schema.get("properties")) for schema in (before.input_schema, after.input_schema))
     said = [
         *(f"parameter `{name}` is new" for name in new if name not in old),
         *(f"parameter `{name}` was removed" for name in old if name not in new),
@@ -168,11 +145,6 @@ def _places(before: Operation, after: Operation) -> Iterator[str]:
             yield f"parameter `{name}` moved from {then.place} to {place.place}"
         elif then is not None and then.name != place.name:
             yield f"parameter `{name}` stands for `{place.name or name}`, not for `{then.name or name}`"
-
-
-def _properties(schema: Mapping[str, Json]) -> Mapping[str, Json]:
-    found = schema.get("properties")
-    return found if isinstance(found, dict) else {}
 
 
 def _required(schema: Mapping[str, Json]) -> list[str]:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from cuecard.config.catalogue_file import read_catalogue
-from cuecard.config.documents.yaml import read_plain_yaml
-from cuecard.config.tool_listing import Listing, Lock, lock_text, usable, with_authors_words
+from cuecard.config.documents.yaml_plain import read_plain_yaml
+from cuecard.config.tool_listing import Listing, lock_text, usable, with_authors_words
+from cuecard.config.tool_lock import Lock, Operation
 from cuecard.config.transcript_file import read_json
 from cuecard.config.values import is_tool_name
 from cuecard.errors import InputError, Problem, SpecError, most_telling, visible
@@ -23,7 +24,7 @@ from cuecard.files.safe_read import read_text
 from cuecard.model import Json, ToolCard
 from cuecard.template import clean, without_controls
 from cuecard.workbench.output import json_text
-from cuecard.workbench.tool_import.changes import Changes, named_as_before, tool_changes
+from cuecard.workbench.tool_import.changes import Changes, tool_changes
 from cuecard.workbench.tool_import.openapi import read_openapi
 from cuecard.workbench.tool_import.places import (
     LOCK,
@@ -34,6 +35,7 @@ from cuecard.workbench.tool_import.places import (
     check_clashes,
     find_home,
     find_source,
+    named_as_before,
     slug,
 )
 from cuecard.workbench.tool_import.references import Read
@@ -155,11 +157,11 @@ class ImportReport:
     def _consequence(self, old: str, new: str) -> str:
         """What a new name means for the entry, and for other texts."""
         place, mentions = self._place(old), [*self.home.mentions(old)]
-        entry = f"its entry is {place}" if place else ""
+        entry = f"its entry is {place}" if self.check else f"its entry has the new name: {place}"
         if place and new in self.home.known:
             entry = f"both have an entry: {place}, {self._place(new)}"
         named = f"{', '.join(mentions[:5])}{', ...' if mentions[5:] else ''}"
-        return "; ".join(filter(None, (entry, f"still named in {named}" if mentions else "")))
+        return "; ".join(filter(None, (entry if place else "", f"still named in {named}" if mentions else "")))
 
 
 def _named(names: Sequence[str]) -> str:
@@ -218,7 +220,7 @@ def import_tools(agent: Path, source: ImportSource, options: ImportOptions) -> i
         ToolServerError: when a server cannot be started or spoken to.
     """
     home = find_home(agent, options.into, write=not options.check)
-    locks, listing = home.locks(), asyncio.run(_listed(source))
+    locks, listing = home.locks(), _listed(source)
     if options.trust == "author":
         listing = with_authors_words(listing)
     name, locked = find_source(listing, locks, options.source)
@@ -286,20 +288,19 @@ def _check_kept(names: Sequence[str], changes: Changes) -> None:
 
 
 def _mapped(listing: Listing, before: Lock | None) -> dict[str, str]:
-    """The names of operations and arguments that are others here than in the source, unless the lock told them."""
-    old = {each.name: each.operation for each in before.tools} if before else {}
-    found: dict[str, str] = {}
-    for name, operation in listing.operations.items():
-        then = old.get(name)
-        if operation.id not in {"", name} and then is None:
-            found[operation.id] = name
-        told = then.arguments if then else {}
-        places = ((plain, place) for plain, place in operation.arguments.items() if plain not in told)
-        found |= {place.name: plain for plain, place in places if place.name and place.name != plain}
-    return found
+    """The names of operations and arguments that are others here than in the source, unless they were told before."""
+    told = dict(_other_names({each.name: each.operation for each in before.tools if each.operation})) if before else {}
+    return {said: name for said, name in _other_names(listing.operations) if told.get(said) != name}
 
 
-async def _listed(source: ImportSource) -> Listing:
+def _other_names(operations: Mapping[str, Operation]) -> Iterator[tuple[str, str]]:
+    for tool, operation in operations.items():
+        if operation.id not in {"", tool}:
+            yield operation.id, tool
+        yield from ((place.name, name) for name, place in operation.arguments.items() if place.name)
+
+
+def _listed(source: ImportSource) -> Listing:
     named = [each for each in (source.mcp, source.url, source.openapi, source.json) if each is not None]
     if len(named) != 1:
         told = f"{len(named)} tool sources are named" if named else "no tool source is named"
@@ -310,6 +311,11 @@ async def _listed(source: ImportSource) -> Listing:
     if not find_spec("mcp"):
         hint = 'pip install "cuecard[mcp]"'
         raise InputError(Problem("not-installed", "tool servers need the package mcp", hint, "tools import"))
+    return asyncio.run(_asked(source))
+
+
+async def _asked(source: ImportSource) -> Listing:
+    """The listing of a server."""
     if source.url is not None:
         from cuecard.adapters.mcp_client.http import open_http_server
 

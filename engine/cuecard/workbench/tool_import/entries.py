@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from cuecard.config.documents.document import Document
@@ -34,7 +34,7 @@ _NOTHING = re.compile(r":\s*(?:\{\s*\}|null|~)?(\s*(?:#.*)?)$")
 
 def new_file(category: str) -> str:
     """The text of a file without tools."""
-    return f"{HEAD}category: {_quoted(category)}\n"
+    return f"{HEAD}category: {quoted(category)}\n"
 
 
 def with_tools(text: str, cards: Sequence[ToolCard], name: str) -> str:
@@ -51,17 +51,6 @@ def with_tools(text: str, cards: Sequence[ToolCard], name: str) -> str:
     # Existing files may contain more than this module expects.
     validate(read_yaml(text, name), ToolFile)
     return text
-
-
-def with_names(text: str, names: Mapping[str, str], name: str) -> str:
-    """The text of a file with other names for these entries, and nothing else changed."""
-    document = read_yaml(text, name)
-    rows = text.split("\n")
-    places = [(document.keys.get((key, old)), new) for old, new in names.items() for key in ("tools", "described")]
-    found = [(span.line - 1, span.column - 1, span.length, new) for span, new in places if span]
-    for line, at, length, new in sorted(found, reverse=True):
-        rows[line] = f"{rows[line][:at]}{_quoted(new)}{rows[line][at + length :]}"
-    return "\n".join(rows)
 
 
 def with_instructions(text: str, card: ToolCard, name: str) -> str:
@@ -82,13 +71,12 @@ def with_instructions(text: str, card: ToolCard, name: str) -> str:
     lines = [row[outer:].rstrip("\n") if row.strip() else "" for row in rows[start:end]]
     inner = fields[0].column - 1 - outer if fields else 2
     if not fields or fields[0].line == key.line:
-        value = document.values["described", card.name]
-        remark = rows[start][value.column - 1 + value.length :].rstrip("\n")
         if own.line == key.line or (end > key.line and any("#" in row for row in rows[start:end])):
             message, hint = "cannot move an entry that is written in braces", "write it with indented lines instead"
             raise SpecError(document.problem(("described", card.name), "yaml-syntax", message, hint, key=True))
+        value = document.values["described", card.name]
         lines, inner = _entry(replace(card, instructions=None)), 2
-        lines[0] += remark if end == key.line else ""
+        lines[0] += rows[start][value.column - 1 + value.length :].rstrip("\n") if end == key.line else ""
     cues = (line for cue in CUES for line in _text(cue, getattr(card.instructions, cue)))
     lines += [f"{' ' * inner}{line[2:]}" for line in cues]
     while key != names[0] and rows[start - 1].startswith(f"{' ' * outer}#"):
@@ -98,8 +86,7 @@ def with_instructions(text: str, card: ToolCard, name: str) -> str:
     if names == [key]:
         remark = rest[own.line - 1].partition("#")[2]
         rest[own.line - 1] = f"#{remark}" if remark else ""
-    moved = _with_lines("".join(rest), "tools", lines, name)
-    validate(read_yaml(moved, name), ToolFile)
+    validate(read_yaml(moved := _with_lines("".join(rest), "tools", lines, name), name), ToolFile)
     return moved
 
 
@@ -147,9 +134,9 @@ def _has_content(text: str) -> bool:
 
 def _entry(card: ToolCard) -> list[str]:
     """The lines of an entry, indented like its name."""
-    lines = [f"{_quoted(card.name)}:", *_text("description", card.description)]
+    lines = [f"{quoted(card.name)}:", *_text("description", card.description)]
     if card.phrases:
-        lines += ["  phrases:", *(f"    - {_quoted(phrase)}" for phrase in card.phrases)]
+        lines += ["  phrases:", *(f"    - {quoted(phrase)}" for phrase in card.phrases)]
     if card.instructions is None:
         return lines
     told = ((key, getattr(card.instructions, key)) for key in CUES)
@@ -162,10 +149,10 @@ def _text(key: str, text: str) -> list[str]:
     plain = all(row.isprintable() and row == row.rstrip() for row in rows)
     if len(rows) > 1 and plain and rows[0] and not rows[0].startswith(" ") and rows[-1]:
         return [f"  {key}: |-", *(f"    {row}" for row in rows)]
-    return [f"  {key}: {_quoted(text)}"]
+    return [f"  {key}: {quoted(text)}"]
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A text as YAML: in double quotes unless it consists of plain words."""
     if _PLAIN.fullmatch(text) and text.lower() not in _YAML_WORDS:
         return text

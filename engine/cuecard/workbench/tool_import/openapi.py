@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from cuecard.catalogue.fields import in_words
-from cuecard.config.tool_listing import Operation, Place
+from cuecard.config.tool_lock import Operation, Place
 from cuecard.config.values import is_tool_name
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json, ToolCard
@@ -165,8 +165,8 @@ class _Operation:
     def line(self) -> str:
         texts = (self.said.get(key) for key in ("summary", "description"))
         said = (one_line(text) for text in texts if isinstance(text, str))
-        shown = f"{self.method} {self.path}".casefold()
-        told = next((text for text in said if text and text.casefold().replace(":", "") != shown), "")
+        request = {f"{self.method}{mark} {self.path}".casefold() for mark in ("", ":")}
+        told = next((text for text in said if text and text.casefold() not in request), "")
         return told or in_plain_words(self.method, self.path, self.methods, self.collections)
 
     def arguments(self) -> tuple[dict[str, Json], dict[str, Place], bool]:
@@ -298,7 +298,7 @@ def in_plain_words(method: str, path: str, methods: Collection[str] = (), collec
 
 
 def _pairs(steps: list[str]) -> Iterator[tuple[str, str]]:
-    return zip(steps, [*steps[1:], ""], strict=True)
+    return zip(steps, [*steps[1:], ""], strict=False)
 
 
 def _is_variable(step: str) -> bool:

@@ -16,7 +16,8 @@ from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.layers import lay_over
 from cuecard.config.named_files import AgentPlaces
 from cuecard.config.tool_file import ToolFile, tool_cards
-from cuecard.config.tool_listing import Listing, Lock, read_lock
+from cuecard.config.tool_listing import Listing
+from cuecard.config.tool_lock import Lock, read_lock
 from cuecard.errors import CuecardError, InputError, Problem, SpecError
 from cuecard.files.content import find_content, in_folder
 from cuecard.files.folder import read_agent
@@ -24,12 +25,15 @@ from cuecard.files.roots import is_folder, is_there, shown
 from cuecard.files.safe_read import children, read_text
 from cuecard.model import ToolCard
 from cuecard.sources.files import SERVERS
-from cuecard.workbench.tool_import.entries import MAX_CHARACTERS, new_file, with_names, with_tools
+from cuecard.workbench.tool_import.entries import MAX_CHARACTERS, new_file, quoted, with_tools
+from cuecard.workbench.tool_import.openapi import LONGEST, free_name
 
 MAX_FILE_BYTES: Final = 32 * 1024 * 1024
 """The maximum size of an OpenAPI description, a JSON file of tools or a lock, in bytes."""
 LOCK: Final = ".lock.json"
 
+_LONGEST_NAME: Final = 128
+"""The maximum length of a name in files; that of an API's tools is the providers'."""
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -110,7 +114,7 @@ class Home:
         for path in dict.fromkeys(self.files[name] for name in there):
             before = read_text(path).text
             own = {name: after for name, after in there.items() if self.files[name] == path}
-            edits[path] = FileEdit(with_names(before, own, shown(path)), before)
+            edits[path] = FileEdit(_with_names(before, own, shown(path)), before)
         return edits
 
     def mentions(self, name: str) -> Iterator[str]:
@@ -164,6 +168,17 @@ class Home:
             if fitting:
                 made[path] = FileEdit(with_tools(text, waiting[:fitting], shown(path)), edit.before if edit else None)
             waiting = waiting[fitting:]
+
+
+def _with_names(text: str, names: Mapping[str, str], name: str) -> str:
+    """The text of a file with other names for these entries, and nothing else changed."""
+    document = read_yaml(text, name)
+    rows = text.split("\n")
+    places = [(document.keys.get((key, old)), new) for old, new in names.items() for key in ("tools", "described")]
+    found = [(span.line - 1, span.column - 1, span.length, new) for span, new in places if span]
+    for line, at, length, new in sorted(found, reverse=True):
+        rows[line] = f"{rows[line][:at]}{quoted(new)}{rows[line][at + length :]}"
+    return "\n".join(rows)
 
 
 def _present(path: Path) -> FileEdit | None:
@@ -225,13 +240,32 @@ def find_source(listing: Listing, locks: Sequence[LockFile], named: str | None) 
     if titled and (not titled.lock.tools or shared[title] or names & {each.name for each in titled.lock.tools}):
         return title, titled
     best = max(shared, key=lambda name: shared[name])
-    if shared[best] * 2 > len(by_name[best].lock.tools) and shared[best] * 4 > len(names):
+    if shared[best] * 2 >= len(by_name[best].lock.tools) and shared[best] * 4 > len(names):
         return best, by_name[best]
     if titled:
         hint = f"if it is another source, name it: `--source NAME`; if all of its tools are new: `--source {title}`"
         message = f"its title is that of {shown(titled.path)}, but they have no tool in common"
         raise InputError(Problem("wrong-option", message, hint, "--source"))
     return title, None
+
+
+def named_as_before(listing: Listing, before: Lock | None, prefix: str) -> Listing:
+    """The listing with the names that its tools had at the last import, and the prefix in front of others.
+
+    A request whose `operationId` is the same keeps its name, even if a number in it was due to one that is gone.
+    """
+    kept: dict[str, str] = {}
+    if before is not None and before.prefix == prefix:
+        old = {(each.operation.key, each.operation.id): each.name for each in before.tools if each.operation}
+        now = listing.operations.items()
+        kept = {name: old[each.key, each.id] for name, each in now if (each.key, each.id) in old}
+    taken = set(kept.values())
+    names: dict[str, str] = {}
+    for card in listing.cards:
+        longest = LONGEST if card.name in listing.operations else _LONGEST_NAME
+        names[card.name] = kept.get(card.name) or free_name(f"{prefix}{card.name}", taken, longest)
+        taken.add(names[card.name])
+    return listing.renamed(names)
 
 
 def check_clashes(listing: Listing, others: Iterable[LockFile]) -> None:

@@ -15,7 +15,7 @@ MAX_NODES: Final = 2_000
 """The maximum number of values in a schema once its references are resolved; anything beyond is left open."""
 MAX_DEPTH: Final = 24
 """The maximum depth of nesting."""
-MAX_VALUES: Final = 2_000_000
+MAX_VALUES: Final = 1_000_000
 """The maximum number of values in all schemas of a description together."""
 _CHAIN = 32
 _QUOTED = re.compile("(?:%[0-9A-Fa-f]{2})+")
