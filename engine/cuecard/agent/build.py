@@ -86,7 +86,9 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
     """Read, compile and check as much as possible."""
     problems = [*sources.problems, *_invisible(sources, memo)]
     specification = _attempt(lambda: read_specification(sources, memo), problems)
-    told = read_instructions(sources.instructions, memo, are_all=not lost_instructions(sources, specification))
+    items = sources.items if sources.layers else ()  # only what extends another may change its entries
+    whole = not lost_instructions(sources, specification)
+    told = read_instructions(sources.instructions, memo, items, are_all=whole)
     cards, found = told.cards, told.problems
     models, wrong = read_own_models(sources.models, memo)
     draft = AgentDraft(sources, specification, None, cards, (), {}, models=models)
