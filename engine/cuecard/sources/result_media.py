@@ -94,12 +94,12 @@ def _text(part: Json) -> str | None:
 def _kind(part: Mapping[str, Json]) -> str:
     """The kind of a picture or file whose bytes are in the part, such as `image/png`; empty for anything else."""
     if part.get("type") in _URIS:
-        inner = (text for each in part.values() if isinstance(each, Mapping) for text in each.values())
-        uris = (_URI.fullmatch(text) for text in (*part.values(), *inner) if isinstance(text, str))
+        within = (text for each in part.values() if isinstance(each, Mapping) for text in each.values())
+        uris = (_URI.fullmatch(text) for text in (*part.values(), *within) if isinstance(text, str))
         return next((uri[1] for uri in uris if uri), "")
     held: list[Mapping[str, Json]] = [part]
     held += [around for key in _AROUND if isinstance(around := part.get(key), Mapping)]
-    held += [inner for each in held[1:] if isinstance(inner := each.get("source"), Mapping)]
+    held += [source for each in held[1:] if isinstance(source := each.get("source"), Mapping)]
     texts = (each.get(key) for each in held for key in _BYTES)
     if not any(isinstance(text, str) and _BASE64.fullmatch(text) for text in texts):
         return ""
