@@ -9,12 +9,10 @@ from itertools import pairwise
 
 from cuecard.agent.checks.inputs import Use
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.document import Document, Path, problem_at
+from cuecard.config.documents.document import Document, Path
 from cuecard.config.documents.sources import SourceText
-from cuecard.config.tools_spec import CUES
 from cuecard.config.values import is_pattern
-from cuecard.errors import DidYouMean, Problem, Span, did_you_mean
-from cuecard.model import ToolCard
+from cuecard.errors import DidYouMean, Problem, did_you_mean
 from cuecard.sources.gates import named_in_gates, unknown_in_gates, unknown_in_visibility
 from cuecard.template.rules import TOOL
 
@@ -105,25 +103,3 @@ def _siblings(paths: Sequence[str]) -> Iterable[set[str]]:
         for depth, part in enumerate(parts):
             found.setdefault(parts[:depth], set()).add(part)
     return found.values()
-
-
-TODO = "TODO"
-"""The beginning of a text that is still to be written."""
-
-
-def check_unfinished(cards: Iterable[ToolCard], files: Sequence[SourceText]) -> Iterator[Problem]:
-    """A warning for each tool with a text that still begins with TODO, which the model would read."""
-    known = {name: file for file in files for name in (file.name, file.path)}
-    for card in cards:
-        told = card.instructions
-        texts: dict[str, str] = {"description": card.description}
-        texts |= {cue: getattr(told, cue) for cue in CUES if told}
-        waiting = [key for key, text in texts.items() if text.lstrip().startswith(TODO)]
-        place, _, line = card.source.rpartition(":")
-        if waiting and place in known:
-            file, at = known[place], int(line)
-            row = file.text.split("\n")[at - 1]
-            span = Span(at, len(row) - len(row.lstrip()) + 1, len(card.name))
-            message = f"`{card.name}` has unfinished texts: {', '.join(waiting)}"
-            hint = "models read these texts: write them, or leave out those that would say nothing"
-            yield problem_at(file.name, file.text, span, "unfinished-tool", message, hint, severity="warning")
