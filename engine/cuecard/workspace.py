@@ -11,7 +11,7 @@ from typing import TypeAlias
 from cuecard.agent import build_agent
 from cuecard.agent.build import AgentDraft, make_draft
 from cuecard.agent.checks.codes import CODES
-from cuecard.agent.checks.tools import definitions_in
+from cuecard.agent.checks.tool_texts import definitions_in
 from cuecard.agent.host_functions import LoadHelpers
 from cuecard.agent.lint import lint
 from cuecard.agent.world import Memo

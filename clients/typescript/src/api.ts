@@ -839,6 +839,11 @@ export interface components {
             };
             /** Diagnostics */
             diagnostics: components["schemas"]["DiagnosticShape"][];
+            /**
+             * Media
+             * @description how many pictures and files the text marks; send them beside it where possible
+             */
+            media: number;
         };
         /**
          * ResultBody

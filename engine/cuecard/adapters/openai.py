@@ -189,7 +189,7 @@ def _told(
     if not tool or not _is_text(said):
         return message
     result = render(ToolResult(tool, said, call or None))
-    return {**message, "content": result.text} if result.rule else message
+    return {**message, "content": result.text} if result.rule or result.media else message
 
 
 def _is_text(content: Json) -> bool:

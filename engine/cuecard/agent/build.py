@@ -86,8 +86,9 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
     problems = [*sources.problems, *_invisible(sources, memo)]
     specification = _attempt(lambda: read_specification(sources, memo), problems)
     own = (specification.spec.tools.search.tool,) if specification and specification.spec else ()
-    are_all = not lost_instructions(sources, specification)
-    told = read_instructions(sources.instructions, memo, own=own, are_all=are_all)
+    items = sources.items if sources.layers else ()  # only what extends another may change its entries
+    whole = not lost_instructions(sources, specification)
+    told = read_instructions(sources.instructions, memo, items, own=own, are_all=whole)
     cards, found = told.cards, told.problems
     models, wrong = read_own_models(sources.models, memo)
     draft = AgentDraft(sources, specification, None, cards, (), {}, models=models)

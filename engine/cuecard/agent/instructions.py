@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 
 from cuecard.agent.checks.inputs import refuse_escaped
 from cuecard.agent.specification import Specification
@@ -13,21 +14,26 @@ from cuecard.config.documents.document import Document, Path
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
-from cuecard.config.tool_file import ToolFile, tool_cards
+from cuecard.config.tool_file import ToolFile, laid_over, tool_cards
+from cuecard.config.tools_spec import CUES
 from cuecard.errors import DidYouMean, Problem, SpecError
-from cuecard.model import ToolCard
+from cuecard.model import Json, ToolCard
 from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _File:
-    """One parsed file of tool instructions, or as much of it as was readable. `lost`: not even the names were."""
+    """One parsed file of tool instructions, or as much of it as was readable.
+
+    `given` are the fields of each entry, with those that null removes; `lost`: not even the names were readable.
+    """
 
     document: Document
     names: frozenset[str]
     cards: tuple[ToolCard, ...]
     problems: tuple[Problem, ...]
     lost: bool = False
+    given: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,33 +51,70 @@ class Instructions:
 
 
 def read_instructions(
-    sources: Iterable[SourceText], memo: Memo, *, own: Iterable[str] = (), are_all: bool = True
+    sources: Sequence[SourceText],
+    memo: Memo,
+    items: Sequence[int] = (),
+    *,
+    own: Iterable[str] = (),
+    are_all: bool = True,
 ) -> Instructions:
-    """The cards in the files.
+    """Read the files.
 
     Args:
-        sources: the files.
+        sources: the files, in order.
         memo: the memo of earlier builds.
+        items: the item that each belongs to, where a later one is laid over those before it.
+        own: the names of tools that need no entry, since the engine describes them.
         own: the names of tools that need no entry, since the engine describes them.
         are_all: false if one of the named files is missing.
     """
-    files = [memo(_read, source) for source in sources]
-    cards: dict[str, ToolCard] = {}
-    documents: dict[str, Document] = {}
-    problems: list[Problem] = []
-    for file in files:
-        problems += file.problems
-        for card in file.cards:
-            if card.name in cards:
-                problems.append(_duplicate(card.name, documents[card.name], file.document))
-            else:
-                cards[card.name], documents[card.name] = card, file.document
-    named = frozenset[str]().union(*(file.names for file in files))
-    if not are_all or any(file.lost for file in files):
-        return Instructions(cards, named, problems, None)
+    read = _Entries()
+    for at, source in enumerate(sources):
+        read.item = items[at] if at < len(items) else 0
+        below = frozenset(name for name, item in read.items.items() if item < read.item)
+        read.take(memo(_read, source, below))
+    named = frozenset[str]().union(*(file.names for file in read.files))
+    problems = [*read.problems, *read.silent()]
+    if not are_all or any(file.lost for file in read.files):
+        return Instructions(read.cards, named, problems, None)
     known = memo(KnownNames.of, named.union(own))
-    unknown = (p for file in files for card, p in memo(_unknown, file, known) if cards[card.name] is card)
-    return Instructions(cards, named, [*problems, *unknown], known.names)
+    unknown = (told for file in read.files for told in memo(_unknown, file, known))
+    problems += (problem for card, cue, problem in unknown if read.said[card.name][cue] is card)
+    return Instructions(read.cards, named, problems, known.names)
+
+
+class _Entries:
+    """The entries of all files so far: cards, and which card each of their texts comes from."""
+
+    def __init__(self) -> None:
+        self.item = 0
+        self.files: list[_File] = []
+        self.cards: dict[str, ToolCard] = {}
+        self.items: dict[str, int] = {}
+        self.said: dict[str, dict[str, ToolCard]] = {}
+        self.problems: list[Problem] = []
+        self._documents: dict[str, Document] = {}
+
+    def take(self, file: _File) -> None:
+        """Add the entries of a file, over those of earlier items."""
+        self.files.append(file)
+        self.problems += file.problems
+        for card in file.cards:
+            name, given = card.name, file.given.get(card.name, frozenset(CUES))
+            if self.items.get(name) == self.item:
+                self.problems.append(_duplicate(name, self._documents[name], file.document))
+                continue
+            over = name in self.cards
+            self.cards[name] = laid_over(card, self.cards[name], given) if over else card
+            self.said[name] = {cue: card if cue in given or not over else self.said[name][cue] for cue in CUES}
+            self.items[name], self._documents[name] = self.item, file.document
+
+    def silent(self) -> Iterator[Problem]:
+        """A warning for each entry under `tools:` without instructions, of its own or of those below it."""
+        for name, card in self.cards.items():
+            document = self._documents[name]
+            if card.instructions is None and name in (document.value.get("tools") or ()):
+                yield _uninstructed(document, name)
 
 
 def lost_instructions(sources: AgentSources, specification: Specification | None) -> bool:
@@ -89,19 +132,41 @@ def lost_instructions(sources: AgentSources, specification: Specification | None
     )
 
 
-def _read(source: SourceText) -> _File:
+def _read(source: SourceText, below: frozenset[str]) -> _File:
+    """A file; null removes a text where its tool is among those of earlier items."""
     try:
         document = read_yaml(source.text, source.name)
     except SpecError as error:
         return _File(Document(source.name, source.text, {}), frozenset(), (), error.problems, lost=True)
     found = (*document.warnings, *refuse_escaped(document))
+    given = {name: frozenset(entry) for name, entry in _entries(document) if name in below}
     try:
-        file = validate(document, ToolFile)
+        file = validate(_without_nulls(document, below) if given else document, ToolFile)
     except SpecError as error:
         lost = not any(isinstance(document.value.get(key), dict) for key in ("tools", "described"))
         return _File(document, _names(document), (), (*found, *error.problems), lost)
-    found = (*found, *(_uninstructed(document, name) for name, entry in file.tools.items() if not entry.instructions))
-    return _File(document, _names(document), tuple(tool_cards(file, document, source.path)), found)
+    return _File(document, _names(document), tuple(tool_cards(file, document, source.path)), found, given=given)
+
+
+def _entries(document: Document) -> Iterator[tuple[str, dict[str, Json]]]:
+    for key in ("tools", "described"):
+        tools = document.value.get(key)
+        for name, entry in tools.items() if isinstance(tools, dict) else ():
+            if isinstance(entry, dict):
+                yield name, entry
+
+
+def _without_nulls(document: Document, names: frozenset[str]) -> Document:
+    """The document without the texts that entries of these tools remove."""
+    value = dict(document.value)
+    for key in ("tools", "described"):
+        if isinstance(tools := value.get(key), dict):
+            value[key] = {name: _told(entry) if name in names else entry for name, entry in tools.items()}
+    return replace(document, value=value)
+
+
+def _told(entry: Json) -> Json:
+    return {key: told for key, told in entry.items() if told is not None} if isinstance(entry, dict) else entry
 
 
 def _uninstructed(document: Document, tool: str) -> Problem:
@@ -126,18 +191,19 @@ def _path(document: Document, tool: str) -> Path:
     return next((key, tool) for key in ("tools", "described") if tool in (document.value.get(key) or ()))
 
 
-def _unknown(file: _File, known: KnownNames) -> list[tuple[ToolCard, Problem]]:
+def _unknown(file: _File, known: KnownNames) -> list[tuple[ToolCard, str, Problem]]:
     return [
         (
             card,
+            cue,
             file.document.problem(
-                ("tools", card.name, field),
+                ("tools", card.name, cue),
                 "unknown-tool",
-                f"`{field}` of {card.name} names `{unknown}`, which has no entry",
+                f"`{cue}` of {card.name} names `{unknown}`, which has no entry",
                 DidYouMean(unknown, known.names),
                 severity="warning",
             ),
         )
         for card in file.cards
-        for field, unknown in unknown_names(card, known)
+        for cue, unknown in unknown_names(card, known)
     ]

@@ -12,7 +12,7 @@ from cuecard.agent.checks.caching import check_mappings, check_order, check_vola
 from cuecard.agent.checks.discovery import check_cues, check_discovery
 from cuecard.agent.checks.lifetimes import check_lifetimes
 from cuecard.agent.checks.templates import check_compared, check_habits, check_result_habits
-from cuecard.agent.checks.tools import check_definitions, check_findable, check_unfinished
+from cuecard.agent.checks.tool_texts import check_definitions, check_findable, check_texts
 from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem
 from cuecard.model import CountTokens
@@ -43,7 +43,7 @@ def lint(
         *check_compared(compiled, draft.partials, spec),
         *check_habits(compiled, draft.partials, spec),
         *check_result_habits(draft.result_texts),
-        *check_unfinished(draft.cards.values(), draft.sources.instructions),
+        *check_texts(draft.cards.values(), draft.sources.instructions),
         *check_definitions(draft.cards.values(), draft.sources.instructions, definitions, count),
         *check_findable(draft.cards.values(), spec, draft.sources.instructions),
         *_counted(draft, assembly, spec, count),

@@ -1,14 +1,24 @@
 """Tool instruction files: BEFORE / AFTER / NEXT / GOTCHA of each tool of one category."""
 
-from typing import Annotated, Self
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.tools_spec import CUES
 from cuecard.config.values import Texts, ToolName
 from cuecard.model import ToolCard, ToolInstructions
+
+
+def _or_null(schema: dict[str, Any]) -> None:
+    """For editors, which see only one file: in one that is laid over others, null removes what they say."""
+    for field in schema["properties"].values():
+        kinds = field.pop("anyOf", None) or [{"type": field.pop("type")}]
+        field["anyOf"] = [*kinds, {"type": "null"}]
+
 
 CueTexts = Annotated[Texts, Field(min_length=1)]
 
@@ -17,8 +27,11 @@ class ToolEntry(FileModel):
     """The instructions of one tool; each field is a text, or a list whose items after the first become `- ` lines.
 
     Of `before`, `after`, `next` and `gotcha`, a tool has those that say something: one that is absent or blank prints
-    nothing, and `None required` is a text like any other.
+    nothing, and `None required` is a text like any other. In an agent with `extends`, an entry of a later item of
+    `tools: instructions:` changes that of an earlier one: what it does not give stays, and null removes a text.
     """
+
+    model_config = ConfigDict(json_schema_extra=_or_null)
 
     description: str = Field("", description="what the tool does, in one line, for the search index")
     phrases: Texts = Field((), description="phrases that people or models would search for")
@@ -36,6 +49,8 @@ class ToolEntry(FileModel):
 
 class DescribedEntry(FileModel):
     """A tool that needs no instructions."""
+
+    model_config = ConfigDict(json_schema_extra=_or_null)
 
     description: str = Field("", description="what the tool does, in one line")
     phrases: Texts = Field((), description="phrases that people or models would search for")
@@ -66,6 +81,19 @@ def tool_cards(file: ToolFile, document: Document, source: str) -> list[ToolCard
         for name, entry in file.described.items()
     ]
     return [*_instructed(file, document, source), *described]
+
+
+def laid_over(card: ToolCard, base: ToolCard, given: Collection[str]) -> ToolCard:
+    """A card over that of an earlier item: fields that its entry does not give stay the earlier one's."""
+    below, above = (each.instructions or ToolInstructions() for each in (base, card))
+    cues = {cue: getattr(above if cue in given else below, cue) for cue in CUES}
+    return replace(
+        card,
+        description=card.description if "description" in given else base.description,
+        phrases=card.phrases if "phrases" in given else base.phrases,
+        category=card.category or base.category,
+        instructions=ToolInstructions(**cues) if any(cues.values()) else None,
+    )
 
 
 def _instructed(file: ToolFile, document: Document, source: str) -> list[ToolCard]:

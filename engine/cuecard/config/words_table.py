@@ -254,6 +254,9 @@ WORDS: Final[Mapping[str, Word]] = MappingProxyType(
         ),
         "results.lines": Word("\n[... {count} lines left out ...]\n", "{count} lines were left out", "count!"),
         "results.tokens": Word("\n[... {count} tokens left out ...]\n", "{count} tokens were left out", "count!"),
+        "results.media": Word(
+            "[{kind}: not shown as text]", "a picture or a file in a result: {kind}, such as image/png", "kind"
+        ),
         "marks.between": Word(", ", "the separator between the items of a list", rules=OPTIONAL, least=1),
         "marks.more": Word(", ...", "the end of a list that was shortened", rules=OPTIONAL),
         "marks.thousands": Word(",", "the thousands separator", rules=OPTIONAL),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from typing import Literal, Protocol
 
 from cuecard.model.storage import LATER
@@ -218,6 +218,8 @@ class RenderedResult:
         unit: the unit of both: `characters`, `lines` or `tokens`.
         trust: how often each kind of hostile text was neutralised.
         diagnostics: problems that did not stop it, such as a template that does not fit this result.
+        media: the pictures and files in the result, as the tool wrote them, which the text marks: to be sent beside it
+            where the model takes them.
     """
 
     text: str
@@ -230,7 +232,9 @@ class RenderedResult:
     unit: str = "characters"
     trust: Mapping[str, int] = field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
+    media: tuple[Json, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
-        """Plain JSON."""
-        return {**asdict(self), "trust": dict(self.trust), "diagnostics": [asdict(each) for each in self.diagnostics]}
+        """Plain JSON; of pictures and files only their number, since whoever sent the result has them."""
+        flat = {**asdict(replace(self, media=())), "media": len(self.media)}
+        return {**flat, "trust": dict(self.trust), "diagnostics": [asdict(each) for each in self.diagnostics]}

@@ -123,9 +123,7 @@ def _headings(agent: Agent, call: Call) -> dict[str, tuple[Leads, str]]:
 
 
 def _protocols(change: _Change) -> Iterator[tuple[str, str]]:
-    """The text of the sections with protocols: of those that only contain protocols, if there are any, otherwise of
-    all.
-    """
+    """The text of the sections with protocols: of those that contain nothing else, if there are any."""
     agent, call, new, probe = change.request.agent, change.call, change.new, change.probe
     holding = slots(agent, call)
     alone = [section for section in holding if section.reads == {PROTOCOLS}]

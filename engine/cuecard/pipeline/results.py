@@ -13,8 +13,9 @@ from cuecard.config.results_spec import LengthUnit
 from cuecard.config.values import fill, value_at
 from cuecard.errors import CuecardError
 from cuecard.model import CountTokens, Diagnostic, Json, RenderedResult, ToolResult
+from cuecard.sources.result_media import without_media
 from cuecard.sources.result_values import fields_of, unwrapped
-from cuecard.template import Trusted, clean
+from cuecard.template import Trusted, clean, without_controls
 from cuecard.template.guards.gate import PromptGate
 from cuecard.template.guards.marks import marked
 
@@ -78,10 +79,14 @@ def render_result(agent: Agent, result: ToolResult, count: CountTokens) -> Rende
 
     Results of the search tool are never changed, because their structure is read again.
     """
-    form = form_of(agent.results, result.tool) if result.tool != agent.search_tool else None
-    if form is None:
+    if result.tool == agent.search_tool:
         return RenderedResult(result_text(result.result), result.tool, result.call_id)
-    said, notes = _cleaned(result.result)
+    words = agent.spec.words.results
+    said, media = without_media(result.result, lambda kind: fill(words.media, {"kind": without_controls(kind)}))
+    form = form_of(agent.results, result.tool)
+    if form is None:
+        return RenderedResult(result_text(said), result.tool, result.call_id, media=media)
+    said, notes = _cleaned(said)
     content, path = _content(said, form.spec.field)
     cut = _cut(content, form, agent, count)
     shown = _shown(content, cut, form, agent)
@@ -101,6 +106,7 @@ def render_result(agent: Agent, result: ToolResult, count: CountTokens) -> Rende
     made = RenderedResult(
         result_text(text), result.tool, result.call_id, form.name, form.source, trust=trust, diagnostics=notes
     )
+    made = replace(made, media=media) if media else made
     return replace(made, left_out=cut.left_out, whole=cut.whole, unit=form.spec.unit) if form.spec.limits else made
 
 

@@ -135,6 +135,7 @@ class RenderedResultShape(Shape):
     unit: str
     trust: dict[str, int] = Field(description="how often each kind of hostile text was neutralised")
     diagnostics: list[DiagnosticShape]
+    media: int = Field(description="how many pictures and files the text marks; send them beside it where possible")
 
 
 class PreparedCall(SparseShape):

@@ -170,7 +170,7 @@ def _pinned(agent: ServedAgent, state: ConversationState | None) -> tuple[Engine
 def _rendered(chat: Conversation, asked: PrepareCall | PrepareStep) -> list[Json]:
     """`RenderedResultShape`s; for a result without a template, the client has the text."""
     made = map(chat.render_result, to_results(asked.results))
-    return [{"at": at, **each.to_json()} for at, each in enumerate(made) if each.rule]
+    return [{"at": at, **each.to_json()} for at, each in enumerate(made) if each.rule or each.media]
 
 
 def _turn(body: TurnBody) -> Turn:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cuecard.agent import build_agent
-from cuecard.agent.checks.tools import definitions_in
+from cuecard.agent.checks.tool_texts import definitions_in
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.turn_file import TurnFile, to_turn
 from cuecard.engine import Engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from cuecard.agent.checks.tools import TODO
+from cuecard.agent.checks.tool_texts import TODO
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.file_kinds import kind_of
 from cuecard.config.values import is_tool_name

@@ -84,7 +84,7 @@ def _told(
         return message
     value = list(said) if parts else said
     result = render(ToolResult(tool, value, message.tool_call_id, is_error=message.status == "error"))
-    return message.model_copy(update={"content": result.text}) if result.rule else message
+    return message.model_copy(update={"content": result.text}) if result.rule or result.media else message
 
 
 def refusing(messages: Sequence[BaseMessage], refusal: Callable[[str], str | None]) -> tuple[list[BaseMessage], bool]:

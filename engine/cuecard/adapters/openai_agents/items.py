@@ -138,7 +138,7 @@ def with_results(
             return item
         said = _value(given.get(call), said_in(item.get("output")))
         result = render(ToolResult(tools[call], said, call, is_error=call in failed))
-        return {**item, "output": result.text} if result.rule else item
+        return {**item, "output": result.text} if result.rule or result.media else item
 
     return [told(item) for item in items]
 

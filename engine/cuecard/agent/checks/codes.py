@@ -38,6 +38,7 @@ CODES: Mapping[str, str] = {
     "unknown-tool": "A name that no tool has: in `core`, `visibility`, `access` and gates an error, else a warning.",
     "unfinished-tool": "A tool with a text that still begins with `TODO`, the placeholder of `cuecard tools add`.",
     "found-by-name": "A tool without `description` and `phrases`, of which a search reads little but the name.",
+    "tool-text": "A text of a tool with a placeholder, with a tag that is not closed or not its own, or very long.",
     "no-instructions": "An entry under `tools:` without `before`, `after`, `next` and `gotcha`.",
     "duplicate-tool": "A tool with instructions in two places, or of the same name in two sources.",
     "nothing-to-find": "A search tool, or a setting of it, where every tool is active from the start.",

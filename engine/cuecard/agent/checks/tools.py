@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from cuecard.agent.checks.inputs import Use
-from cuecard.catalogue.catalogue import definition_text
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.catalogue_file import read_catalogue
-from cuecard.config.documents.document import Document, Path, problem_at
+from cuecard.config.documents.document import Document, Path
 from cuecard.config.documents.sources import SourceText
-from cuecard.config.tools_spec import CUES
 from cuecard.config.values import is_pattern
-from cuecard.errors import DidYouMean, Problem, Span, SpecError, did_you_mean
-from cuecard.model import CountTokens, ToolCard
+from cuecard.errors import DidYouMean, Problem, did_you_mean
 from cuecard.sources.gates import named_in_gates, unknown_in_gates, unknown_in_visibility
 from cuecard.template.rules import TOOL
 
@@ -107,81 +103,3 @@ def _siblings(paths: Sequence[str]) -> Iterable[set[str]]:
         for depth, part in enumerate(parts):
             found.setdefault(parts[:depth], set()).add(part)
     return found.values()
-
-
-TODO = "TODO"
-"""The beginning of a text that is still to be written."""
-
-
-def check_unfinished(cards: Iterable[ToolCard], files: Sequence[SourceText]) -> Iterator[Problem]:
-    """A warning for each tool with a text that still begins with TODO, which the model would read."""
-    known = {name: file for file in files if TODO in file.text for name in (file.name, file.path)}
-    for card in cards if known else ():
-        told = card.instructions
-        texts: dict[str, str] = {"description": card.description}
-        texts |= {cue: getattr(told, cue) for cue in CUES if told}
-        waiting = [key for key, text in texts.items() if text.lstrip().startswith(TODO)]
-        if waiting and (entry := _entry(card, known)):
-            message = f"`{card.name}` has unfinished texts: {', '.join(waiting)}"
-            hint = "models read these texts: write them, or leave out those that would say nothing"
-            yield problem_at(*entry, "unfinished-tool", message, hint, severity="warning")
-
-
-def check_findable(cards: Iterable[ToolCard], spec: AgentFile, files: Sequence[SourceText]) -> Iterator[Problem]:
-    """A warning for each tool of which a search reads little but the name."""
-    if spec.delivery == "frozen":
-        return
-    core = [spec.tools.search.tool, *spec.tools.core]
-    known = {name: file for file in files for name in (file.name, file.path)}
-    for card in cards:
-        said = card.description.strip() or any(map(str.strip, card.phrases)) or card.input_schema
-        if said or any(fnmatchcase(card.name, each) for each in core):
-            continue
-        if at := _entry(card, known):
-            message = f"`{card.name}` can be found by its name only: it has no description and no phrases"
-            hint = "say what it does in `description`, and in `phrases` how users ask for it"
-            yield problem_at(*at, "found-by-name", message, hint, severity="warning")
-
-
-LARGE_DEFINITION = 2_000
-"""Tokens of a definition from which on `cuecard check` warns: four times what a tool of a large API has on average."""
-
-
-def definitions_in(source: SourceText) -> dict[str, str]:
-    """The definitions of tools in a file of `cuecard tools import`, as JSON by name; none if it is not one."""
-    try:
-        cards = read_catalogue(source.text, source.name)
-    except SpecError:  # the next import reports it
-        return {}
-    return {each.name: definition_text(each.name, each.description, each.input_schema) for each in cards}
-
-
-def check_definitions(
-    cards: Iterable[ToolCard], files: Sequence[SourceText], definitions: Mapping[str, str], count: CountTokens
-) -> Iterator[Problem]:
-    """A warning for each tool whose definition is large, at its entry.
-
-    Args:
-        cards: the tools.
-        files: the files of their entries.
-        definitions: their definitions as JSON, as far as they are known.
-        count: how tokens are counted.
-    """
-    known = {name: file for file in files for name in (file.name, file.path)}
-    for card in cards if definitions else ():
-        text = definitions.get(card.name, "")
-        tokens = count(text) if len(text.encode()) > LARGE_DEFINITION else 0  # no token is shorter than a byte
-        if tokens > LARGE_DEFINITION and (entry := _entry(card, known)):
-            message = f"the definition of `{card.name}` takes {tokens:,} tokens of each request that can call it"
-            hint = f"`cuecard tools show AGENT {card.name}` names its largest properties: leave out what nobody needs"
-            yield problem_at(*entry, "large-definition", message, hint, severity="warning")
-
-
-def _entry(card: ToolCard, known: Mapping[str, SourceText]) -> tuple[str, str, Span] | None:
-    """The file of a tool's entry, its text and the place in it; None if another source has told of the tool."""
-    place, _, line = card.source.rpartition(":")
-    if place not in known:
-        return None
-    file, at = known[place], int(line)
-    row = file.text.split("\n")[at - 1]
-    return file.name, file.text, Span(at, len(row) - len(row.lstrip()) + 1, len(card.name))

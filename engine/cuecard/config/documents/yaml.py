@@ -7,9 +7,10 @@ nested brackets never reach recursive code.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
-from cuecard.config.documents.document import Document, Path, problem_at
+from cuecard.config.documents.document import Document, Path, lines_of, problem_at
 from cuecard.config.documents.yaml_events import Event, pure_events, quick_events
 from cuecard.config.documents.yaml_values import MAX_BITS, build, span_of
 from cuecard.errors import InputError, Problem, Span, SpecError
@@ -133,27 +134,75 @@ def _document(events: Iterable[Event], text: str, name: str) -> Document:
         raise SpecError(
             problem_at(name, text, span, "yaml-root", f"the file contains a {kind}", "write a mapping: `key: value`")
         )
-    return build(written, text, name)
+    document = build(written, text, name)
+    for path, span in document.keys.items() if _ODD.search(text) else ():
+        line = lines_of(text)[span.line - 1]
+        if path and _ODD.match(str(path[-1])) and _ODD.match(line):
+            raise SpecError(problem_at(name, text, *_odd_indent(line, span.line)))
+    return document
 
 
 def syntax_problem(error: Exception, text: str, name: str) -> Problem:
     """What a reader of YAML says of a malformed text, at its place."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    message = getattr(error, "problem", None) or "the YAML cannot be parsed"
+    message = str(getattr(error, "problem", None) or "the YAML cannot be parsed")
+    lines = lines_of(text)
     # ruamel gives no place when its own check fails, as for `%YAML 1.0`; a directive, if there is one, is the cause.
-    lines = enumerate(text.split("\n"), 1)
-    span = Span(next((number for number, line in lines if line.startswith("%")), 1), 1)
+    span = Span(next((number for number, line in enumerate(lines, 1) if line.startswith("%")), 1), 1)
     span = Span(mark.line + 1, mark.column + 1) if mark else span
-    return problem_at(name, text, span, "yaml-syntax", str(message), _syntax_hint(str(message), text, span))
+    if odd := next((_odd_indent(line, at) for at, line in enumerate(lines[: span.line], 1) if _ODD.match(line)), None):
+        return problem_at(name, text, *odd)
+    if "quoted scalar" in str(getattr(error, "context", "")) and (opened := getattr(error, "context_mark", None)):
+        span = Span(opened.line + 1, opened.column + 1)
+        return problem_at(name, text, span, "yaml-syntax", "a quote opens here and is never closed", _CLOSE)
+    if "expected <block end>" in message and (unclosed := _unclosed(lines[: span.line - 1])):
+        told = f"a quote opens here and is closed only on line {span.line}, or later"
+        return problem_at(name, text, unclosed, "yaml-syntax", told, _CLOSE)
+    return problem_at(name, text, span, "yaml-syntax", message, _syntax_hint(message, lines, span))
 
 
-def _syntax_hint(message: str, text: str, span: Span) -> str:
-    lines = text.splitlines()
+_ODD = re.compile(r"[ \t]*([\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+)")
+_CLOSE = "close it on its line, or write the text as a block: `|`"
+_OPENS = re.compile(r"^[^#]*?(?:^|[:\-,\[{])\s+([\"'])")
+_CURLY = re.compile(r"(?:^|[:\-,\[{])\s*[\u2018-\u201f\u00ab\u00bb]")
+
+
+def _odd_indent(line: str, at: int) -> tuple[Span, str, str, str]:
+    start = len(line) - len(line.lstrip(" \t"))
+    message = f"the line is indented with U+{ord(line[start]):04X}, which looks like a space and is none"
+    return Span(at, start + 1), "yaml-syntax", message, "replace it by spaces: it often comes from a word processor"
+
+
+def _unclosed(lines: Sequence[str]) -> Span | None:
+    """The last quote that opens a text and is not closed on its line."""
+    for number in range(len(lines), 0, -1):
+        opens = _OPENS.match(lines[number - 1])
+        if opens and opens[1] not in lines[number - 1][opens.end() :]:
+            return Span(number, opens.end())
+    return None
+
+
+def _syntax_hint(message: str, lines: Sequence[str], span: Span) -> str:
     line = lines[span.line - 1] if span.line <= len(lines) else ""
+    before = line[: span.column - 1]
     if "\t" in line[: span.column]:
         return "indent with spaces, not tabs"
+    if _CURLY.search(line):
+        return "YAML knows straight quotes alone: write \" or ' in place of the curly ones"
+    own, others, misplaced = _indents(lines, span.line)
     if "mapping values are not allowed" in message:
+        if misplaced and re.fullmatch(r"[\w.*\"'-]+", before.strip()):
+            return f"indent the line by {others} spaces, as the one above, which has its value already; it has {own}"
         return "quote a text that contains `: `"
-    if "cannot start any token" in message:
-        return "quote a text that begins with this character"
-    return "check indentation, quotes and brackets"
+    if "expected <block end>" in message and span.column == own + 1:
+        return f"the line is indented by {own} spaces, and no line above that it could belong to is"
+    begins = "cannot start any token" in message
+    return "quote a text that begins with this character" if begins else "check indentation, quotes and brackets"
+
+
+def _indents(lines: Sequence[str], number: int) -> tuple[int, int, bool]:
+    """The spaces before a line and before the one above, and whether it is deeper than one that has a value."""
+    line = lines[number - 1] if number <= len(lines) else ""
+    above = next((each for each in reversed(lines[: number - 1]) if each.strip()), "")
+    own, others = (len(each) - len(each.lstrip(" ")) for each in (line, above))
+    return own, others, own > others and ": " in above
