@@ -50,7 +50,7 @@ from cuecard.adapters.adk.requests import (
 )
 from cuecard.adapters.adk.texts import SessionRecord
 from cuecard.adapters.conversations import anew, answered_step, found_so_far, in_doubt, made_by, search
-from cuecard.adapters.host import AnyEngine, EngineDoor, HostTool, ToolErrors, told_error
+from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, HostTool, ToolErrors, told_error
 from cuecard.adapters.one_turn import ends_with_turn, inputs_now
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -266,7 +266,7 @@ class Cuecard(BasePlugin):
         engine.take_over(talk.chat, None if begun or not goes_on else talk.before)
         if call is None or not begun:
             talk.before = talk.chat.state
-            turn = chosen.turn(self._known(context, request, engine))
+            turn = self._known(context, request, chosen)
             call = talk.chat.user(turn if talk.lost is None else anew(turn, talk.lost, engine), results)
             talk.lost = None
             if self.on_call:
@@ -293,11 +293,11 @@ class Cuecard(BasePlugin):
     def _said(self, context: CallbackContext) -> Turn:
         return self.turn if isinstance(self.turn, Turn) else self.turn(context) if self.turn else Turn()
 
-    def _known(self, context: CallbackContext, request: LlmRequest, engine: Engine) -> Turn:
+    def _known(self, context: CallbackContext, request: LlmRequest, chosen: Chosen) -> Turn:
         """The turn with what the request shows: its model, its tools, and what can be done with its contents."""
-        turn = self._said(context)
+        turn = chosen.turn(self._said(context))
         there = dict.fromkeys((*request.tools_dict, self.search_tool.name))
-        tools = tuple(name for name in there if name in engine.tools)
+        tools = tuple(name for name in there if name in chosen.engine.tools)
         return replace(
             turn,
             model=turn.model or request.model or "",
