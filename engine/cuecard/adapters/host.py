@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
@@ -53,6 +53,22 @@ class HostTool:
         """What a search reads of it."""
         schema = {"type": "object", "properties": {name: {} for name in self.parameters}} if self.parameters else {}
         return ToolCard(self.name, self.description, schema)
+
+
+class HostTools:
+    """What tools say of themselves; of the last list it is kept, since schemas are slow to make."""
+
+    def __init__(self, describe: Callable[[Any], HostTool]) -> None:
+        self._describe = describe
+        self._last: tuple[list[Any], tuple[HostTool, ...]] = ([], ())
+
+    def of(self, tools: Sequence[Any]) -> tuple[HostTool, ...]:
+        """That of these tools."""
+        given, known = self._last
+        if [*map(id, tools)] != [*map(id, given)]:
+            known = tuple(map(self._describe, tools))
+            self._last = list(tools), known
+        return known
 
 
 @dataclass(frozen=True, slots=True)

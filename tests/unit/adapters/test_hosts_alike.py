@@ -12,7 +12,7 @@ import pytest
 from cuecard import Engine, InputError, Pins, Turn, watch
 from cuecard.adapters.conversations import search
 from cuecard.adapters.host import EngineDoor, HostTool
-from unit.adapters.alike import HOSTS, Host, shop
+from unit.adapters.alike import HOSTS, Host, PydanticAi, shop
 from unit.adapters.model_server import Calls
 from unit.watch.demo import QUICK
 
@@ -255,3 +255,20 @@ def test_what_is_only_missing_is_in_the_manifest_without_a_warning(tmp_path: Pat
 
     assert [each.message for each in told] == ["entry `refund_order` has no tool"]
     assert door.choose(tools=[HostTool("handover")]).turn(Turn(tools=("handover",))).diagnostics == ()
+
+
+@pytest.mark.parametrize("policy", ["next-call", "now"])
+def test_the_message_history_of_pydantic_ai_loses_the_blocks_of_a_state_that_has_gone(follow: Any, policy: str) -> None:
+    agent, source = follow(policy)
+    host = PydanticAi(source, [handover], [FIND, [("handover", {})], [], []])
+
+    host.say("hello")
+    assert "Ask for a clear yes." in str(host.history)
+    entries = agent.path.with_name("tools.yaml")
+    entries.write_text(entries.read_text().replace("Ask for a clear yes.", "Ask twice."))
+    agent.edit()
+    host.say("and now?")
+
+    held = [part for message in host.history for part in message.parts if part.part_kind == "system-prompt"]
+    assert "Ask for a clear yes." not in str(held)
+    assert str(held).count("Ask twice.") == 1

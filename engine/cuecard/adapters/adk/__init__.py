@@ -61,6 +61,9 @@ from cuecard.model.boundary import checked
 TurnSource: TypeAlias = Turn | Callable[[CallbackContext], Turn]
 """What the host knows of a message: the same for all, or made from ADK's context (such as its state)."""
 
+_OWN = frozenset({"transfer_to_agent", "set_model_response"})
+"""Tools of ADK itself."""
+
 _KEPT = 1024
 """How many conversations a process keeps at hand between two requests; the others are read from the session."""
 
@@ -90,7 +93,7 @@ def _described(request: LlmRequest) -> list[HostTool]:
         if isinstance(tool, types.Tool)
         for each in tool.function_declarations or ()
     ]
-    return [HostTool.of(each.name or "", each.description, _schema_of(each)) for each in declared]
+    return [HostTool.of(t.name or "", t.description, _schema_of(t)) for t in declared if t.name not in _OWN]
 
 
 def _schema_of(declaration: types.FunctionDeclaration) -> Any:

@@ -36,7 +36,7 @@ from typing import Any
 
 from cuecard.adapters.bodies import is_offered
 from cuecard.adapters.conversations import Stored, Thread, Threads, ThreadTexts, anew, made_by
-from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, ToolErrors, refused_limit, told_error
+from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, HostTools, ToolErrors, refused_limit, told_error
 from cuecard.adapters.langgraph.messages import (
     ends_that_stay,
     holds_all,
@@ -60,9 +60,9 @@ from cuecard.adapters.langgraph.models import (
 from cuecard.adapters.langgraph.tools import (
     AnyTool,
     DeferredTools,
-    DescribedTools,
     OrderedTools,
     active_only,
+    described,
     name_of,
     revealing,
     rough,
@@ -146,7 +146,7 @@ class Cuecard:
     _threads: Threads = field(init=False, repr=False)
     _profiles: dict[tuple[str, str], ModelProfile] = field(init=False, repr=False, default_factory=dict)
     _deferred: DeferredTools = field(init=False, repr=False, default_factory=DeferredTools)
-    _told: DescribedTools = field(init=False, repr=False, default_factory=DescribedTools)
+    _told: HostTools = field(init=False, repr=False, default_factory=lambda: HostTools(described))
     _ordered: OrderedTools = field(init=False, repr=False, default_factory=OrderedTools)
 
     def __post_init__(self) -> None:

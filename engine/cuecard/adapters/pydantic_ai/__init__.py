@@ -73,6 +73,9 @@ ConversationSource: TypeAlias = Conversation | Callable[[RunContext[Any]], Conve
 
 _OUTSIDE = "Cuecard works inside a run: pass it to Agent(capabilities=[...])"
 
+_OWN = frozenset({"search_tools", "load_capability"})
+"""Tools of pydantic-ai itself."""
+
 OnCall: TypeAlias = Callable[[Call], None]
 """Told of every prepared call."""
 
@@ -279,8 +282,9 @@ class Cuecard(AbstractCapability[Any]):
         if chat is None or not isinstance(self.turn, Turn):
             raise RuntimeError(_OUTSIDE)
         parameters, running = request.model_request_parameters, chat.call if started else None
-        tools = [HostTool.of(t.name, t.description, t.parameters_json_schema) for t in parameters.function_tools]
-        tools += [HostTool(tool.name) for tool in parameters.output_tools]
+        given, known = parameters.function_tools, self._engine.tools
+        tools = [HostTool.of(t.name, t.description, t.parameters_json_schema) for t in given if t.name not in _OWN]
+        tools += [HostTool(tool.name) for tool in parameters.output_tools if tool.name in known]
         chosen = self._door.choose(previous=chat.call, call=running, tools=tools)
         goes_on = running is not None and made_by(running, chosen.engine)
         if not goes_on:

@@ -19,10 +19,8 @@ from cuecard.records import dataclass
 
 def _distinct(entries: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
     """Two entries with the same path would repeat a text; two with the same name could not be told apart."""
-    for what, words in (
-        ("name", [e.title for e in entries]),
-        ("path", [p for e in entries for p in {*e.path, *e.glob}]),
-    ):
+    names, paths = [e.title for e in entries], [p for e in entries for p in {*e.path, *e.glob}]
+    for what, words in (("name", names), ("path", paths)):
         twice = sorted({word for word in words if words.count(word) > 1})
         if twice:
             context = {"listed": ", ".join(f"`{word}`" for word in twice), "what": what}
