@@ -29,6 +29,7 @@ def name_of(tool: AnyTool) -> str:
 
 
 def described(tool: AnyTool) -> HostTool:
+    """What a tool says of itself."""
     if not isinstance(tool, dict):
         return HostTool(tool.name, tool.description, tuple(tool.args))
     function = tool.get("function")
