@@ -15,7 +15,7 @@ from pydantic_core import ArgsKwargs
 
 from cuecard.adapters.bodies import Body, Form
 from cuecard.adapters.function_tools import AnyFunction, definitions, function_tools, plain_value, search_card
-from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, ToolErrors, error_text, refused_limit
+from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, HostTool, ToolErrors, error_text, refused_limit
 from cuecard.config.values import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -85,7 +85,8 @@ class Functions:
             previous: the conversation's previous call; None for a new conversation.
             call: the running call; None at its start.
         """
-        chosen, served = self._door.choose(previous=previous, call=call), copy(self)
+        tools = [HostTool(name) for name in self._adapters]
+        chosen, served = self._door.choose(previous=previous, call=call, tools=tools), copy(self)
         vars(served).update(_chosen=replace(chosen, engine=self._with_tools(chosen.engine)))
         return served
 
@@ -95,8 +96,8 @@ class Functions:
 
     def turn(self, turn: Turn | None = None) -> Turn:
         """The turn with these tools, if it names none, and what the manifest records of the choice of the engine."""
-        said = turn or Turn()
-        return self._chosen.turn(replace(said, tools=self.names) if said.tools is None else said)
+        said = self._chosen.turn(turn or Turn())
+        return replace(said, tools=self.names) if said.tools is None else said
 
     def _with_tools(self, engine: Engine) -> Engine:
         """The engine with the functions; the last ones are kept, since each has an index of its own."""

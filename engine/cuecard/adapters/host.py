@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from threading import Lock
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -12,8 +14,8 @@ from cuecard.catalogue.search import wrong_limit
 from cuecard.config.words_spec import WordsSpec
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.errors import CuecardError, InputError
-from cuecard.model import Call, ToolCard, Turn
+from cuecard.errors import CuecardError, InputError, Problem, closest
+from cuecard.model import Call, Diagnostic, ToolCard, Turn
 
 
 @runtime_checkable
@@ -53,6 +55,22 @@ class HostTool:
         return ToolCard(self.name, self.description, schema)
 
 
+class HostTools:
+    """What tools say of themselves; of the last list it is kept, since schemas are slow to make."""
+
+    def __init__(self, describe: Callable[[Any], HostTool]) -> None:
+        self._describe = describe
+        self._last: tuple[list[Any], tuple[HostTool, ...]] = ([], ())
+
+    def of(self, tools: Sequence[Any]) -> tuple[HostTool, ...]:
+        """That of these tools."""
+        given, known = self._last
+        if [*map(id, tools)] != [*map(id, given)]:
+            known = tuple(map(self._describe, tools))
+            self._last = list(tools), known
+        return known
+
+
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """The engine that serves a call.
@@ -76,6 +94,7 @@ class EngineDoor:
     def __init__(self, source: AnyEngine) -> None:
         self._source = source
         self._known: OrderedDict[tuple[int, tuple[HostTool, ...]], tuple[Engine, Engine]] = OrderedDict()
+        self._warned: set[str] = set()
         self._lock = Lock()
 
     @property
@@ -89,7 +108,12 @@ class EngineDoor:
         return self._source if isinstance(self._source, Engine) else self._source.current
 
     def choose(
-        self, *, previous: Call | None = None, call: Call | None = None, tools: Iterable[HostTool] = ()
+        self,
+        *,
+        previous: Call | None = None,
+        call: Call | None = None,
+        tools: Iterable[HostTool] = (),
+        whole: bool = True,
     ) -> Chosen:
         """The engine for the next call of a conversation, or for the next step of its running call.
 
@@ -97,17 +121,46 @@ class EngineDoor:
             previous: the call before; None for a new conversation.
             call: the running call.
             tools: the tools that the host has.
+            whole: whether it has no others.
         """
+        tools, mark = tuple(tools), _as_it_is
         if isinstance(self._source, Engine):
-            return Chosen(self._knowing(self._source, tools), lambda turn: turn)
-        served = self._source.serve(previous=previous, call=call)
-        return Chosen(self._knowing(served.engine, tools), served.turn)
+            engine = self._source
+        else:
+            served = self._source.serve(previous=previous, call=call)
+            engine, mark = served.engine, served.turn
+        matched = partial(self._matched, engine, frozenset(each.name for each in tools), previous is None and whole)
+        return Chosen(self._knowing(engine, tools), lambda turn: matched(mark(turn)))
 
-    def take(self, chat: Conversation, *, call: Call | None = None, tools: Iterable[HostTool] = ()) -> Chosen:
+    def take(
+        self, chat: Conversation, *, call: Call | None = None, tools: Iterable[HostTool] = (), whole: bool = True
+    ) -> Chosen:
         """The same for a conversation, which is that engine's from now on; `call` is its running one, if it goes on."""
-        chosen = self.choose(previous=chat.call, call=call, tools=tools)
+        chosen = self.choose(previous=chat.call, call=call, tools=tools, whole=whole)
         chosen.engine.take_over(chat)
         return chosen
+
+    def _matched(self, engine: Engine, names: Collection[str], first: bool, turn: Turn) -> Turn:  # noqa: FBT001 - one of four
+        """The turn of a conversation's first call, which tells of entries without a tool and tools without an entry.
+
+        Where the turn names the tools, the host has said which of them exist.
+
+        Raises:
+            InputError: with what does not match, where the agent file refuses that.
+        """
+        if not (first and names) or turn.tools is not None:
+            return turn
+        entries, strangers = _unmatched(engine, names)
+        if not entries and not strangers:
+            return turn
+        told = "; ".join((*entries, *strangers))
+        if engine.agent.spec.tools.unmatched == "refuse":
+            hint = "give both one name; or write `unmatched: warn` under `tools` in the agent file"
+            raise InputError(Problem("unmatched-tool", told, hint, "tools"))
+        if entries and strangers and told not in self._warned:
+            self._warned.add(told)
+            warnings.warn(f"agent `{engine.name}`: {told}", stacklevel=2)
+        return replace(turn, diagnostics=(*turn.diagnostics, Diagnostic("unmatched_tools", told)))
 
     def _knowing(self, engine: Engine, tools: Iterable[HostTool]) -> Engine:
         """The engine, whose searches read what its own files leave open."""
@@ -123,6 +176,33 @@ class EngineDoor:
             while len(self._known) > _KNOWN:
                 self._known.popitem(last=False)
         return known
+
+
+_NAMED = 5
+"""How many names are told of entries without a tool, and of tools without an entry."""
+
+
+def _as_it_is(turn: Turn) -> Turn:
+    return turn
+
+
+def _unmatched(engine: Engine, names: Collection[str]) -> tuple[list[str], list[str]]:
+    """What is told of entries without a tool, and of tools without an entry, near misses first."""
+    known = engine.tools.keys() | {engine.search_tool}
+    strangers = [name for name in sorted(names) if name not in known]
+    alone = [name for name in engine.tools if name not in names and name != engine.search_tool]
+    meant = {name: closest(name, strangers) for name in alone} if strangers else {}
+    near = dict.fromkeys(filter(None, meant.values()))
+    alone.sort(key=lambda name: not meant.get(name))
+    entries = [
+        f"entry `{name}` has no tool" + (f"; did you mean `{meant[name]}`?" if meant.get(name) else "")
+        for name in alone[:_NAMED]
+    ]
+    entries += [f"{len(alone) - _NAMED} more entries have no tool"] if len(alone) > _NAMED else []
+    others = list(dict.fromkeys((*near, *strangers)))
+    listed = ", ".join(f"`{name}`" for name in others[:_NAMED])
+    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    return entries, [f"no entry for the tool{'s' if len(others) > 1 else ''} {listed}{more}"] if others else []
 
 
 def _tells(tool: HostTool, engine: Engine) -> bool:

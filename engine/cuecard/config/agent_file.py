@@ -65,6 +65,11 @@ class ToolsSpec(FileModel):
         description="tools that are active from the first step: their names, and patterns such as `calendar_*`, which "
         "also match tools that come with a tool server or a turn; `all` for every tool, so that there is no search",
     )
+    unmatched: Literal["warn", "refuse"] = Field(
+        "warn",
+        description="what becomes of an entry without a tool of the host, or a tool without an entry, where a host's "
+        "tools are known: the manifest says so, with a warning where there are both; or the call is refused",
+    )
     search: SearchSpec = Field(SearchSpec.usual(), description="the search tool")
     cues: CuesSpec = Field(CuesSpec.usual(), description="when each part of a tool's instructions reaches the model")
     ahead: AheadSpec | None = Field(

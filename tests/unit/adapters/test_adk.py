@@ -452,6 +452,7 @@ def test_the_turn_may_be_made_from_the_state_of_the_session() -> None:
     assert '"mine" (page-7)' in system(host.sent[0])
 
 
+@pytest.mark.filterwarnings("ignore:agent .* has no tool")
 def test_tools_that_the_catalogue_does_not_know_are_left_to_the_host() -> None:
     def send_email() -> str:
         return "sent"

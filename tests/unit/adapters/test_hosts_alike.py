@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from cuecard import Engine, InputError, Pins, watch
+from cuecard import Engine, InputError, Pins, Turn, watch
 from cuecard.adapters.conversations import search
-from unit.adapters.alike import HOSTS, Host, shop
+from cuecard.adapters.host import EngineDoor, HostTool
+from unit.adapters.alike import HOSTS, Host, PydanticAi, shop
 from unit.adapters.model_server import Calls
 from unit.watch.demo import QUICK
 
@@ -180,8 +181,7 @@ def test_an_edit_within_a_run_arrives_by_the_policy_and_searches_and_calls_go_on
 
     def edit() -> str:
         """Change the files."""
-        changed: str = agent.edit()
-        return changed
+        return str(agent.edit())
 
     host = framework(source, [handover, edit], [[("edit", {})], FIND, [("handover", {})]])
 
@@ -193,3 +193,82 @@ def test_an_edit_within_a_run_arrives_by_the_policy_and_searches_and_calls_go_on
     assert ("You work in" in host.systems[4]) is (policy != "next-conversation")
     assert host.results[3][-1] == host.results[4][-1]
     assert "ok" in host.results[3][-1][1]
+
+
+def refund_order(amount: float) -> str:
+    """Refund an order."""
+    return f"refunded {amount}"
+
+
+def talk(host: Host) -> None:
+    host.say("hello")
+    host.say("and now?")
+
+
+@pytest.mark.parametrize("framework", HOSTS)
+def test_an_entry_without_a_tool_and_a_tool_without_an_entry_are_told_once(
+    framework: type[Host], tmp_path: Path
+) -> None:
+    host = framework(Engine.open(shop(tmp_path, "handover", "refund_oder")), [handover, refund_order], [])
+
+    with pytest.warns(UserWarning, match="entry `refund_oder` has no tool; did you mean `refund_order`") as warned:
+        talk(host)
+
+    (told,) = [diagnostic for diagnostic in host.steps[0].manifest.diagnostics if diagnostic.code == "unmatched_tools"]
+    assert len(warned) == 1
+    assert "no entry for the tool `refund_order`" in told.message
+    assert "`handover`" not in told.message
+
+
+@pytest.mark.parametrize("framework", HOSTS)
+def test_an_agent_file_may_refuse_them(framework: type[Host], tmp_path: Path) -> None:
+    path = shop(tmp_path, "handover", "refund_oder", tools=", unmatched: refuse")
+    host = framework(Engine.open(path), [handover, refund_order], [])
+
+    with pytest.raises(Exception, match="entry `refund_oder` has no tool") as refused:
+        host.say("hello")
+
+    assert InputError in chain(refused.value)
+    assert not host.systems
+
+
+def test_near_misses_are_named_first_and_no_more_than_five_names(tmp_path: Path) -> None:
+    entries = [f"cancel_{letter * 9}" for letter in "abcdefgh"]
+    engine = Engine.open(shop(tmp_path, *entries, "refund_oder"))
+    door = EngineDoor(engine)
+    others = [HostTool(f"zip_{letter * 9}") for letter in "klmnopqr"]
+
+    with pytest.warns(UserWarning, match="refund_oder") as warned:
+        door.choose(tools=[*others, HostTool("refund_order")]).turn(Turn())
+
+    told = str(warned[0].message)
+    assert told.index("refund_oder") < told.index("cancel_")
+    assert (told.count("`cancel_"), told.count("`zip_")) == (4, 4)
+    assert "4 more entries have no tool" in told
+    assert told.endswith("and 4 more")
+
+
+def test_what_is_only_missing_is_in_the_manifest_without_a_warning(tmp_path: Path) -> None:
+    door = EngineDoor(Engine.open(shop(tmp_path, "handover", "refund_order")))
+
+    told = door.choose(tools=[HostTool("handover")]).turn(Turn()).diagnostics
+
+    assert [each.message for each in told] == ["entry `refund_order` has no tool"]
+    assert door.choose(tools=[HostTool("handover")]).turn(Turn(tools=("handover",))).diagnostics == ()
+
+
+@pytest.mark.parametrize("policy", ["next-call", "now"])
+def test_the_message_history_of_pydantic_ai_loses_the_blocks_of_a_state_that_has_gone(follow: Any, policy: str) -> None:
+    agent, source = follow(policy)
+    host = PydanticAi(source, [handover], [FIND, [("handover", {})], [], []])
+
+    host.say("hello")
+    assert "Ask for a clear yes." in str(host.history)
+    entries = agent.path.with_name("tools.yaml")
+    entries.write_text(entries.read_text().replace("Ask for a clear yes.", "Ask twice."))
+    agent.edit()
+    host.say("and now?")
+
+    held = [part for message in host.history for part in message.parts if part.part_kind == "system-prompt"]
+    assert "Ask for a clear yes." not in str(held)
+    assert str(held).count("Ask twice.") == 1

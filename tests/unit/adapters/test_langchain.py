@@ -144,6 +144,7 @@ def test_what_the_agent_itself_says_appears_after_the_prompt() -> None:
     assert model.requests[0][0].text.endswith("</agent>\n\nAnswer in one sentence.")
 
 
+@pytest.mark.filterwarnings("ignore:agent .* has no tool")
 def test_tools_that_the_catalogue_does_not_know_are_left_to_the_host() -> None:
     @tool
     def send_email() -> str:

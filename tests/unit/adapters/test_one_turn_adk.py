@@ -24,6 +24,7 @@ from cuecard.adapters.adk import Cuecard
 from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, OWN, WORDS, check, engine, turn_of
 from unit.adapters.test_adk import Batch, Scripted
 
+pytestmark = pytest.mark.filterwarnings("ignore:agent .* has no tool")  # their one tool has no entry
 RUNTIME = "## Runtime Facts"
 AT: dict[str, Any] = {"app_name": "site", "user_id": "ann", "session_id": "one"}
 

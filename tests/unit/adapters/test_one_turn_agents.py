@@ -25,6 +25,7 @@ from cuecard.adapters.openai_agents import Cuecard
 from unit.adapters.model_server import ToLoopback, model_server
 from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, WORDS, check, engine, turn_of
 
+pytestmark = pytest.mark.filterwarnings("ignore:agent .* has no tool")  # their one tool has no entry
 QUIET = RunConfig(tracing_disabled=True)
 RUNTIME = "## Runtime Facts"
 

@@ -23,6 +23,7 @@ from unit.adapters.graph_models import Model, state_of
 from unit.adapters.model_server import model_server
 from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, OWN, TURNS, WORDS, check, engine, turn_of
 
+pytestmark = pytest.mark.filterwarnings("ignore:agent .* has no tool")  # their one tool has no entry
 THREAD: Any = {"configurable": {"thread_id": "one"}}
 RUNTIME = "## Runtime Facts"
 

@@ -21,6 +21,7 @@ from unit.adapters.model_server import Json, model_server
 from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, WORDS, check, engine, turn_of
 from unit.adapters.test_litellm import CLAUDE, GPT, finished
 
+pytestmark = pytest.mark.filterwarnings("ignore:agent .* has no tool")  # their one tool has no entry
 RUNTIME = "## Runtime Facts"
 LOOK: Json = {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}
 TOOLS = [{"type": "function", "function": LOOK}]

@@ -279,6 +279,7 @@ def test_entities_are_read_out_of_the_parts_that_a_tool_gives() -> None:
     assert chat.memory.entities == (Entity("page", "page-3", "Home"),)
 
 
+@pytest.mark.filterwarnings("ignore:agent .* has no tool")
 def test_tools_that_the_catalogue_does_not_know_are_left_to_the_host() -> None:
     @function_tool
     def send_email() -> str:
@@ -408,6 +409,7 @@ class Deps:
     cuecard: Run
 
 
+@pytest.mark.filterwarnings("ignore:agent .* has no tool")
 def test_a_host_with_a_context_of_its_own_holds_the_run_in_it() -> None:
     asked = []
 

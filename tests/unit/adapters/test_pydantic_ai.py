@@ -160,6 +160,7 @@ def test_under_rewrite_active_tools_are_shown_core_first_and_the_order_grows_at_
 FOUND = ["tool_search", "cms_searchImages", "cms_createPage"]
 
 
+@pytest.mark.filterwarnings("ignore:agent .* has no tool")
 def test_tools_that_the_catalogue_does_not_know_are_left_to_the_host() -> None:
     def send_email() -> str:
         return "sent"
@@ -257,6 +258,7 @@ def test_a_host_may_have_the_model_read_of_it_instead(handling: Any, told: str) 
     assert result.output == "done"
 
 
+@pytest.mark.filterwarnings("ignore:agent .* has no tool")
 def test_a_retry_that_a_tool_asks_for_counts_as_a_failure() -> None:
     asked = [0]
 
@@ -297,6 +299,7 @@ def test_failures_of_an_earlier_run_are_forgiven() -> None:
     assert second.last[-1] == ("cms_listPages", "OSError", True)
 
 
+@pytest.mark.filterwarnings("ignore:agent .* has no tool")
 def test_a_tool_server_that_is_gone_ends_the_run() -> None:
     def gone() -> None:
         raise ToolServerError(Problem("server-died", "the tool server exited"))

@@ -22,6 +22,7 @@ from command_line import main
 from cuecard import CuecardError, Engine, SpecError, Watcher, compare_manifests, watch
 from cuecard.adapters import bedrock
 from cuecard.adapters.anthropic import request
+from cuecard.adapters.functions import Functions
 from cuecard.adapters.one_turn import refuse_kept_history
 from cuecard.agent.checks.codes import CODES
 from cuecard.files.atomic_write import rewrite
@@ -71,6 +72,7 @@ NAMES = {
             wait_for,
             watch,
             Envelopes,
+            Functions,
             open_agents,
             listen,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -17,9 +18,10 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from cms_agent import cms
-from cuecard import Conversation, InputError, Step, ToolCard, ToolResult, Turn
+from cuecard import Conversation, Engine, InputError, Step, ToolCard, ToolResult, Turn, watch
 from cuecard.adapters.function_tools import definitions
 from cuecard.adapters.functions import Functions
+from unit.watch.demo import QUICK
 
 ROOT = Path(__file__).parents[3]
 
@@ -276,3 +278,50 @@ def test_whatever_a_model_calls_is_answered(name: str, arguments: Any) -> None:
     assert result.is_error or name in tools.names
     assert chat.render_result(result).text
     chat.step([result])
+
+
+def helped(tools: Functions, chat: Conversation | None) -> Conversation:
+    """The conversation after a message of the user, as the pages of providers have it."""
+    mine = tools.serve(previous=chat.call if chat else None)
+    made = mine.conversation(chat.state if chat else None)
+    made.user(mine.turn())
+    return made
+
+
+@pytest.mark.parametrize("policy", ["next-conversation", "next-call", "now"])
+def test_functions_follow_the_files_by_the_policy(tmp_path: Path, policy: str) -> None:
+    agent = tmp_path / "agent.yaml"
+    agent.write_text(f"agent: a\nreload: {policy}\ndelivery: append\nsections: [{{id: role, text: You help.}}]\n")
+    with watch(agent, states=tmp_path / "states", pace=QUICK) as watcher:
+        tools = Functions(watcher, [shout])
+        chat = helped(tools, None)
+        first = chat.step().system
+        seen = watcher.status.number
+        agent.write_text(agent.read_text().replace("You help.", "You work."))
+        while watcher.status.number == seen:
+            time.sleep(0.01)
+
+        within = tools.serve(call=chat.call)
+        assert (within.engine.sha256 == watcher.current.sha256) is (policy == "now")
+        assert "shout" in within.engine.tools
+
+        chat = helped(tools, chat)
+        step = chat.step()
+
+    assert (step.system == first) is (policy == "next-conversation")
+    assert ("You work." in step.system) is (policy != "next-conversation")
+    assert step.manifest.configuration.reload == policy
+    assert tools.answer(chat, step, "tool_search", {"query": "aloud"}, "c").result["tools"] == ["shout"]
+
+
+def test_functions_and_entries_are_compared(tmp_path: Path) -> None:
+    (tmp_path / "tools.yaml").write_text("tools: {shuot: {description: Say it aloud, before: Breathe in.}}")
+    (tmp_path / "agent.yaml").write_text(
+        "agent: a\ntools: {instructions: tools.yaml}\nsections: [{id: a, text: '{{{activeProtocols}}}'}]\n"
+    )
+    tools = Functions(Engine.open(tmp_path), [shout]).serve()
+
+    with pytest.warns(UserWarning, match="entry `shuot` has no tool; did you mean `shout`"):
+        turn = tools.turn()
+
+    assert [each.code for each in turn.diagnostics] == ["unmatched_tools"]

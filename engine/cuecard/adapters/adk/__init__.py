@@ -50,7 +50,7 @@ from cuecard.adapters.adk.requests import (
 )
 from cuecard.adapters.adk.texts import SessionRecord
 from cuecard.adapters.conversations import anew, answered_step, found_so_far, in_doubt, made_by, search
-from cuecard.adapters.host import AnyEngine, EngineDoor, HostTool, ToolErrors, told_error
+from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, HostTool, ToolErrors, told_error
 from cuecard.adapters.one_turn import ends_with_turn, inputs_now
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -60,6 +60,9 @@ from cuecard.model.boundary import checked
 
 TurnSource: TypeAlias = Turn | Callable[[CallbackContext], Turn]
 """What the host knows of a message: the same for all, or made from ADK's context (such as its state)."""
+
+_OWN = frozenset({"transfer_to_agent", "set_model_response"})
+"""Tools of ADK itself."""
 
 _KEPT = 1024
 """How many conversations a process keeps at hand between two requests; the others are read from the session."""
@@ -90,7 +93,7 @@ def _described(request: LlmRequest) -> list[HostTool]:
         if isinstance(tool, types.Tool)
         for each in tool.function_declarations or ()
     ]
-    return [HostTool.of(each.name or "", each.description, _schema_of(each)) for each in declared]
+    return [HostTool.of(t.name or "", t.description, _schema_of(t)) for t in declared if t.name not in _OWN]
 
 
 def _schema_of(declaration: types.FunctionDeclaration) -> Any:
@@ -269,7 +272,7 @@ class Cuecard(BasePlugin):
         engine.take_over(talk.chat, None if begun or not goes_on else talk.before)
         if call is None or not begun:
             talk.before = talk.chat.state
-            turn = chosen.turn(self._known(context, request, engine))
+            turn = self._known(context, request, chosen)
             call = talk.chat.user(turn if talk.lost is None else anew(turn, talk.lost, engine), results)
             talk.lost = None
             if self.on_call:
@@ -296,11 +299,11 @@ class Cuecard(BasePlugin):
     def _said(self, context: CallbackContext) -> Turn:
         return self.turn if isinstance(self.turn, Turn) else self.turn(context) if self.turn else Turn()
 
-    def _known(self, context: CallbackContext, request: LlmRequest, engine: Engine) -> Turn:
+    def _known(self, context: CallbackContext, request: LlmRequest, chosen: Chosen) -> Turn:
         """The turn with what the request shows: its model, its tools, and what can be done with its contents."""
-        turn = self._said(context)
+        turn = chosen.turn(self._said(context))
         there = dict.fromkeys((*request.tools_dict, self.search_tool.name))
-        tools = tuple(name for name in there if name in engine.tools)
+        tools = tuple(name for name in there if name in chosen.engine.tools)
         return replace(
             turn,
             model=turn.model or request.model or "",

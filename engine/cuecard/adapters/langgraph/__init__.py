@@ -36,7 +36,7 @@ from typing import Any
 
 from cuecard.adapters.bodies import is_offered
 from cuecard.adapters.conversations import Stored, Thread, Threads, ThreadTexts, anew, made_by
-from cuecard.adapters.host import AnyEngine, EngineDoor, ToolErrors, refused_limit, told_error
+from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, HostTools, ToolErrors, refused_limit, told_error
 from cuecard.adapters.langgraph.messages import (
     ends_that_stay,
     holds_all,
@@ -60,9 +60,9 @@ from cuecard.adapters.langgraph.models import (
 from cuecard.adapters.langgraph.tools import (
     AnyTool,
     DeferredTools,
-    DescribedTools,
     OrderedTools,
     active_only,
+    described,
     name_of,
     revealing,
     rough,
@@ -146,7 +146,7 @@ class Cuecard:
     _threads: Threads = field(init=False, repr=False)
     _profiles: dict[tuple[str, str], ModelProfile] = field(init=False, repr=False, default_factory=dict)
     _deferred: DeferredTools = field(init=False, repr=False, default_factory=DeferredTools)
-    _told: DescribedTools = field(init=False, repr=False, default_factory=DescribedTools)
+    _told: HostTools = field(init=False, repr=False, default_factory=lambda: HostTools(described))
     _ordered: OrderedTools = field(init=False, repr=False, default_factory=OrderedTools)
 
     def __post_init__(self) -> None:
@@ -319,7 +319,7 @@ class Cuecard:
         earlier = _before_last_user(messages)
         if chat.call and (stale or not holds_all(earlier, self._threads.last_step(chat, engine))):
             chat.compacted(before)
-        turn = chosen.turn(self._turn(said, model, tools, engine))
+        turn = self._turn(said, model, tools, chosen)
         call = chat.user(turn if thread.lost is None else anew(turn, thread.lost, engine), tool_results(earlier))
         if self.on_call:
             self.on_call(call)
@@ -328,11 +328,11 @@ class Cuecard:
     def _stored(self, state: Any) -> Any:
         return state.get(self.state_key) if isinstance(state, dict) else getattr(state, self.state_key, None)
 
-    def _turn(self, turn: Callable[[], Turn], model: ModelFacts, tools: Sequence[AnyTool], engine: Engine) -> Turn:
+    def _turn(self, turn: Callable[[], Turn], model: ModelFacts, tools: Sequence[AnyTool], chosen: Chosen) -> Turn:
         """The turn, with the model and the tools that are there, where it says nothing of them."""
-        said = admit(Turn, turn(), "turn")
+        said = chosen.turn(admit(Turn, turn(), "turn"))
         there = (name_of(tool) for tool in tools)
-        exist = tuple(name for name in there if name in engine.tools) if said.tools is None else said.tools
+        exist = tuple(name for name in there if name in chosen.engine.tools) if said.tools is None else said.tools
         return model.named_in(replace(said, tools=exist))
 
 

@@ -28,22 +28,8 @@ def name_of(tool: AnyTool) -> str:
     return str(named or tool.get("type", ""))
 
 
-class DescribedTools:
-    """What tools say of themselves; of the last list it is kept, since schemas are slow to make."""
-
-    def __init__(self) -> None:
-        self._last: tuple[list[AnyTool], tuple[HostTool, ...]] = ([], ())
-
-    def of(self, tools: Sequence[AnyTool]) -> tuple[HostTool, ...]:
-        """That of these tools."""
-        given, known = self._last
-        if [*map(id, tools)] != [*map(id, given)]:
-            known = tuple(map(_described, tools))
-            self._last = list(tools), known
-        return known
-
-
-def _described(tool: AnyTool) -> HostTool:
+def described(tool: AnyTool) -> HostTool:
+    """What a tool says of itself."""
     if not isinstance(tool, dict):
         return HostTool(tool.name, tool.description, tuple(tool.args))
     function = tool.get("function")

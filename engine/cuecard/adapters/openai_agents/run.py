@@ -154,10 +154,11 @@ class Run:
                 provider keeps the history.
         """
         if self.call is None:
-            chosen = (self.door or EngineDoor(self.engine)).take(self.chat, tools=self._described(agent))
+            door, whole = self.door or EngineDoor(self.engine), self._there(agent) is not None
+            chosen = door.take(self.chat, tools=self._described(agent), whole=whole)
             self.engine, self.before = chosen.engine, self.chat.state
-            turn = with_model(self._said(), agent, self.config, self.engine.models)
-            turn = chosen.turn(replace(turn, tools=self._there(agent) if turn.tools is None else turn.tools))
+            turn = with_model(chosen.turn(self._said()), agent, self.config, self.engine.models)
+            turn = replace(turn, tools=self._there(agent) if turn.tools is None else turn.tools)
             if self.kept:
                 delivery = copy(self.chat).user(turn).delivery
                 refuse_kept_history(self.engine.agent, turn, delivery.name)

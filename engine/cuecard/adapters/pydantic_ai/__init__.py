@@ -73,6 +73,9 @@ ConversationSource: TypeAlias = Conversation | Callable[[RunContext[Any]], Conve
 
 _OUTSIDE = "Cuecard works inside a run: pass it to Agent(capabilities=[...])"
 
+_OWN = frozenset({"search_tools", "load_capability"})
+"""Tools of pydantic-ai itself."""
+
 OnCall: TypeAlias = Callable[[Call], None]
 """Told of every prepared call."""
 
@@ -279,7 +282,9 @@ class Cuecard(AbstractCapability[Any]):
         if chat is None or not isinstance(self.turn, Turn):
             raise RuntimeError(_OUTSIDE)
         parameters, running = request.model_request_parameters, chat.call if started else None
-        tools = [HostTool.of(t.name, t.description, t.parameters_json_schema) for t in parameters.function_tools]
+        given, known = parameters.function_tools, self._engine.tools
+        tools = [HostTool.of(t.name, t.description, t.parameters_json_schema) for t in given if t.name not in _OWN]
+        tools += [HostTool(tool.name) for tool in parameters.output_tools if tool.name in known]
         chosen = self._door.choose(previous=chat.call, call=running, tools=tools)
         goes_on = running is not None and made_by(running, chosen.engine)
         if not goes_on:
@@ -304,7 +309,7 @@ class Cuecard(AbstractCapability[Any]):
 
     def _begun(self, turn: Turn, ctx: RunContext[Any], request: ModelRequestContext, chosen: Chosen) -> Call:
         """The call of the run."""
-        chat, engine = self.chat or chosen.engine.conversation(), chosen.engine
+        chat, engine, turn = self.chat or chosen.engine.conversation(), chosen.engine, chosen.turn(turn)
         self.before = chat.state
         if chat.call and not holds_all(ctx.messages, chat.call.prompt.sent):
             chat.compacted()
@@ -313,7 +318,7 @@ class Cuecard(AbstractCapability[Any]):
             parameters = request.model_request_parameters
             there = (tool.name for tool in (*parameters.function_tools, *parameters.output_tools))
             turn = replace(turn, tools=tuple(name for name in there if name in engine.tools))
-        call = chat.user(chosen.turn(turn), tool_results(ctx.messages))
+        call = chat.user(turn, tool_results(ctx.messages))
         check_own(call, engine)
         if self.on_call:
             self.on_call(call)

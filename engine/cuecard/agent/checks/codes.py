@@ -145,6 +145,7 @@ CODES: Mapping[str, str] = {
         "A section that moves with each request (`lifetime: step`), for a model that checks what stands before its "
         "thinking."
     ),
+    "unmatched-tool": "An entry without a tool of the host, or a tool without an entry, under `unmatched: refuse`.",
     "kept-history": "A text of one turn where the provider keeps the history, and takes nothing back.",
     "control-character": "A text of the turn contains NUL, another control character, or a lone surrogate.",
     "unknown-selection": "A profile, a variant or an access that the agent file does not have.",
