@@ -66,6 +66,11 @@ class KnownNames:
                 shortened.setdefault(form, []).append(name)
         return shortened
 
+    @cached_property
+    def marks(self) -> frozenset[str]:
+        """What follows the verb of names that begin with one: `_` as in `add_note`, `A` as in `addNote`."""
+        return frozenset(start[-1] for start in self.starts if start[:-1].lower() in _VERBS).difference("-")
+
     def meant(self, word: str) -> str:
         """The name that a word is a misspelling of; empty when it is none."""
         alike = {name for form in _shortened(word) for name in self._shortened.get(form, ())}
@@ -77,7 +82,8 @@ def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:
 
     A word looks like a tool name when it is misspelt (`cms_getPgae` beside `cms_getPage`) or starts as a known one does
     (`cms_list`, `getUser` beside `getPage`); in `before` and `next`, which name tools, also when it begins with a verb
-    (`publish_page`). The tool's own parameters and their values do not count, nor does text in quotes.
+    (`publish_page`), and in every text where other tools are named that way. The tool's own parameters and their values
+    do not count, nor does text in quotes.
     """
     told = card.instructions
     if told is None:
@@ -109,7 +115,7 @@ def _begins_like_one(word: str, first: str, last: str, known: KnownNames, *, lea
         return True
     # Prose has hyphenated words, too: they can only be tools if tools are named that way.
     is_name = "_" in word or "-" not in word or any(each.endswith("-") for each in known.starts)
-    return leads and first in _VERBS and is_name
+    return (leads or start[-1:] in known.marks) and first in _VERBS and is_name
 
 
 def _compounds(text: str, known: KnownNames) -> Iterator[str]:

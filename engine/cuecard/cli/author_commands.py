@@ -35,6 +35,13 @@ def run_tests(
     prune: Annotated[bool, Option(help="Delete snapshots that no turn uses.")] = False,
     format: Format = "text",
     junit: Annotated[Path | None, Option(metavar="FILE", help="Also write JUnit XML.")] = None,
+    coverage: Annotated[
+        bool, Option(help="Show which tools, sections, conditions and branches of templates no turn reaches.")
+    ] = False,
+    coverage_min: Annotated[
+        float | None,
+        Option(metavar="PERCENT", least=0, help="Exit with 1 when the turns reach less of one of these."),
+    ] = None,
     delivery: DeliveryOption = None,
     json: Json = False,
     allow_code: AllowCode = False,
@@ -43,7 +50,8 @@ def run_tests(
     from cuecard.workbench.testing.command import TestOptions
     from cuecard.workbench.testing.command import test as command
 
-    options = TestOptions(update, prune, "json" if json else format, junit, delivery, allow_code)
+    form = "json" if json else format
+    options = TestOptions(update, prune, form, junit, delivery, allow_code, coverage, coverage_min)
     return command(agent, turns or (), options)
 
 

@@ -174,3 +174,18 @@ def test_the_tools_own_parameters_are_not_unknown_names() -> None:
 
     assert unknown_names(tool, KnownNames.of(KNOWN)) == []
     assert unknown_names(ToolCard("x"), KnownNames.of(KNOWN)) == []
+
+
+@pytest.mark.parametrize(
+    ("known", "text", "expected"),
+    [
+        (("add_note", "search_notes"), "Look with find_notes first", ["find_notes"]),
+        (("addNote", "searchNotes"), "Look with findNotes first", ["findNotes"]),
+        (("add_note", "search_notes"), "Look with findNotes first; set sort_order, see note_title", []),
+        (("cms_addNote", "cms_searchNotes"), "Look with find_notes first", []),
+    ],
+)
+def test_an_old_name_is_reported_in_every_text_where_tools_are_named_by_verbs(
+    known: tuple[str, ...], text: str, expected: list[str]
+) -> None:
+    assert [word for _, word in unknown_names(card("x", gotcha=text), KnownNames.of(known))] == expected

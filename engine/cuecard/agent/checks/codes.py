@@ -224,6 +224,7 @@ CODES: Mapping[str, str] = {
     "expect-finds": "A search of a turn's `history` does not find an expected tool.",
     "expect-results": "A result of a tool lacks an expected text, or is not there.",
     "expect-shares-cache": "The prompt should begin with the previous turn's prompt but does not, or the reverse.",
+    "low-coverage": "The turns reach less of the agent than `--coverage-min` asks for.",
     "snapshot-missing": "The prompt has no snapshot yet.",
     "snapshot-differs": "The prompt differs from its snapshot.",
     "snapshot-unused": "A snapshot that no turn uses.",

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from cuecard.agent.build import make_draft
+from cuecard.agent.world import Memo
+from cuecard.engine import Engine
 from cuecard.errors import Problem, pictures, visible
 from cuecard.files.content import find_content
+from cuecard.files.folder import read_agent
+from cuecard.files.host_code import helper_loader
 from cuecard.files.roots import shown
 from cuecard.model import DeliveryWish
 from cuecard.workbench.check.formats import Format, annotation
-from cuecard.workbench.output import json_text, report, write_output
+from cuecard.workbench.output import counted, json_text, report, write_output
 from cuecard.workbench.step import open_engine
+from cuecard.workbench.testing.coverage import Coverage, Reached
 from cuecard.workbench.testing.goldens import FOLDER, unused
 from cuecard.workbench.testing.turns import Outcome, find_turns, run_file
 
@@ -47,6 +53,8 @@ class TestOptions:
     junit: Path | None = None
     delivery: DeliveryWish | None = None
     allow_code: bool = False
+    coverage: bool = False
+    coverage_min: float | None = None
 
 
 def test(agent: Path, turns: Sequence[Path], options: TestOptions) -> int:
@@ -65,17 +73,40 @@ def test(agent: Path, turns: Sequence[Path], options: TestOptions) -> int:
         if options.format == "text":
             sys.stdout.write("".join(f"{_line(each)}\n" for each in done))
             sys.stdout.flush()
+    covered = _covered(found, engine, outcomes, options)
     stale = [] if turns else _stale(paths, outcomes, prune=options.prune)
     if options.junit:
         write_output(options.junit, junit(engine.agent.spec.agent, outcomes), "--junit")
-    _print(outcomes, stale, options.format)
-    return 1 if any(each.problems for each in outcomes) else 0
+    low = [*_too_low(covered, options.coverage_min or 0.0, shown(found))]
+    _print(outcomes, [*stale, *low], covered, options.format)
+    return 1 if low or any(each.problems for each in outcomes) else 0
+
+
+def _covered(
+    agent: Path, engine: Engine, outcomes: Sequence[Outcome], options: TestOptions
+) -> Mapping[str, Reached] | None:
+    """What the turns reach, if that is asked for."""
+    if not options.coverage and options.coverage_min is None:
+        return None
+    load = helper_loader(allow_code=options.allow_code)
+    coverage = Coverage(engine, make_draft(read_agent(agent), Memo(), load), load)
+    for each in outcomes:
+        if each.played:
+            coverage.add(each.played)
+    return coverage.report()
+
+
+def _too_low(covered: Mapping[str, Reached] | None, least: float, agent: str) -> Iterator[Problem]:
+    for kind, reached in (covered or {}).items():
+        if reached.share < least:
+            message = f"the turns reach {reached.share:.0f} % of the {kind}; `--coverage-min` asks for {least:g} %"
+            hint = "add turns that reach what `--coverage` lists, or remove what no turn needs"
+            yield Problem("low-coverage", message, hint, agent)
 
 
 def _line(outcome: Outcome) -> str:
     if outcome.problems:
-        count = len(outcome.problems)
-        return f"✗ {visible(outcome.name)}: {count} {'problem' if count == 1 else 'problems'}"
+        return f"✗ {visible(outcome.name)}: {counted(len(outcome.problems), 'problem')}"
     written = ", snapshot written" if outcome.written else ""
     return f"✓ {visible(outcome.name)}: {outcome.tokens or 0:,} tokens{written}"
 
@@ -95,21 +126,25 @@ def _stale(paths: Sequence[Path], outcomes: Sequence[Outcome], *, prune: bool) -
     ]
 
 
-def _print(outcomes: Sequence[Outcome], stale: Sequence[Problem], form: Format) -> None:
-    problems = [*(problem for each in outcomes for problem in each.problems), *stale]
+def _print(
+    outcomes: Sequence[Outcome], more: Sequence[Problem], covered: Mapping[str, Reached] | None, form: Format
+) -> None:
+    problems = [*(problem for each in outcomes for problem in each.problems), *more]
     failed = sum(bool(each.problems) for each in outcomes)
     if form == "json":
         turns = [_told(each) for each in outcomes]
-        print(json_text({**report(problems), "turns": turns}))
+        coverage = {kind: {**asdict(each), "share": round(each.share, 2)} for kind, each in (covered or {}).items()}
+        print(json_text({**report(problems), "turns": turns, **({"coverage": coverage} if covered else {})}))
         return
     if form == "github":
         sys.stdout.write("".join(f"{annotation(problem)}\n" for problem in problems))
     elif problems:
         print(flush=True)
         sys.stderr.write(f"{pictures(problems)}\n\n")
-    print(
-        f"{len(outcomes)} {'turn' if len(outcomes) == 1 else 'turns'}: {len(outcomes) - failed} passed, {failed} failed"
-    )
+    print(f"{counted(len(outcomes), 'turn')}: {len(outcomes) - failed} passed, {failed} failed")
+    for kind, each in (covered or {}).items():
+        print(f"{kind}: {each.total - len(each.missed):,} of {each.total:,} reached ({each.share:.0f} %)")
+        sys.stdout.write("".join(f"  no turn reaches {name}\n" for name in each.missed))
 
 
 def _told(outcome: Outcome) -> dict[str, object]:

@@ -41,6 +41,7 @@ class Outcome:
         seconds: how long it took.
         snapshot: the snapshot that it uses.
         written: whether that was updated.
+        played: the turn as it was played; None if it could not be.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Outcome:
     seconds: float = 0.0
     snapshot: Path | None = None
     written: bool = False
+    played: PlayedTurn | None = None
 
 
 def find_turns(agent: Path, wanted: Sequence[Path] = ()) -> list[Path]:
@@ -131,7 +133,7 @@ class _Conversation:
                 *unmet(turn.expect, RenderedTurn(self.engine, step, before, results), place),
                 *not_found(played.past.searches, self.document, expect[:-1]),
             ]
-            outcome = Outcome(name, file, tokens=step.manifest.total_tokens)
+            outcome = Outcome(name, file, tokens=step.manifest.total_tokens, played=played)
             outcome = self._held(outcome, played, at if several else None, place) if turn.expect.snapshot else outcome
             yield replace(outcome, problems=(*problems, *outcome.problems), seconds=time.perf_counter() - start)
             before = step
