@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from cuecard.agent.build import AgentDraft, make_draft
 from cuecard.agent.lint import lint
+from cuecard.agent.specification import core_tools
 from cuecard.agent.world import Memo
 from cuecard.config.agent_file import TokensSpec
 from cuecard.config.documents.document import Document
@@ -23,6 +25,7 @@ from cuecard.files.settings import read_settings
 from cuecard.files.tokens import kept_counter
 from cuecard.files.tree import search
 from cuecard.model import CountTokens
+from cuecard.pipeline.delivery import FEW, measured
 from cuecard.records import dataclass
 from cuecard.workbench.check.codes import CODES
 from cuecard.workbench.check.formats import AgentProblems, Format, print_report
@@ -135,8 +138,8 @@ def check(*agents: Path, options: CheckOptions = CheckOptions()) -> int:
     kept = cache_at(read_settings().cache_folder)
     counter = cache(lambda encoding: kept_counter(encoding, kept))  # stored counts are read once for all agents
     for agent in there:
-        problems, facts = _problems(agent, counter, allow_code=options.allow_code)
-        checked.append(AgentProblems([problem for problem in problems if counts(problem.code)], facts))
+        made = _checked(agent, counter, allow_code=options.allow_code)
+        checked.append(replace(made, problems=[problem for problem in made.problems if counts(problem.code)]))
     print_report(checked, options.format)
     told = [problem for each in checked for problem in each.problems]
     return 1 if any(options.strict or problem.severity == "error" for problem in told) else 0
@@ -153,17 +156,30 @@ def _agents(path: Path) -> tuple[Sequence[Path], Sequence[Problem]]:
     return found or ([] if walk.problems else [path]), walk.problems
 
 
-def _problems(agent: Path, counter: Callable[[str], CountTokens], *, allow_code: bool) -> tuple[Sequence[Problem], str]:
+def _checked(agent: Path, counter: Callable[[str], CountTokens], *, allow_code: bool) -> AgentProblems:
     try:
         draft = make_draft(read_agent(agent), Memo(), helper_loader(allow_code=allow_code))
     except SpecError as error:
-        return error.problems, str(agent)
+        return AgentProblems(error.problems, str(agent))
     count = counter((draft.spec.tokens if draft.spec else TokensSpec()).encoding)
     schema = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
     problems = [*draft.problems, *lint(draft, count=count, schema=schema)]
     if draft.specification and draft.spec:
         problems = without_accepted(problems, draft.specification.document, draft.spec.accept)
-    return _sorted(problems, draft.sources), _facts(draft) or str(agent)
+    return AgentProblems(_sorted(problems, draft.sources), _facts(draft) or str(agent), _delivery(draft, count))
+
+
+def _delivery(draft: AgentDraft, count: CountTokens) -> str:
+    """Whether discovery pays, by the figure by which `auto` decides."""
+    protocols = draft.protocols
+    if draft.has_errors or draft.spec is None:
+        return ""
+    tools = draft.spec.tools
+    if not protocols.keys() - {tools.search.tool, *core_tools(tools, draft.cards)}:
+        return ""
+    tokens = sum(count(protocol.text) for protocol in protocols.values())
+    cheaper = "`frozen` is cheaper than discovery" if tokens <= FEW else "discovery is cheaper than `frozen`"
+    return f"{measured(tokens)}: {cheaper}"
 
 
 def _facts(draft: AgentDraft) -> str:

@@ -15,10 +15,11 @@ Format: TypeAlias = Literal["text", "json", "github"]
 
 @dataclass(frozen=True, slots=True)
 class AgentProblems:
-    """An agent, and its problems."""
+    """An agent, its problems, and which delivery costs least for it; empty where there is nothing to decide."""
 
     problems: Sequence[Problem]
     facts: str
+    delivery: str = ""
 
 
 def print_report(checked: Sequence[AgentProblems], form: Format) -> None:
@@ -38,6 +39,8 @@ def print_report(checked: Sequence[AgentProblems], form: Format) -> None:
         errors = sum(problem.severity == "error" for problem in each.problems)
         counts = f"{_plural(errors, 'error')}, {_plural(len(each.problems) - errors, 'warning')}"
         print(f"{visible(each.facts)}: {counts}")
+        if each.delivery and form == "text":
+            print(f"  {each.delivery}")
 
 
 def annotation(problem: Problem) -> str:
