@@ -124,6 +124,10 @@ class Workspace:
         """
         return self._agent(agent).check(self._open, self._load, self._lint)
 
+    def counter(self, draft: AgentDraft) -> CountTokens:
+        """How an agent's tokens are counted; counts of earlier checks are known."""
+        return self._counter((draft.spec.tokens if draft.spec else TokensSpec()).encoding)
+
     def problems(self) -> dict[Path, tuple[Problem, ...]]:
         """What is wrong, by the absolute path of each file; a file of two agents has what either says of it, once."""
         told: dict[Path, dict[Problem, None]] = {}
@@ -181,8 +185,7 @@ class Workspace:
             raise InputError(Problem("not-open", f"`{path}` is not open", "open it with its text first", "path"))
 
     def _lint(self, draft: AgentDraft, definitions: Mapping[str, str]) -> list[Problem]:
-        count: CountTokens = self._counter((draft.spec.tokens if draft.spec else TokensSpec()).encoding)
-        return lint(draft, count=count, schema=self._schema, definitions=definitions)
+        return lint(draft, count=self.counter(draft), schema=self._schema, definitions=definitions)
 
     def _made(self, sources: AgentSources, memo: Memo, last: Engine | None) -> Engine:
         settings = read_settings()

@@ -70,9 +70,13 @@ def _without_searches(model: ModelProfile) -> Choice:
     return Choice("frozen", f"`{model.name}` is known not to call a search tool, so nothing would be discovered")
 
 
+def measured(instructions: int) -> str:
+    """The figure that decides between `frozen` and discovery, and on which side of it an agent is."""
+    return f"all instructions take {instructions:,} tokens, {'at most' if instructions <= FEW else 'more than'} {FEW:,}"
+
+
 def _cheapest(host: Host, model: ModelProfile, instructions: int) -> Choice:
-    few = instructions <= FEW
-    said = f"all instructions take {instructions:,} tokens, {'at most' if few else 'more than'} {FEW:,}"
+    few, said = instructions <= FEW, measured(instructions)
     if host == "messages":
         return Choice("frozen" if few else "append", f"the host can append messages, and {said}")
     caches = model.cache_read < 1

@@ -12,6 +12,7 @@ import pytest
 from command_line import main
 from cuecard import Engine, InputError, Problem
 from cuecard.agent.checks.codes import CODES
+from cuecard.pipeline.delivery import FEW
 from cuecard.types import Span
 from cuecard.workbench.check.command import CheckOptions, check, matcher
 from cuecard.workbench.check.formats import annotation
@@ -47,7 +48,27 @@ def test_an_error_fails_a_check_and_a_warning_does_not(
 
 def test_what_is_ignored_does_not_count(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(broken, options=CheckOptions(ignore="xml-schema")) == 0
-    assert capsys.readouterr().out == "helper: 3 sections, 2 tools: 0 errors, 0 warnings\n"
+    assert capsys.readouterr().out.splitlines()[0] == "helper: 3 sections, 2 tools: 0 errors, 0 warnings"
+
+
+@pytest.mark.parametrize("delivery", ["append", "frozen", "auto"])
+def test_it_says_which_delivery_is_cheaper_by_the_figure_of_auto(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], delivery: str
+) -> None:
+    def said(tools: int, core: str = "[tool_search]") -> list[str]:
+        entries = "".join(f"  tool_{n}: {{gotcha: {'Ask first. ' * 60}}}\n" for n in range(tools))
+        (tmp_path / "tools.yaml").write_text(f"tools:\n{entries}", encoding="utf-8")
+        sections = 'sections: [{id: how, text: "{{{activeProtocols}}}"}]\n'
+        head = f"agent: a\ndelivery: {delivery}\ntools: {{instructions: tools.yaml, core: {core}}}\n"
+        (tmp_path / "agent.yaml").write_text(head + sections, encoding="utf-8")
+        check(tmp_path)
+        return capsys.readouterr().out.splitlines()[1:]
+
+    assert FEW == 2200
+    assert [line.split(": ")[1] for line in said(3)] == ["`frozen` is cheaper than discovery"]
+    assert [line.split(": ")[1] for line in said(30)] == ["discovery is cheaper than `frozen`"]
+    assert said(30, "all") == []
+    assert f"{FEW:,}" in (ROOT / "docs" / "cost.md").read_text(encoding="utf-8")
 
 
 def test_what_is_not_selected_does_not_count(broken: Path) -> None:

@@ -12,7 +12,7 @@ from command_line import main
 from cuecard import ToolCard
 from cuecard.config.tools_spec import SearchSpec
 from cuecard.workbench.bench.baselines import BASELINES, installed
-from cuecard.workbench.bench.measure import JudgedQuery, RankerFigures, measure
+from cuecard.workbench.bench.measure import JudgedQuery, RankerFigures, find_misses, measure
 
 CARDS = [ToolCard(f"tool_{n}", text) for n, text in enumerate(["send a mail", "read a mail", "list files", "draw"])]
 
@@ -174,3 +174,60 @@ def test_a_wrong_option_is_wrong_usage(
 
     assert code == 2
     assert message in err
+
+
+def test_it_shows_the_misses_with_phrases_that_were_tried(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tools = [{"name": name, "description": text} for name, text in (("send_mail", "Send a mail"), ("draw", "Draw it"))]
+    asked = [("send a mail", "send_mail"), ("write to my aunt.", "send_mail"), ("sketch a house", "draw")]
+    (files / "tools.json").write_text(json.dumps(tools), encoding="utf-8")
+    lines = [json.dumps({"query": query, "tools": [tool]}) for query, tool in asked]
+    (files / "queries.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    code, out, _ = run(["tools.json", "queries.jsonl", "--ranker", "bm25"], monkeypatch, capsys)
+
+    assert code == 0
+    assert out.split("\n\n")[-1].splitlines() == [
+        "bm25 misses 2 of 3 queries; phrases would mend 2 (recall 0.333 -> 1.000):",
+        "  send_mail:",
+        '    - "write to my aunt"  # line 2',
+        "  draw:",
+        '    - "sketch a house"  # line 3',
+    ]
+    told = json.loads(run(["tools.json", "queries.jsonl", "--ranker", "bm25", "--json"], monkeypatch, capsys)[1])
+    assert told["misses"]["queries"][0] == {
+        "query": "write to my aunt.",
+        "line": 2,
+        "tools": ["send_mail"],
+        "found": [],
+        "phrase": "write to my aunt",
+        "mended": True,
+    }
+    assert (told["misses"]["recall_mended"], told["misses"]["lost"], told["semantic"]) == (1.0, [], None)
+
+
+def test_it_says_what_the_phrases_of_misses_would_lose_and_what_meaning_would_change() -> None:
+    cards = [ToolCard("draw_house", "Draw"), ToolCard("send_mail", "Send a mail")]
+    asked = [JudgedQuery("mail", frozenset({"send_mail"}), 1), JudgedQuery("mail it", frozenset({"draw_house"}), 2)]
+
+    def build(cards: Any) -> Any:
+        best = "draw_house" if cards[0].phrases else "send_mail"
+        return lambda *_: [(best, 0.9)]
+
+    spec = SearchSpec()
+    missed = find_misses(measure("own", build, cards, asked, spec), build, cards, asked, spec)
+
+    assert [(miss.query.line, miss.phrase, miss.mended) for miss in missed.misses] == [(2, "mail it", True)]
+    assert (missed.recall, missed.recall_mended, missed.lost) == (0.5, 0.5, (1,))
+
+
+def test_it_says_that_the_extra_was_not_measured_where_it_is_missing(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("cuecard.workbench.bench.command.installed", lambda: {"bm25": installed()["bm25"]})
+    missing = run(["tools.json", "queries.jsonl"], monkeypatch, capsys)[1]
+    monkeypatch.undo()
+    there = run([str(files / "tools.json"), str(files / "queries.jsonl")], monkeypatch, capsys)[1]
+
+    assert missing.splitlines()[-1].startswith("What `semantic` would change was not measured: pip install")
+    assert "`semantic` finds " in there.splitlines()[-1]

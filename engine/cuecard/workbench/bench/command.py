@@ -18,7 +18,17 @@ from cuecard.files.roots import is_folder, shown
 from cuecard.files.safe_read import MAX_LOG_BYTES, read_text
 from cuecard.model import ToolCard
 from cuecard.workbench.bench.baselines import BASELINES, Build, installed, named_build
-from cuecard.workbench.bench.measure import DEPTHS, JudgedQuery, RankerFigures, answers, measure, read_queries
+from cuecard.workbench.bench.measure import (
+    DEPTHS,
+    JudgedQuery,
+    Misses,
+    RankerFigures,
+    answers,
+    find_misses,
+    is_tool,
+    measure,
+    read_queries,
+)
 from cuecard.workbench.output import json_text
 from cuecard.workbench.step import open_engine
 
@@ -49,17 +59,23 @@ def bench_search(catalogue: Path, queries: Path, options: BenchOptions) -> None:
     source = read_text(find_content(queries), limit=MAX_LOG_BYTES)
     asked = read_queries(source.text, source.name)
     _warn(asked, cards, source.name)
-    found = [
-        measure(name, build, cards, _progress(asked, name), _loose(spec) if name in BASELINES else spec)
+    found = {
+        name: measure(name, build, cards, _progress(asked, name), _loose(spec) if name in BASELINES else spec)
         for name, build in builds.items()
-    ]
+    }
+    own = next((name for name in (spec.ranker, *found) if name in found and name not in BASELINES), None)
+    missed = find_misses(found[own], builds[own], cards, asked, spec) if own else None
+    meant = found.get("semantic") if own != "semantic" else None
     if options.as_json:
         shape = {"tools": len(cards), "queries": len(asked), "limit": spec.limit}
         told = {**shape, "confidence": spec.confidence, "cut": spec.cut}
-        print(json_text({**told, "rankers": [each.to_json() for each in found]}))
+        rest = {"misses": missed.to_json(), "semantic": meant and _gained(missed, meant, asked)} if missed else {}
+        print(json_text({**told, "rankers": [each.to_json() for each in found.values()], **rest}))
         return
     settings = f"limit {spec.limit}, confidence {spec.confidence:g}, cut {spec.cut:g}"
-    print(f"{len(cards)} tools, {len(asked)} queries; {settings}", *_rows(found), sep="\n")
+    print(f"{len(cards)} tools, {len(asked)} queries; {settings}", *_rows(found.values()), sep="\n")
+    if missed:
+        print("", *_missed(missed, len(asked)), *_meant(missed, meant, asked, is_wanted=not options.rankers), sep="\n")
 
 
 def _catalogue(path: Path, options: BenchOptions) -> tuple[list[ToolCard], SearchSpec]:
@@ -111,6 +127,53 @@ def _progress(queries: Sequence[JudgedQuery], name: str) -> Iterator[JudgedQuery
     """The queries, with a bar on a terminal."""
     console = Console(stderr=True)
     yield from track(queries, name, console=console, transient=True, disable=not console.is_terminal)
+
+
+_SHOWN = 20
+"""The number of misses that are printed; `--json` has all of them."""
+
+
+def _missed(missed: Misses, queries: int) -> Iterator[str]:
+    """The phrases that would mend the misses, as entries have them."""
+    if not missed.misses:
+        yield f"{missed.ranker} misses none of the queries."
+        return
+    mended = sum(miss.mended for miss in missed.misses)
+    change = f"recall {missed.recall:.3f} -> {missed.recall_mended:.3f}"
+    if missed.lost:
+        change += f", and lose what line {', '.join(map(str, missed.lost))} finds now"
+    yield f"{missed.ranker} misses {len(missed.misses)} of {queries} queries; phrases would mend {mended} ({change}):"
+    shown = missed.misses[:_SHOWN]
+    for tool in dict.fromkeys(tool for miss in shown for tool in miss.tools):
+        yield f"  {visible(tool)}:"
+        for miss in (miss for miss in shown if tool in miss.tools):
+            end = f"line {miss.query.line}" if miss.mended else f"line {miss.query.line}: still missed with this phrase"
+            yield f"    - {visible(json_text(miss.phrase))}  # {end}"
+    if more := len(missed.misses) - len(shown):
+        yield f"  ... and {more} more: --json has all of them"
+
+
+def _gained(missed: Misses, meant: RankerFigures, queries: Sequence[JudgedQuery]) -> dict[str, int]:
+    """How many of the misses another ranker finds, and how many it misses that are found now."""
+    misses = {miss.query.line for miss in missed.misses}
+    whole = {
+        query.line
+        for query, hits in zip(queries, meant.answers, strict=True)
+        if all(any(is_tool(name, hit) for hit in hits) for name in query.tools)
+    }
+    return {"found": len(misses & whole), "lost": len({query.line for query in queries} - misses - whole)}
+
+
+def _meant(
+    missed: Misses, meant: RankerFigures | None, queries: Sequence[JudgedQuery], *, is_wanted: bool
+) -> Iterator[str]:
+    """What the extra `semantic` would change."""
+    if meant:
+        gained = _gained(missed, meant, queries)
+        change = f"finds {gained['found']} of the misses, and misses {gained['lost']} that {missed.ranker} finds"
+        yield f"`semantic` {change} ({meant.returned:.1f} tools a search)."
+    elif is_wanted and missed.ranker != "semantic":
+        yield 'What `semantic` would change was not measured: pip install "cuecard[semantic]"'
 
 
 def _rows(found: Iterable[RankerFigures]) -> Iterator[str]:

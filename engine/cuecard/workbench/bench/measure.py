@@ -1,12 +1,13 @@
-"""How well a ranker answers."""
+"""How well a ranker answers, what it misses, and which phrases would mend that."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from statistics import fmean, median
 from time import perf_counter
 
+from cuecard.catalogue.fields import bare
 from cuecard.catalogue.ranker import Ranker
 from cuecard.catalogue.search import SearchIndex
 from cuecard.config.tools_spec import SearchSpec
@@ -84,6 +85,7 @@ class RankerFigures:
         empty: the share of the queries with an empty answer.
         build_ms: the time to build the index, in milliseconds.
         query_ms: the median time of a search, in milliseconds.
+        answers: what a search returns, by query.
     """
 
     ranker: str
@@ -93,10 +95,12 @@ class RankerFigures:
     empty: float
     build_ms: float
     query_ms: float
+    answers: tuple[tuple[str, ...], ...] = ()
 
     def to_json(self) -> dict[str, Json]:
-        """The same as plain data, rounded."""
-        plain = asdict(self)
+        """The figures as plain data, rounded."""
+        plain = asdict(replace(self, answers=()))
+        del plain["answers"]
         plain["recall"] = {str(depth): round(share, 4) for depth, share in self.recall.items()}
         return {key: round(value, 4) if isinstance(value, float) else value for key, value in plain.items()}
 
@@ -116,12 +120,13 @@ def measure(
     index = SearchIndex.build(cards, ranker=ranker)
     deep = spec.model_copy(update={"cut": 0.0, "limit": max(DEPTHS)})
     shares: dict[int, list[float]] = {depth: [] for depth in DEPTHS}
-    returned, found, times = [], [], []
+    answers: list[tuple[str, ...]] = []
+    found, times = [], []
     for query in queries:
         start = perf_counter()
         hits = index.search(query.query, spec=spec).tools
         times.append(perf_counter() - start)
-        returned.append(len(hits))
+        answers.append(hits)
         found.append(_share(query.tools, hits))
         ranked = index.search(query.query, spec=deep).tools
         for depth in DEPTHS:
@@ -129,24 +134,102 @@ def measure(
     return RankerFigures(
         ranker=name,
         recall={depth: fmean(each) for depth, each in shares.items()},
-        returned=fmean(returned),
+        returned=fmean(map(len, answers)),
         recall_returned=fmean(found),
-        empty=sum(not count for count in returned) / len(returned),
+        empty=sum(not hits for hits in answers) / len(answers),
         build_ms=built * 1000,
         query_ms=median(times) * 1000,
+        answers=tuple(answers),
     )
+
+
+_LONG = 8
+"""The number of words from which a phrase leaves out those that say nothing about a capability."""
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """A query whose tools are not all returned.
+
+    Attributes:
+        query: the query, and its line.
+        tools: the right tools that are missing.
+        found: the tools that are returned instead.
+        phrase: what to add to the phrases of these tools.
+        mended: whether all of them are returned once every miss has its phrase.
+    """
+
+    query: JudgedQuery
+    tools: tuple[str, ...]
+    found: tuple[str, ...]
+    phrase: str
+    mended: bool = False
+
+    def to_json(self) -> dict[str, Json]:
+        """The miss as plain data."""
+        plain = {**asdict(self), "query": self.query.query, "line": self.query.line}
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Misses:
+    """The misses of a ranker, and the recall of what is returned with and without the phrases that would mend them.
+
+    `lost` are the lines of queries that are found now, and would not be with these phrases.
+    """
+
+    ranker: str
+    misses: tuple[Miss, ...]
+    recall: float
+    recall_mended: float
+    lost: tuple[int, ...] = ()
+
+    def to_json(self) -> dict[str, Json]:
+        """The same as plain data, rounded."""
+        recall = {"recall": round(self.recall, 4), "recall_mended": round(self.recall_mended, 4)}
+        queries = [miss.to_json() for miss in self.misses]
+        return {"ranker": self.ranker, **recall, "lost": list(self.lost), "queries": queries}
+
+
+def find_misses(
+    figures: RankerFigures,
+    build: Callable[[Sequence[ToolCard]], Ranker],
+    cards: Sequence[ToolCard],
+    queries: Sequence[JudgedQuery],
+    spec: SearchSpec,
+) -> Misses:
+    """The misses of a ranker that was measured, each with a phrase that was tried: all of them are added at once."""
+    missed = [
+        Miss(query, tools, found, _phrase(query.query))
+        for query, found in zip(queries, figures.answers, strict=True)
+        if (tools := tuple(sorted(name for name in query.tools if not any(is_tool(name, hit) for hit in found))))
+    ]
+    phrases = {card.name: [m.phrase for m in missed if any(is_tool(t, card.name) for t in m.tools)] for card in cards}
+    told = [replace(card, phrases=(*card.phrases, *dict.fromkeys(phrases[card.name]))) for card in cards]
+    index = SearchIndex.build(told, ranker=build(told))
+    again = {query.line: _share(query.tools, index.search(query.query, spec=spec).tools) for query in queries}
+    misses = tuple(replace(miss, mended=again[miss.query.line] == 1) for miss in missed)
+    lost = tuple(line for line, share in again.items() if share < 1 and all(line != m.query.line for m in missed))
+    return Misses(figures.ranker, misses, figures.recall_returned, fmean(again.values()), lost)
+
+
+def _phrase(query: str) -> str:
+    """A query as authors write phrases: one line, no full stop, and not long."""
+    words = " ".join(query.split()).strip(" .?!")
+    return bare(words) if len(words.split()) > _LONG else words
 
 
 def answers(name: str, cards: Collection[ToolCard]) -> bool:
     """Whether a name in a query means this tool: its own name, or the one it has when several servers use the same
     name.
     """
-    return any(_is(name, card.name) for card in cards)
+    return any(is_tool(name, card.name) for card in cards)
 
 
 def _share(right: Collection[str], hits: Sequence[str]) -> float:
-    return sum(any(_is(name, hit) for hit in hits) for name in right) / len(right)
+    return sum(any(is_tool(name, hit) for hit in hits) for name in right) / len(right)
 
 
-def _is(name: str, hit: str) -> bool:
+def is_tool(name: str, hit: str) -> bool:
+    """Whether a name in a query means this tool."""
     return hit == name or hit.endswith(f"__{name}")

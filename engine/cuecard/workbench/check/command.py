@@ -8,8 +8,11 @@ from pathlib import Path
 
 from cuecard.agent.build import AgentDraft
 from cuecard.agent.checks.codes import CODES
+from cuecard.agent.specification import core_tools
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.files.content import content_root
+from cuecard.model import CountTokens
+from cuecard.pipeline.delivery import FEW, measured
 from cuecard.records import dataclass
 from cuecard.workbench.check.formats import AgentReport, Format, print_report
 from cuecard.workbench.output import counted, json_text
@@ -94,18 +97,32 @@ def check(*agents: Path, options: CheckOptions = CheckOptions()) -> int:
     """
     counts = matcher(options.select, options.ignore)
     workspace = Workspace(agents, allow_code=options.allow_code)
-    found = [*workspace.unread, *map(workspace.check, workspace.agents)]
-    reports = [
-        AgentReport([problem for problem in each.problems if counts(problem.code)], _facts(each.draft) or each.name)
-        for each in found
-    ]
+    reports = []
+    for each in [*workspace.unread, *map(workspace.check, workspace.agents)]:
+        draft = None if each.draft is None or each.draft.has_errors else each.draft
+        shown = [problem for problem in each.problems if counts(problem.code)]
+        facts = (_facts(draft), _delivery(draft, workspace.counter(draft))) if draft else (each.name, "")
+        reports.append(AgentReport(shown, *facts))
     print_report(reports, options.format)
     told = [problem for each in reports for problem in each.problems]
     return 1 if any(options.strict or problem.severity == "error" for problem in told) else 0
 
 
-def _facts(draft: AgentDraft | None) -> str:
-    if draft is None or draft.has_errors or draft.spec is None or draft.assembly is None:
+def _delivery(draft: AgentDraft, count: CountTokens) -> str:
+    """Whether discovery pays, by the figure by which `auto` decides."""
+    protocols = draft.protocols
+    if draft.spec is None:
+        return ""
+    tools = draft.spec.tools
+    if not protocols.keys() - {tools.search.tool, *core_tools(tools, draft.cards)}:
+        return ""
+    tokens = sum(count(protocol.text) for protocol in protocols.values())
+    cheaper = "`frozen` is cheaper than discovery" if tokens <= FEW else "discovery is cheaper than `frozen`"
+    return f"{measured(tokens)}: {cheaper}"
+
+
+def _facts(draft: AgentDraft) -> str:
+    if draft.spec is None or draft.assembly is None:
         return ""
     return (
         f"{draft.spec.agent}: {counted(len(draft.assembly.compiled), 'section')}, {counted(len(draft.cards), 'tool')}"

@@ -15,10 +15,11 @@ Format: TypeAlias = Literal["text", "json", "github"]
 
 @dataclass(frozen=True, slots=True)
 class AgentReport:
-    """The problems of an agent that are shown, and what it is."""
+    """What is shown of an agent: problems, what it is, and which delivery costs least, if that is a question."""
 
     problems: Sequence[Problem]
     facts: str
+    delivery: str = ""
 
 
 def print_report(checked: Sequence[AgentReport], form: Format) -> None:
@@ -38,6 +39,8 @@ def print_report(checked: Sequence[AgentReport], form: Format) -> None:
         errors = sum(problem.severity == "error" for problem in each.problems)
         counts = f"{_plural(errors, 'error')}, {_plural(len(each.problems) - errors, 'warning')}"
         print(f"{visible(each.facts)}: {counts}")
+        if each.delivery and form == "text":
+            print(f"  {each.delivery}")
 
 
 def annotation(problem: Problem) -> str:
