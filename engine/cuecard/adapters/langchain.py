@@ -18,11 +18,12 @@ with needs("langchain", ">=1.4", "langchain"):
         hook_config,
     )
     from langchain_core.messages import AIMessage, ToolMessage
+    from langchain_core.tools import BaseTool
     from langgraph.channels.base import BaseChannel
     from langgraph.runtime import Runtime
     from langgraph.types import Command
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, NotRequired, TypeAlias, cast, get_type_hints
 
@@ -86,8 +87,8 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         self._graph = langgraph.Cuecard(
             engine=engine, cache=cache, on_call=on_call, on_step=on_step, state_key=state_key
         )
-        self.state_schema = _state(state_key, self._graph.channel)
-        self.tools = [self._graph.search_tool]
+        self.state_schema: type[Any] = _state(state_key, self._graph.channel)
+        self.tools: Sequence[BaseTool] = [self._graph.search_tool]
 
     @override
     def wrap_model_call(
