@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import shutil
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from cuecard.agent import build_agent
-from cuecard.files.folder import read_agent
+from cuecard import Engine
 from cuecard.types import Agent
 
-CMS = Path(__file__).parents[2] / "prompts" / "cms" / "agent.yaml"
+ROOT = Path(__file__).parents[2]
 SAID = "tools:\n  cues: {on_discovery: [before, gotcha], on_result: [after, next]}\n  ahead: {}\n"
 
 
 @cache
 def timed() -> Agent:
-    sources = read_agent(CMS)
-    text = sources.agent.text.replace("tools:\n", SAID, 1)
-    return build_agent(replace(sources, agent=replace(sources.agent, text=text)))
+    with TemporaryDirectory() as folder:
+        for part in ("prompts/cms", "tool_instructions/cms"):
+            shutil.copytree(ROOT / part, Path(folder) / part)
+        file = Path(folder) / "prompts" / "cms" / "agent.yaml"
+        file.write_text(file.read_text(encoding="utf-8").replace("tools:\n", SAID, 1), encoding="utf-8")
+        return Engine.open(file).agent

@@ -47,7 +47,7 @@ def test_tests_survive_a_redesign() -> None:
     ("test", "name"),
     [
         ("unit/history/test_window.py", "cuecard.pipeline.history.selection.select"),  # by itself
-        ("unit/explain/test_answered.py", "cuecard.pipeline.cache_report.provider_reason"),  # by another module
+        ("bench/test_telemetry.py", "cuecard.files.tokens.bundled_counter"),  # by another module
         ("unit/server/test_more_attacks.py", "cuecard.server.service.Service"),  # by a fixture
         ("unit/watch/test_processes.py", "cuecard.reload.settle"),  # by a text
     ],

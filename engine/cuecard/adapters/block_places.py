@@ -23,8 +23,8 @@ class MessageFacts:
     __slots__ = ("_holding", "_saying", "ids", "words")
 
     def __init__(self, ids: Sequence[tuple[str, ...]], words: Sequence[bool]) -> None:
-        self.ids = ids
-        self.words = words
+        self.ids: Sequence[tuple[str, ...]] = ids
+        self.words: Sequence[bool] = words
         self._holding = [place for place, held in enumerate(ids) if held]
         self._saying = [place for place, said in enumerate(words) if said]
 

@@ -18,11 +18,12 @@ with needs("langchain", ">=1.4", "langchain"):
         hook_config,
     )
     from langchain_core.messages import AIMessage, ToolMessage
+    from langchain_core.tools import BaseTool
     from langgraph.channels.base import BaseChannel
     from langgraph.runtime import Runtime
     from langgraph.types import Command
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, NotRequired, TypeAlias, cast, get_type_hints
 
@@ -94,8 +95,8 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
             state_key=state_key,
             handle_tool_errors=handle_tool_errors,
         )
-        self.state_schema = _state(state_key, self._graph.channel)
-        self.tools = [self._graph.search_tool]
+        self.state_schema: type[Any] = _state(state_key, self._graph.channel)
+        self.tools: Sequence[BaseTool] = [self._graph.search_tool]
 
     @override
     def wrap_model_call(

@@ -5,14 +5,14 @@ from cuecard.errors import InputError, Problem
 try:
     import opentelemetry.metrics
     import opentelemetry.trace  # noqa: F401 - only to see whether it is there
-except ImportError as error:
+except ImportError as _error:
     _PROBLEM = Problem(
         "not-installed",
         "telemetry needs opentelemetry-api, which is not installed",
         'run `pip install "cuecard[otel]"`',
         "cuecard.telemetry",
     )
-    raise InputError(_PROBLEM) from error
+    raise InputError(_PROBLEM) from _error
 
 from cuecard.telemetry.telemetry import Telemetry
 

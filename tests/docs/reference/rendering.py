@@ -71,7 +71,7 @@ def _fields(name: str, found: griffe.Class) -> Iterator[str]:
     described = {each.name: each.description for each in _of(found, "attributes")}
     described |= _model_fields(name)
     for each in found.attributes.values():
-        if not each.name.startswith("_") and each.annotation and "property" not in each.labels:
+        if not each.name.startswith(("_", "model_config")) and each.annotation and "property" not in each.labels:
             default = each.value if "class-attribute" in each.labels else ""
             yield _item(each.name, each.annotation, default, described.get(each.name, ""))
 

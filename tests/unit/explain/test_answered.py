@@ -12,7 +12,7 @@ from cms_agent import cms
 from cuecard import Manifest, Step, Turn, with_answer
 from cuecard.types import CacheRecord, Delivery
 from unit.diff import test_command
-from unit.explain.test_provider import FOUND, claude, gpt, manifests
+from unit.explain.answers import FOUND, claude, gpt, manifests
 
 run = test_command.run
 MISSED = {"cache_miss_reason": {"type": "system_changed", "cache_missed_input_tokens": 900}}
