@@ -81,6 +81,7 @@ class ResultEntry(FileModel):
         default=False, description="whether the tool is waiting for confirmation and has done nothing yet"
     )
     batch: str | None = Field(None, description="an id shared by the results of calls made in one model message")
+    arguments: Json = Field(None, description="the arguments of the call")
 
 
 class SummaryEntry(FileModel):
@@ -157,6 +158,7 @@ class TurnFields(FileModel):
         description="tools found ahead by the user's words; if omitted, they are searched for if the agent file says "
         "so",
     )
+    conversation: str = Field("", description="the host's id of the conversation, for records")
 
 
 class TurnFile(TurnFields):
@@ -169,7 +171,7 @@ class TurnFile(TurnFields):
 
     def tool_results(self) -> tuple[ToolResult, ...]:
         """The history in the engine's own type."""
-        return tuple(ToolResult(r.tool, r.result, r.call_id, r.is_error, r.pending, r.batch) for r in self.history)
+        return tuple(ToolResult(**dict(r)) for r in self.history)
 
 
 class ConversationFile(FileModel):
@@ -211,4 +213,5 @@ def to_turn(file: TurnFields, inputs: Mapping[str, Json]) -> Turn:
         metadata=file.metadata,
         ephemeral=file.ephemeral,
         ahead=file.ahead,
+        conversation=file.conversation,
     )

@@ -23,8 +23,7 @@ def _distinct(entries: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
         ("name", [e.title for e in entries]),
         ("path", [p for e in entries for p in {*e.path, *e.glob}]),
     ):
-        twice = sorted({word for word in words if words.count(word) > 1})
-        if twice:
+        if twice := sorted({word for word in words if words.count(word) > 1}):
             context = {"listed": ", ".join(f"`{word}`" for word in twice), "what": what}
             raise PydanticCustomError("twice", "has {listed} as the {what} of two entries; make each unique", context)
     return entries

@@ -14,8 +14,8 @@ from rich.text import Text
 from cuecard.errors import InputError, Problem, pictures, visible
 from cuecard.files.roots import is_folder, shown
 from cuecard.files.safe_read import MAX_LOG_BYTES, children, decoded, read_bytes
+from cuecard.recording.records import read_records
 from cuecard.workbench.field.findings import FieldReport, ToolUse, field_report, search_advice, tool_advice
-from cuecard.workbench.field.records import read_records
 from cuecard.workbench.output import json_text, write_output
 from cuecard.workbench.replay.page import STYLE, document
 from cuecard.workbench.step import open_engine
@@ -32,7 +32,7 @@ def report(paths: Sequence[Path], *, agent: Path | None, as_json: bool, html: Pa
     """
     engine = open_engine(agent) if agent else None
     texts = [(shown(path), decoded(read_bytes(path, limit=MAX_LOG_BYTES), shown(path))) for path in _files(paths)]
-    requests, problems = read_records(texts)
+    requests, problems = read_records(texts, engine.name if engine else "")
     if problems:
         sys.stderr.write(f"{pictures(problems)}\n\n")
     if not requests:
