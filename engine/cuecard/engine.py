@@ -216,11 +216,10 @@ class Engine:
         """
         turn = cleaned_history(turn)
         check_texts(previous, "previous")
-        records = read_results(history, {self.search_tool}, self.agent.pending)
+        found = self._hooks.found(read_results(history, {self.search_tool}, self.agent.pending), previous)
         self._hooks.heard(previous, 0, history)
-        found = self._hooks.found(records, previous)
-        kept_now = kept if compacted and previous else None
-        return self._hooks.call(turn, found, previous, kept_now, last_call_id(history))
+        since = last_call_id(history)
+        return self._hooks.call(turn, found, previous, kept if compacted and previous else None, since)
 
     @checked(also=call_rules)
     def prepare_step(self, call: Call, history: History = (), *, inputs: JsonObject = NO_INPUTS) -> Step:
