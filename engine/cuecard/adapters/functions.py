@@ -80,12 +80,13 @@ class Functions:
         self._check(chat, step)
         named = without_controls(name or "?") or "?"  # the conversation keeps the name, whatever the model has written
         try:
-            return ToolResult(named, plain_value(_ready(self._call(chat, step, name, arguments))), call_id)
+            said = plain_value(_ready(self._call(chat, step, name, arguments)))
+            return ToolResult(named, said, call_id, arguments=arguments)
         except _AwaitedError:
             hint = "await `functions.aanswer` instead"
             raise InputError(Problem("wrong-argument", f"`{name}` is asynchronous", hint, "name")) from None
         except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model has to hear of
-            return ToolResult(named, _told(error), call_id, is_error=True)
+            return ToolResult(named, _told(error), call_id, is_error=True, arguments=arguments)
 
     async def aanswer(
         self, chat: Conversation, step: Step, name: str, arguments: str | Mapping[str, Json], call_id: str
@@ -99,9 +100,10 @@ class Functions:
         named = without_controls(name or "?") or "?"  # the conversation keeps the name, whatever the model has written
         try:
             value = self._call(chat, step, name, arguments)
-            return ToolResult(named, plain_value(await value if inspect.isawaitable(value) else value), call_id)
+            said = plain_value(await value if inspect.isawaitable(value) else value)
+            return ToolResult(named, said, call_id, arguments=arguments)
         except Exception as error:  # noqa: BLE001 - as in `answer`
-            return ToolResult(named, _told(error), call_id, is_error=True)
+            return ToolResult(named, _told(error), call_id, is_error=True, arguments=arguments)
 
     def _check(self, chat: Conversation, step: Step) -> None:
         problems: list[Problem] = []

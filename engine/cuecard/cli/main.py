@@ -224,6 +224,18 @@ def watch(
     return command(agent, example=example, delivery=delivery, as_json=json, states=states, allow_code=allow_code)
 
 
+def memory(
+    agent: AgentPath,
+    recordings: Annotated[list[Path], Argument(metavar="RECORDING...", help="Files or folders of records with texts.")],
+    json: Json = False,
+    allow_code: AllowCode = False,
+) -> None:
+    """Play recorded results: what the working memory learned and forgot, and by which rule."""
+    from cuecard.workbench.field.memory import show_memory
+
+    show_memory(agent, recordings, as_json=json, allow_code=allow_code)
+
+
 COMMANDS: Final = Group(
     "A prompt engine for AI agents: checks and counts prompts, and adds instructions as tools are discovered.",
     {
@@ -242,6 +254,7 @@ COMMANDS: Final = Group(
         "explain": explain,
         "serve": serve,
         "schema": schema,
+        "memory": memory,
         "tools": TOOLS,
         "skills": SKILLS,
         "bench": BENCH,

@@ -6,7 +6,7 @@ docs/field.md describes it. A bare manifest is a request whose calls are unknown
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
@@ -246,8 +246,3 @@ def _query(arguments: Json) -> str:
         return ""
     texts = [value for value in (arguments.get("query"), *arguments.values()) if isinstance(value, str)]
     return texts[0] if texts else ""
-
-
-def calls_of(requests: Sequence[RequestRecord]) -> Iterator[ToolResult]:
-    """The results in these requests, in their order, as far as they were recorded."""
-    yield from (call.result for request in requests for call in request.calls if call.result)

@@ -154,7 +154,7 @@ class Cuecard(BasePlugin):
         if not self._serves(callback_context):
             return
         held = named(llm_request.contents, CallIds(callback_context.session.events))
-        results = tool_results(held)
+        results = tool_results(held, llm_request.contents)
         talk = await self._talk(callback_context)
         goes_on = talk.chat.call
         call = await self._call(talk, callback_context, llm_request, results)
@@ -295,7 +295,7 @@ class Cuecard(BasePlugin):
         talk = await self._talk(context)
         if talk.step is None:
             contents = [e.content for e in context.session.events if e.author == context.agent_name and e.content]
-            results = tool_results(named(contents, CallIds(())))
+            results = tool_results(named(contents, CallIds(())), contents)
             talk.step = answered_step(talk.chat, self.engine, self._said(context), results)
         return talk.step
 

@@ -31,8 +31,7 @@ def report(paths: Sequence[Path], *, agent: Path | None, as_json: bool, html: Pa
         SpecError: when a file cannot be read, or the agent is wrong.
     """
     engine = open_engine(agent) if agent else None
-    texts = [(shown(path), decoded(read_bytes(path, limit=MAX_LOG_BYTES), shown(path))) for path in _files(paths)]
-    requests, problems = read_records(texts, engine.name if engine else "")
+    requests, problems = read_records(record_texts(paths), engine.name if engine else "")
     if problems:
         sys.stderr.write(f"{pictures(problems)}\n\n")
     if not requests:
@@ -46,6 +45,15 @@ def report(paths: Sequence[Path], *, agent: Path | None, as_json: bool, html: Pa
         _write(html, found)
     else:
         _show(found)
+
+
+def record_texts(paths: Sequence[Path]) -> list[tuple[str, str]]:
+    """The names and the texts of files of records.
+
+    Raises:
+        SpecError: when a file cannot be read.
+    """
+    return [(shown(path), decoded(read_bytes(path, limit=MAX_LOG_BYTES), shown(path))) for path in _files(paths)]
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
