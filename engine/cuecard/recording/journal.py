@@ -27,7 +27,9 @@ SLOW = 30.0
 _TICK = 0.5
 """Seconds between two looks at the file where nothing is written; another process may have ended its delivery."""
 _PAUSE = 0.05
-"""Seconds in which lines are gathered that go to disk together."""
+"""Seconds in which lines are gathered that the sink gets together."""
+_SYNC = 1.0
+"""Seconds between two times that lines are brought to disk: while that lasts, the system lets nobody write more."""
 _WAIT = (0.1, 30.0)
 """Seconds after the first failure of the sink, and at most; each failure doubles them."""
 
@@ -118,17 +120,20 @@ class Journal:
             self._tell_once("sink-slow", message, "prompts go on; the records wait in the file")
 
     def _work(self) -> None:
+        synced, unsynced = 0.0, False
         with self._place as place:
             while True:
-                ends = self._closing.is_set()
+                ends, unsynced = self._closing.is_set(), unsynced or self._news.is_set()
                 self._news.clear()
-                with suppress(OSError):  # a pipe, or a full disk, of which `append` has told
-                    os.fsync(self._file)
+                if unsynced and (ends or time.monotonic() - synced > _SYNC):
+                    with suppress(OSError):  # a pipe, or a full disk, of which `append` has told
+                        os.fsync(self._file)
+                    synced, unsynced = time.monotonic(), False
                 if self._sink and not self._over and place.held():
                     self._deliver(self._sink, place)
                 if ends:
                     break
-                self._news.wait(_TICK if self._sink else None)
+                self._news.wait(_TICK if self._sink or unsynced else None)
                 self._closing.wait(_PAUSE)
             os.close(self._file)
 
