@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from cms_agent import cms
 from command_line import run
@@ -21,6 +24,7 @@ from cuecard import Engine, InputError, Problem, Recorder, ToolResult, Turn, wat
 from cuecard.model import Json
 from cuecard.recording import journal
 from cuecard.recording.records import read_records
+from cuecard.telemetry import Telemetry
 
 Record = dict[str, Any]
 
@@ -133,6 +137,20 @@ def test_every_engine_of_a_watcher_is_recorded(tmp_path: Path) -> None:
     with Recorder(tmp_path / "r.jsonl") as recorder, watch("prompts/cms", ready=recorder.instrument) as watcher:
         talk(watcher.current)
         assert recorder.status.written == 5
+
+
+def test_telemetry_and_records_go_together(tmp_path: Path) -> None:
+    for number, telemetry_first in enumerate((True, False)):
+        spans, providers = InMemorySpanExporter(), TracerProvider()
+        providers.add_span_processor(SimpleSpanProcessor(spans))
+        with Recorder(tmp_path / f"{number}.jsonl") as recorder:
+            both = [Telemetry(tracer_provider=providers).instrument, recorder.instrument]
+            engine = cms()
+            for instrument in both if telemetry_first else reversed(both):
+                engine = instrument(engine)
+            talk(engine)
+        assert recorder.status.written == 5
+        assert [span.name for span in spans.get_finished_spans()].count("cuecard.prepare_step") == 3
 
 
 def test_the_sink_gets_every_record_in_order(tmp_path: Path) -> None:
