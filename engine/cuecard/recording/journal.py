@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from cuecard.errors import InputError, Problem
 from cuecard.files.roots import shown
@@ -183,22 +183,23 @@ class _Place:
 
     def __init__(self, path: Path) -> None:
         self._path, self._file = path, path.with_name(f"{path.name}.sent")
-        self._open: BinaryIO | None = None
+        self._open: int | None = None
         self.locked, self._node = False, 0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._open:
-            self._open.close()
+        if self._open is not None:
+            os.close(self._open)
 
     def held(self) -> bool:
         """Whether this process delivers; another one may, until it ends."""
         if self.locked:
             return True
         try:
-            self._open = self._open or self._file.open("a+b")
+            if self._open is None:
+                self._open = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
             if sys.platform != "win32":
                 fcntl.flock(self._open, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -221,11 +222,10 @@ class _Place:
 
     def move(self, end: int) -> None:
         """The sink has taken everything up to here."""
-        if self._open:
+        if self._open is not None:
             with suppress(OSError):  # a full disk: the sink gets it again
-                os.ftruncate(self._open.fileno(), 0)
-                self._open.write(f"{end} {self._node}\n".encode())
-                self._open.flush()
+                os.lseek(self._open, 0, os.SEEK_SET)
+                os.write(self._open, f"{end:020} {self._node:020}\n".encode())  # in one piece, over what was there
 
     def _read(self, node: int) -> int:
         """The place, unless it is one in another file that had this name."""
