@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cuecard.model.messages import Message
     from cuecard.model.turn import Gates
     from cuecard.pipeline.comparison import compare_manifests, with_answer
+    from cuecard.recording import Recorder
     from cuecard.reload.engines import watch
     from cuecard.reload.pins import Pins
     from cuecard.reload.watcher import Watcher
@@ -43,6 +44,7 @@ _NAMES = {
     "model.messages": "Message",
     "model.turn": "Gates",
     "pipeline.comparison": "compare_manifests with_answer",
+    "recording": "Recorder",
     "reload.engines": "watch",
     "reload.pins": "Pins",
     "reload.watcher": "Watcher",
@@ -65,6 +67,7 @@ __all__ = [
     "Message",
     "Pins",
     "Problem",
+    "Recorder",
     "SpecError",
     "Step",
     "Template",

@@ -351,11 +351,13 @@ class Conversation:
         """The state with these results, and which of them are new."""
         state, agent = self._state, self._hooks.agent
         if not results and not calls:
+            self._hooks.heard(state.call, len(state.results), ())
             return _NewResults(state)
         results = with_exact_bodies(results, "results", lambda result: not result.is_error)
         waiting = {**state.calls, **calls}
         news = tuple(self._known.news(self._known.named(results, waiting), agent.search_tool, agent.pending))
         new = tuple(record for record, _ in news)
+        self._hooks.heard(state.call, len(state.results), [result for _, result in news])
         answered = {*self._known.tools, *(record.call_id for record in new)}
         state = replace(
             state,

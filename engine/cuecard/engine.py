@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from types import MappingProxyType
 
@@ -49,7 +49,7 @@ from cuecard.model.signed_text import check_key, seal, unseal
 from cuecard.model.tools import SkillText
 from cuecard.pipeline.ahead import look_ahead
 from cuecard.pipeline.discovery import Discoveries, last_call_id
-from cuecard.pipeline.history.selection import AsyncSummarizer, Summarizer
+from cuecard.pipeline.history.selection import AsyncSummarizer, Summarizer, SummaryRequest, summary_due
 from cuecard.pipeline.hooks import Hooks
 from cuecard.pipeline.inputs import (
     answer_rules,
@@ -84,6 +84,7 @@ class Engine:
     key: str = field(default="", repr=False)
     _search: Search = field(default=Search(), repr=False)
     _described: tuple[ToolCard, ...] = field(default=(), repr=False)
+    _around: Mapping[str, Callable[[Hooks], Hooks]] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_fields(self, "delivery")
@@ -228,8 +229,8 @@ class Engine:
         """
         turn = cleaned_history(turn)
         check_texts(previous, "previous")
-        records = read_results(history, {self.search_tool}, self.agent.pending)
-        found = self._hooks.found(records, previous)
+        found = self._hooks.found(read_results(history, {self.search_tool}, self.agent.pending), previous)
+        self._hooks.heard(previous, 0, history)
         since = last_call_id(history)
         return self._hooks.call(turn, found, previous, kept if compacted and previous else None, since)
 
@@ -251,6 +252,7 @@ class Engine:
         room = self._rooms.of(call)
         every = bool(self.agent.spec.tools.cues.on_result)
         records = read_results(history, {self.search_tool}, self.agent.pending, every=every)
+        self._hooks.heard(call, 0, history)
         found = self._hooks.found(records, call)
         return self._hooks.step(call, found, changed=(inputs, history) if inputs else None, room=room)[0]
 
@@ -378,6 +380,16 @@ class Engine:
         return summarized(cleaned_history(turn), self.agent.spec.history, self.count, summarizer, timeout)
 
     @checked(also=answer_rules)
+    def summary_due(self, turn: Turn) -> SummaryRequest | None:
+        """What is to be summarised now by the agent's history policy, such as after the reply; None if nothing is due.
+
+        Raises:
+            InputError: with everything that is wrong in the turn.
+        """
+        turn, policy = cleaned_history(turn), self.agent.spec.history
+        return summary_due(turn.messages, turn.summary, policy, self.count) if policy else None
+
+    @checked(also=answer_rules)
     async def asummarize(self, turn: Turn, summarizer: AsyncSummarizer, *, timeout: Seconds = 30.0) -> Turn:  # noqa: ASYNC109 - as `summarize`: too late is a diagnostic, not an error
         """The same with an asynchronous summarizer, which runs as a task of its own; cancellation passes through.
 
@@ -489,8 +501,9 @@ class Engine:
 
     @cached_property
     def _hooks(self) -> Hooks:
-        made = self.agent, self.delivery, self.count, self.clock
-        return Hooks(*made, lambda: self._index, self._profile, self.salt, self._look_ahead)
+        index, ahead = (lambda: self._index), self._look_ahead
+        plain = Hooks(self.agent, self.delivery, self.count, self.clock, index, self._profile, self.salt, ahead)
+        return reduce(lambda hooks, around: around(hooks), self._around.values(), plain)
 
     def _profile(self, turn: Turn) -> ModelProfile:
         """The profile of the turn's model; profiles are only read when a turn names its model."""
@@ -502,5 +515,9 @@ class Engine:
 
     @cached_property
     def _searchable(self) -> Mapping[str, ToolCard]:
-        catalogue = self.agent.catalogue
-        return catalogue.merged(self._described) if self._described else catalogue
+        return self.agent.catalogue.merged(self._described)
+
+
+def instrumented(engine: Engine, kind: str, around: Callable[[Hooks], Hooks]) -> Engine:
+    """The same engine, whose work goes through what this makes of its hooks; for each kind, the last one counts."""
+    return replace(engine, _around={**engine._around, kind: around})  # noqa: SLF001 - its own

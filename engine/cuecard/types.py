@@ -76,6 +76,8 @@ if TYPE_CHECKING:
     from cuecard.pipeline.cache_report import Layer, ProviderReason
     from cuecard.pipeline.changes import Break, Cause, CauseKind, Change, ChangeKind, Comparison, SectionPlace
     from cuecard.pipeline.history.selection import AsyncSummarizer, Summarizer, SummaryRequest
+    from cuecard.recording import RecorderStatus
+    from cuecard.recording.journal import Sink
     from cuecard.reload.keeper import Refusal, Status, Watching
     from cuecard.reload.pins import EngineSource, Served
     from cuecard.reload.settle import Pace
@@ -113,6 +115,8 @@ _NAMES = {
     "pipeline.cache_report": "Layer ProviderReason",
     "pipeline.changes": "Break Cause CauseKind Change ChangeKind Comparison SectionPlace",
     "pipeline.history.selection": "AsyncSummarizer Summarizer SummaryRequest",
+    "recording": "RecorderStatus",
+    "recording.journal": "Sink",
     "reload.keeper": "Refusal Status Watching",
     "reload.pins": "EngineSource Served",
     "reload.settle": "Pace",
@@ -188,6 +192,7 @@ __all__ = [
     "Ranker",
     "RankerMaker",
     "Reasons",
+    "RecorderStatus",
     "Refusal",
     "Refusals",
     "ReloadPolicy",
@@ -201,6 +206,7 @@ __all__ = [
     "Served",
     "SettingsError",
     "Severity",
+    "Sink",
     "SkillText",
     "SourceRow",
     "Span",

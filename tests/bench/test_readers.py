@@ -12,6 +12,7 @@ from bench.reading import check_memory, check_time
 from cuecard import compile_template
 from cuecard.agent.sections.layout import Layout
 from cuecard.config.sections.file_patterns import Exclusion, FilePattern
+from cuecard.recording.records import read_records
 from cuecard.template.guards.gate import PromptGate
 from cuecard.template.guards.layout import layout_guard
 from cuecard.template.guards.marks import marked
@@ -19,7 +20,6 @@ from cuecard.workbench.diff.markdown import CommentText, code, fenced, row
 from cuecard.workbench.diff.view import line_differences
 from cuecard.workbench.field.command import page
 from cuecard.workbench.field.findings import field_report
-from cuecard.workbench.field.records import read_records
 from cuecard.workbench.fmt.yaml_layout import KeptError, formatted_yaml
 from cuecard.workbench.imports.command import files_of
 from cuecard.workbench.imports.dotprompt import read_dotprompt

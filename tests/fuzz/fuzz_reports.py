@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from cuecard import SpecError
+from cuecard.recording.records import read_records
 from cuecard.workbench.field.command import page
 from cuecard.workbench.field.findings import field_report
-from cuecard.workbench.field.records import read_records
 from fuzz.drawn import check_told
 from fuzz.json_pieces import PIECES as JSON
 

@@ -501,7 +501,8 @@ export interface components {
              *       },
              *       "query": "",
              *       "metadata": {},
-             *       "ephemeral": ""
+             *       "ephemeral": "",
+             *       "conversation": ""
              *     }
              */
             turn: components["schemas"]["TurnBody"];
@@ -883,6 +884,11 @@ export interface components {
              * @description an id shared by the results of calls made in one model message
              */
             batch?: string | null;
+            /**
+             * Arguments
+             * @description the arguments of the call, for the rules of `memory` and for records
+             */
+            arguments?: unknown;
         };
         /**
          * SearchAnswer
@@ -1232,6 +1238,12 @@ export interface components {
              * @description tools found ahead by the user's words; if omitted, they are searched for if the agent file says so
              */
             ahead?: string[] | null;
+            /**
+             * Conversation
+             * @description the host's id of the conversation, for records
+             * @default
+             */
+            conversation: string;
             /**
              * Authority
              * @description the role of appended blocks, if the host knows better than the profile

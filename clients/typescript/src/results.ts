@@ -9,11 +9,12 @@ import type { Message } from "./placing.js";
 export function resultsIn(messages: readonly Message[], steps: readonly any[] = []): Result[] {
   const raw = steps.flatMap((step) => step.toolResults ?? []);
   const failed = new Set(raw.filter((result) => result.output?.isError === true).map((result) => result.toolCallId));
+  const asked = new Map<string, unknown>(partsOf(messages, "tool-call").map((part) => [part.toolCallId, part.input]));
   return messages.flatMap((message, at) =>
     message.role === "tool" && Array.isArray(message.content)
       ? message.content
           .filter((part) => part.type === "tool-result")
-          .map((part) => toResult(part, batchOf(messages, at), failed.has(part.toolCallId)))
+          .map((part) => toResult(part, batchOf(messages, at), failed.has(part.toolCallId), asked.get(part.toolCallId)))
       : [],
   );
 }
@@ -36,7 +37,12 @@ function isText(output: any): boolean {
   return ["text", "json", "error-text", "error-json"].includes(output?.type);
 }
 
-function toResult(part: any, batch: string, failed: boolean): Result {
+function partsOf(messages: readonly Message[], type: string): any[] {
+  const parts = messages.flatMap((message) => (Array.isArray(message.content) ? (message.content as any[]) : []));
+  return parts.filter((part) => part.type === type);
+}
+
+function toResult(part: any, batch: string, failed: boolean, asked: unknown): Result {
   const { type, value } = part.output ?? {};
   return {
     tool: part.toolName,
@@ -44,6 +50,7 @@ function toResult(part: any, batch: string, failed: boolean): Result {
     result: value ?? null,
     is_error: failed || type === "error-text" || type === "error-json" || type === "execution-denied",
     batch,
+    arguments: asked ?? null,
   };
 }
 

@@ -142,9 +142,9 @@ class Functions:
         try:
             value = self._call(chat, step, name, arguments)
             if not inspect.isawaitable(value):
-                return ToolResult(named, plain_value(value), call_id)
+                return ToolResult(named, plain_value(value), call_id, arguments=arguments)
         except Exception as error:  # noqa: BLE001 - `_told` raises it again where it is the host's
-            return ToolResult(named, self._told(name, error), call_id, is_error=True)
+            return ToolResult(named, self._told(name, error), call_id, is_error=True, arguments=arguments)
         if inspect.iscoroutine(value):
             value.close()  # or Python would warn of it
         hint = "await `functions.aanswer` instead"
@@ -162,9 +162,10 @@ class Functions:
         named = without_controls(name or "?") or "?"  # the conversation keeps the name, whatever the model has written
         try:
             value = self._call(chat, step, name, arguments)
-            return ToolResult(named, plain_value(await value if inspect.isawaitable(value) else value), call_id)
+            said = plain_value(await value if inspect.isawaitable(value) else value)
+            return ToolResult(named, said, call_id, arguments=arguments)
         except Exception as error:  # noqa: BLE001 - as in `answer`
-            return ToolResult(named, self._told(name, error), call_id, is_error=True)
+            return ToolResult(named, self._told(name, error), call_id, is_error=True, arguments=arguments)
 
     def _check(self, chat: Conversation, step: Step) -> None:
         problems: list[Problem] = []

@@ -78,6 +78,8 @@ def serve(
     no_token: Annotated[bool, Option(help="Let anyone who can reach the port use the service.")] = False,
     delivery: DeliveryOption = None,
     states: Annotated[Path | None, Option(metavar="DIR", help="The folder for good states.")] = None,
+    manifests: Annotated[Path | None, Option(metavar="DIR", help="Append a record per request to a file here.")] = None,
+    texts: Annotated[bool, Option(help="Records also hold texts, arguments and results.")] = False,
     max_body: Annotated[int, Option(metavar="BYTES", help="The largest request body in bytes.")] = 1024 * 1024,
     max_requests: Annotated[int, Option(metavar="N", help="How many requests are handled at once.")] = 128,
     max_connections: Annotated[int, Option(metavar="N", help="How many connections are open at once.")] = 1024,
@@ -90,14 +92,13 @@ def serve(
     allow_code: AllowCode = False,
 ) -> int:
     """Serve agents over HTTP, for hosts in any language."""
-    from cuecard.server.serve import ServeAddress, ServeLimits
+    from cuecard.server.serve import ServeAddress, ServeLimits, ServeRecords
     from cuecard.server.serve import serve as command
 
     sys.setswitchinterval(SWITCH_INTERVAL)
     limits = ServeLimits(max_body, max_requests, max_connections, max_per_address, timeout, max_age, grace)
-    return command(
-        agents, ServeAddress(host, port, no_token), limits, delivery=delivery, states=states, allow_code=allow_code
-    )
+    place, records = ServeAddress(host, port, no_token), ServeRecords(manifests, texts)
+    return command(agents, place, limits, delivery=delivery, states=states, records=records, allow_code=allow_code)
 
 
 def render(
@@ -223,6 +224,18 @@ def watch(
     return command(agent, example=example, delivery=delivery, as_json=json, states=states, allow_code=allow_code)
 
 
+def memory(
+    agent: AgentPath,
+    recordings: Annotated[list[Path], Argument(metavar="RECORDING...", help="Files or folders of records with texts.")],
+    json: Json = False,
+    allow_code: AllowCode = False,
+) -> None:
+    """Play recorded results: what the working memory learned and forgot, and by which rule."""
+    from cuecard.workbench.field.memory import show_memory
+
+    show_memory(agent, recordings, as_json=json, allow_code=allow_code)
+
+
 COMMANDS: Final = Group(
     "A prompt engine for AI agents: checks and counts prompts, and adds instructions as tools are discovered.",
     {
@@ -241,6 +254,7 @@ COMMANDS: Final = Group(
         "explain": explain,
         "serve": serve,
         "schema": schema,
+        "memory": memory,
         "tools": TOOLS,
         "skills": SKILLS,
         "bench": BENCH,

@@ -58,26 +58,46 @@ Results = dict[
 """Templates by tool, or by pattern."""
 
 
-class ExtractSpec(FileModel):
-    """Where entities are found in a tool's result."""
-
-    at: str = Field("", description="path to the value, such as `data` or `result.items`; empty for the result itself")
-    limit: int = Field(10, ge=1, le=100, description="how many entities are taken from a list")
-    when: str = Field("", description="a key of the result that must be true for this rule to apply")
-    type: str = Field("", description="the entity type; empty to take it from the value or the tool's name")
+CallPart: TypeAlias = Literal["result", "arguments"]
+"""What a rule reads of a call: what the tool returned, or what the model asked for."""
 
 
-class ForgetSpec(FileModel):
-    """Where a tool's result says which entities were deleted."""
+class TypePlace(FileModel):
+    """Where a call says which type it is about: one `updateItem` may serve all collections."""
 
-    at: str = Field(
-        "",
-        description="path to their ids or keys, or to objects that hold an id (one or a list); empty for the result "
-        "itself",
+    from_: CallPart = Field("arguments", alias="from", description="the part of the call that says it")
+    at: str = Field(description="path to the type, such as `collection`", min_length=1)
+
+
+class _CallRule(FileModel):
+    """What a rule reads, and when it applies."""
+
+    from_: CallPart = Field(
+        "result", alias="from", description="what it reads: what the tool returned, or the arguments of the call"
     )
     when: str = Field("", description="a key of the result that must be true for this rule to apply")
-    type: str = Field(
-        "", description="the type of the removed entities; empty for the type that `types` gives the tool, else for any"
+
+
+class ExtractSpec(_CallRule):
+    """Where entities are found in a call of a tool."""
+
+    at: str = Field("", description="path to the value, such as `data` or `result.items`; empty for all of it")
+    limit: int = Field(10, ge=1, le=100, description="how many entities are taken from a list")
+    type: str | TypePlace = Field(
+        "", description="the entity type, or where the call says it; empty to take it from the value or the tool's name"
+    )
+
+
+class ForgetSpec(_CallRule):
+    """Where a call of a tool says which entities were deleted; nothing is, if it failed."""
+
+    at: str = Field(
+        "", description="path to their ids or keys, or to objects that hold an id (one or a list); empty for all of it"
+    )
+    type: str | TypePlace = Field(
+        "",
+        description="the type of the removed entities, or where the call says it; empty for the type that `types` "
+        "gives the tool, else for any",
     )
 
 

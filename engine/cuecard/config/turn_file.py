@@ -81,10 +81,11 @@ class ResultEntry(FileModel):
         default=False, description="whether the tool is waiting for confirmation and has done nothing yet"
     )
     batch: str | None = Field(None, description="an id shared by the results of calls made in one model message")
+    arguments: Json = Field(None, description="the arguments of the call")
 
     def to_result(self) -> ToolResult:
         """The result in the engine's own type."""
-        return ToolResult(self.tool, self.result, self.call_id, self.is_error, self.pending, self.batch)
+        return ToolResult(**dict(self))
 
 
 class SearchEntry(FileModel):
@@ -189,6 +190,7 @@ class TurnFields(FileModel):
         description="tools found ahead by the user's words; if omitted, they are searched for if the agent file says "
         "so",
     )
+    conversation: str = Field("", description="the host's id of the conversation, for records")
 
     @property
     def spoken(self) -> dict[str, Json] | None:
@@ -257,4 +259,5 @@ def to_turn(file: TurnFields, inputs: Mapping[str, Json]) -> Turn:
         metadata=file.metadata,
         ephemeral=file.ephemeral,
         ahead=file.ahead,
+        conversation=file.conversation,
     )

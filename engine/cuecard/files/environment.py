@@ -21,7 +21,7 @@ class Environment(BaseSettings):
 
     delivery: DeliveryWish | None = Field(None, description="overrides the agent file's `delivery`")
     model: str | None = Field(None, description="the model of `cuecard run`, such as `anthropic:claude-opus-4-8`")
-    manifests: Path | None = Field(None, description="the folder where `cuecard run` writes manifests")
+    manifests: Path | None = Field(None, description="the folder where `cuecard run` and `cuecard serve` write records")
     states: Path | None = Field(
         None, description="the folder where `cuecard watch`, `cuecard serve` and `cuecard mcp` keep good states"
     )

@@ -17,7 +17,7 @@ class Settings:
     Attributes:
         delivery: replaces the agent file's `delivery`.
         model: the model of `cuecard run`.
-        manifests: the folder where `cuecard run` writes manifests.
+        manifests: the folder where `cuecard run` and `cuecard serve` write records.
         states: the folder of states.
         cache: the cache folder; `off` disables it.
         salt: a secret for fingerprints; empty for none.

@@ -166,6 +166,7 @@ class Call:
         turn: the number of this call in its conversation, from 0.
         given: what sources read of the turn, where inputs that come with a request may fill them again; otherwise None.
         over: whether the turn has ended: the texts of one turn are gone from it, and it has no further steps.
+        conversation: the id of the conversation in records; empty if it has none.
     """
 
     configuration: Configuration
@@ -177,6 +178,7 @@ class Call:
     turn: int = 0
     given: CallGiven | None = field(default=None, metadata=LATER)
     over: bool = field(default=False, metadata=LATER)
+    conversation: str = field(default="", metadata=LATER)
 
     def to_json(self) -> dict[str, Json]:
         """The call as plain JSON; `Call.from_json` gives an equal call back."""

@@ -33,6 +33,23 @@ def to_json(value: Any) -> dict[str, Json]:
     return {"format": FORMAT, **as_plain(value)}
 
 
+def to_json_lazily(value: Any) -> dict[str, Json]:
+    """`to_json`, but only of the value itself: `json.dumps` asks `shallow` for the rest, in half of the time."""
+    return {"format": FORMAT, **shallow(value)}
+
+
+def shallow(value: Any) -> Json:
+    """The `default` of `json.dumps`: a value of whatever class as plain JSON, those in it as they are."""
+    names = _fields(cast("Hashable", type(value)))
+    if names is None:
+        return dict(value) if isinstance(value, Mapping) else str(value)
+    plain = {name: getattr(value, name) for name in names}
+    for name, usual in _later(cast("Hashable", type(value))):
+        if as_plain(plain[name]) == usual:
+            del plain[name]
+    return plain
+
+
 def as_plain(value: Any) -> Json:
     """What `dataclasses.asdict` gives, several times as quickly: a service does it with each request."""
     kind = type(value)

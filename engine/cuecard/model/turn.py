@@ -72,6 +72,8 @@ class Turn:
         diagnostics: problems on the way to this turn, for the manifest.
         ahead: tools found by the user's words, best first; `Engine.look_ahead` fills it. If it is None and the agent
             file has `tools.ahead`, the call searches itself.
+        conversation: the host's id of the conversation, for records; later calls that continue it need not repeat it.
+            It enters no prompt.
     """
 
     inputs: JsonObject = field(default_factory=dict)
@@ -100,3 +102,4 @@ class Turn:
     ephemeral: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
     ahead: tuple[str, ...] | None = None
+    conversation: str = ""

@@ -98,7 +98,8 @@ class ToolResult:
     """One result of a tool in the conversation so far: the history items that matter to a prompt.
 
     `pending` means that the tool is waiting for confirmation and has done nothing yet. Results of calls that the model
-    made in one message share the same `batch`, which can be any text; None if the host does not know.
+    made in one message share the same `batch`, which can be any text; None if the host does not know. `arguments` are
+    those of the call, as JSON or as JSON text, for the rules of `memory` and for records; no state keeps them.
     """
 
     tool: str
@@ -107,6 +108,7 @@ class ToolResult:
     is_error: bool = False
     pending: bool = False
     batch: str | None = field(default=None, compare=False)
+    arguments: Json = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

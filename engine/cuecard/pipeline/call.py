@@ -84,6 +84,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
             inputs=fingerprints(made.values),
         ),
         given=given_of(request),
+        conversation=turn.conversation or (request.previous.conversation if request.previous else ""),
     )
 
 

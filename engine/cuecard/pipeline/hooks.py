@@ -102,6 +102,15 @@ class Hooks:
         """The discoveries so far, with those of later results."""
         return found.more(results, self.agent.catalogue, cues=bool(self.agent.pending))
 
+    def heard(self, call: Call | None, known: int, results: Sequence[ToolResult]) -> None:
+        """Told of results before each prompt that follows them; who records overrides it.
+
+        Args:
+            call: the running call; None before the first.
+            known: how many results there were before these.
+            results: the results, with what they hold.
+        """
+
     def call(
         self,
         turn: Turn,

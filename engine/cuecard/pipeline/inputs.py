@@ -135,14 +135,16 @@ def with_exact_bodies(results: History, name: str, reads: Callable[[ToolResult],
     problems: list[Problem] = []
     made = list(results)
     for place, each in enumerate(made):
-        if type(each.result) is str or not reads(each):
-            continue
-        body, found = exact_body(each.result)
-        if body is not each.result:
-            made[place] = replace(each, result=body)
-        for wrong in found:
-            at = wrong.place(f"{name}[{place}].result")
-            problems.append(Problem(wrong.code, f"`{at}` {wrong.told}", wrong.hint, at))
+        for part in ("result", "arguments") if reads(each) else ():
+            held = getattr(each, part)
+            if held is None or type(held) is str:
+                continue
+            body, found = exact_body(held)
+            if body is not held:
+                made[place] = replace(made[place], **{part: body})
+            for wrong in found:
+                at = wrong.place(f"{name}[{place}].{part}")
+                problems.append(Problem(wrong.code, f"`{at}` {wrong.told}", wrong.hint, at))
     refuse(problems)
     return made
 

@@ -18,9 +18,7 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Unsaid:
-    """Tools that are not decided yet, as far as they would be announced as restored, and a text that stands for their
-    instructions; empty if everything is decided.
-    """
+    """Undecided tools that would be announced as restored, and a text that stands for their instructions, if any."""
 
     tools: tuple[str, ...] = ()
     probe: str = ""

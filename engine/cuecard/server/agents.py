@@ -69,8 +69,14 @@ class Agents:
             each.watcher.stop()
 
 
-def open_agents(paths: Sequence[Path], opened: Open = watch, *, pace: Pace | None = None) -> Agents:
-    """The agents at these paths.
+def open_agents(
+    paths: Sequence[Path],
+    opened: Open = watch,
+    *,
+    pace: Pace | None = None,
+    instrument: Callable[[Engine], Engine] = lambda engine: engine,
+) -> Agents:
+    """The agents at these paths; `instrument` gets every engine before it serves.
 
     Raises:
         SpecError: with every problem of every broken agent that has no last good state.
@@ -80,7 +86,7 @@ def open_agents(paths: Sequence[Path], opened: Open = watch, *, pace: Pace | Non
     wrong: list[Problem] = []
     for path in paths:
         try:
-            watcher = opened(path, ready=_Ready(), pace=pace)
+            watcher = opened(path, ready=_Ready(instrument), pace=pace)
         except SpecError as error:
             wrong += error.problems
         else:
@@ -106,8 +112,8 @@ def _refuse_equal_names(served: Sequence[ServedAgent]) -> None:
 class _Ready:
     """Prepare an engine before it serves: check that its name is unchanged, and build what requests would wait for."""
 
-    def __init__(self) -> None:
-        self._name = ""
+    def __init__(self, instrument: Callable[[Engine], Engine]) -> None:
+        self._name, self._instrument = "", instrument
 
     def __call__(self, engine: Engine) -> Engine:
         self._name = self._name or engine.name
@@ -118,7 +124,7 @@ class _Ready:
         # Inputs without a default make it fail, but the token table is loaded by then.
         with suppress(CuecardError):
             engine.prepare_step(engine.prepare_call())
-        return engine
+        return self._instrument(engine)
 
 
 def agents_json(agents: Agents) -> dict[str, Json]:

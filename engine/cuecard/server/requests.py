@@ -28,6 +28,7 @@ class ResultBody(FileModel):
         default=False, description="whether the tool is waiting for confirmation and has done nothing yet"
     )
     batch: str | None = Field(None, description="an id shared by the results of calls made in one model message")
+    arguments: Json = Field(None, description="the arguments of the call, for the rules of `memory` and for records")
 
 
 Results = Annotated[
@@ -117,4 +118,4 @@ class Remember(AgentRequest):
 
 def to_results(bodies: tuple[ResultBody, ...]) -> tuple[ToolResult, ...]:
     """The results in the engine's own type."""
-    return tuple(ToolResult(b.tool, b.result, b.call_id, b.is_error, b.pending, b.batch) for b in bodies)
+    return tuple(ToolResult(b.tool, b.result, b.call_id, b.is_error, b.pending, b.batch, b.arguments) for b in bodies)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -18,7 +19,7 @@ from cuecard.model import DeliveryWish
 from cuecard.reload.engines import watch
 
 if TYPE_CHECKING:
-    from cuecard.server.agents import Agents
+    from cuecard.engine import Engine
     from cuecard.server.options import ServiceOptions
 
 _NEEDS = {"fastapi": "fastapi", "uvicorn": "uvicorn", "prometheus_client": "prometheus-client"}
@@ -46,6 +47,14 @@ class ServeLimits:
     grace: float
 
 
+@dataclass(frozen=True, slots=True)
+class ServeRecords:
+    """The folder of the records, and whether they hold texts."""
+
+    folder: Path | None = None
+    texts: bool = False
+
+
 def serve(
     agents: Sequence[Path],
     place: ServeAddress,
@@ -53,6 +62,7 @@ def serve(
     *,
     delivery: DeliveryWish | None = None,
     states: Path | None = None,
+    records: ServeRecords | None = None,
     allow_code: bool = False,
 ) -> int:
     """Serve requests until the process is told to stop; the exit code is 0.
@@ -62,6 +72,7 @@ def serve(
         InputError: when an option or a setting is wrong.
     """
     _check_installed()
+    from cuecard.server.agents import open_agents
     from cuecard.server.app import create_app
     from cuecard.server.monitoring import log_to_stderr
     from cuecard.server.process import listen, run_app
@@ -69,25 +80,39 @@ def serve(
 
     settings = read_settings()
     options = _options(settings, limits, place)
-    served = _open(agents, settings, delivery or settings.delivery, states or settings.states, allow_code=allow_code)
-    try:
-        listening = listen(place.host, place.port)
-        log_to_stderr()
-        _warn(settings, options)
-        envelopes = Envelopes(options.key, options.max_age, lasting=options.lasting)
-        run_app(create_app(Service(served, envelopes), options), listening, options)
-    finally:
-        served.stop()
+    opened = partial(watch, delivery=delivery or settings.delivery, states=states or settings.states)
+    opened = partial(opened, salt=settings.salt, cache=settings.cache_folder, allow_code=allow_code)
+    with _recorder(records or ServeRecords(), settings) as instrument:
+        served = open_agents([find_content(path) for path in agents], opened, instrument=instrument)
+        try:
+            listening = listen(place.host, place.port)
+            log_to_stderr()
+            _warn(settings, options)
+            envelopes = Envelopes(options.key, options.max_age, lasting=options.lasting)
+            run_app(create_app(Service(served, envelopes), options), listening, options)
+        finally:
+            served.stop()
     return 0
 
 
-def _open(
-    agents: Sequence[Path], settings: Settings, delivery: DeliveryWish | None, states: Path | None, *, allow_code: bool
-) -> Agents:
-    from cuecard.server.agents import open_agents
+@contextmanager
+def _recorder(records: ServeRecords, settings: Settings) -> Iterator[Callable[[Engine], Engine]]:
+    """Instruments engines, if records are wanted; what is written is on disk when the service ends."""
+    folder = records.folder or settings.manifests
+    if folder is None:
+        if records.texts:
+            hint = "name the folder of the records: `--manifests DIR`"
+            raise InputError(Problem("wrong-option", "`--texts` says what records hold", hint, "--texts"))
+        yield lambda engine: engine
+        return
+    from cuecard.recording import Recorder
+    from cuecard.server.monitoring import log_event
 
-    opened = partial(watch, delivery=delivery, salt=settings.salt, states=states, allow_code=allow_code)
-    return open_agents([find_content(path) for path in agents], partial(opened, cache=settings.cache_folder))
+    def tell(problem: Problem) -> None:
+        log_event(problem.code, logging.WARNING, message=f"{problem.message}; {problem.advice}")
+
+    with Recorder(folder / "served.jsonl", texts=records.texts, on_problem=tell) as recorder:
+        yield recorder.instrument
 
 
 def _options(settings: Settings, limits: ServeLimits, place: ServeAddress) -> ServiceOptions:

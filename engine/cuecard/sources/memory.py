@@ -10,36 +10,62 @@ from cuecard.config.results_spec import ExtractSpec, ForgetSpec, MemorySpec
 from cuecard.config.tools_spec import PENDING
 from cuecard.config.values import fill, value_at
 from cuecard.config.words_spec import Words
-from cuecard.model import Cut, Entity, History, Json, Memory
+from cuecard.model import Cut, Entity, History, Json, Memory, ToolResult
+from cuecard.records import dataclass
 from cuecard.sources.result_values import applies, identifier, read_result
 from cuecard.template import without_controls
 
 
-def without_gone(entities: Iterable[Entity], tool: str, result: Json, spec: MemorySpec, asks: str) -> list[Entity]:
-    """The entities that remain after this successful result of a tool.
+@dataclass(frozen=True, slots=True)
+class ReadCall:
+    """A successful call of a tool, as rules read it: what it returned, and what it was asked for."""
+
+    tool: str
+    result: Json
+    arguments: Json = None
+
+    def value(self, rule: ExtractSpec | ForgetSpec) -> Json:
+        """What the rule reads; None where it does not apply."""
+        return value_at(self.part(rule.from_), rule.at) if applies(self.result, rule.when) else None
+
+    def part(self, name: str) -> Json:
+        """The result or the arguments."""
+        return self.result if name == "result" else self.arguments
+
+    def type(self, rule: ExtractSpec | ForgetSpec) -> str | None:
+        """The type that the rule names or finds; empty if it names none, None if the call does not say it."""
+        if isinstance(rule.type, str):
+            return rule.type
+        return _stated(value_at(self.part(rule.type.from_), rule.type.at)) or None
+
+
+def read_call(item: ToolResult, spec: MemorySpec) -> ReadCall:
+    """A call with its JSON read."""
+    return ReadCall(item.tool, _without_frame(read_result(item.result), item.tool, spec), read_result(item.arguments))
+
+
+def gone_by(call: ReadCall, entities: Iterable[Entity], spec: MemorySpec) -> Iterator[tuple[str, Entity]]:
+    """Each entity that the call has removed, with the name of the rule.
 
     Args:
-        entities: the known entities, and those in the result.
-        tool: the tool of the result.
-        result: the result.
+        call: the call.
+        entities: the known entities, and those in the call.
         spec: the rules.
-        asks: the key that is true in a result that asks for confirmation, so nothing has been deleted yet.
     """
-    kept = list(entities)
-    if isinstance(result, Mapping) and result.get(asks) is True:
-        return kept
-    for rule in forget_rules(tool, spec):
-        if applies(result, rule.when):
-            gone = _Gone(value_at(result, rule.at), rule.type or _type_of(tool, spec), spec)
-            kept = [entity for entity in kept if entity not in gone]
-    return kept
+    left = list(entities)
+    for name, rule in forget_rules(call.tool, spec):
+        kind = call.type(rule)
+        gone = _Gone(call.value(rule), kind or _type_of(call.tool, spec), spec)
+        for entity in [each for each in left if kind is not None and each in gone]:
+            left.remove(entity)
+            yield name, entity
 
 
-def forget_rules(tool: str, spec: MemorySpec) -> Iterator[ForgetSpec]:
-    """The rules for results of this tool."""
+def forget_rules(tool: str, spec: MemorySpec) -> Iterator[tuple[str, ForgetSpec]]:
+    """The rules for calls of this tool, with their names."""
     for pattern, rules in spec.forget.items():
         if fnmatchcase(tool, pattern):
-            yield from rules
+            yield from ((f"forget.{pattern}[{place}]", rule) for place, rule in enumerate(rules))
 
 
 class _Gone:
@@ -62,6 +88,8 @@ class _Gone:
 
 
 _LONGEST_TYPE = 100
+_NAMES = ("name", "title", "slug")
+"""The keys of names in every type, after those of the agent file."""
 
 
 def remember(
@@ -82,19 +110,24 @@ def remember(
     entities = newest(memory.entities, spec.total)
     for item in results:
         if not item.is_error:
-            result = _without_frame(read_result(item.result), item.tool, spec)
-            known = [*entities_in(item.tool, result, spec, words), *entities]
-            kept = known if item.pending else without_gone(known, item.tool, result, spec, asks)
-            entities = newest(kept, spec.total)
+            call = read_call(item, spec)
+            known = [*(entity for _, entity in entities_in(call, spec, words)), *entities]
+            gone = [] if asks_first(item, call, asks) else [entity for _, entity in gone_by(call, known, spec)]
+            entities = newest([entity for entity in known if entity not in gone], spec.total)
     return Memory(entities)
+
+
+def asks_first(item: ToolResult, call: ReadCall, asks: str) -> bool:
+    """Whether the tool waits for a confirmation, so that nothing has been deleted yet."""
+    return item.pending or (isinstance(call.result, Mapping) and call.result.get(asks) is True)
 
 
 def _without_frame(result: Json, tool: str, spec: MemorySpec) -> Json:
     """The value of `result` if it is the only key and no rule names it: MCP servers and frameworks add it."""
     if not isinstance(result, Mapping) or result.keys() != {"result"}:
         return result
-    rules: list[ExtractSpec | ForgetSpec] = [*spec.extract, *forget_rules(tool, spec)]
-    asked = any("result" in {rule.when, rule.at.partition(".")[0]} for rule in rules)
+    rules: list[ExtractSpec | ForgetSpec] = [*spec.extract, *(rule for _, rule in forget_rules(tool, spec))]
+    asked = any("result" in {rule.when, rule.from_ == "result" and rule.at.partition(".")[0]} for rule in rules)
     return result if asked else read_result(result["result"])
 
 
@@ -113,14 +146,13 @@ def _identity(entity: Entity) -> tuple[str, str]:
     return entity.type, entity.id
 
 
-def entities_in(tool: str, result: Json, spec: MemorySpec, words: Words) -> list[Entity]:
-    """Every entity that the configured rules find in one result, in rule order."""
+def entities_in(call: ReadCall, spec: MemorySpec, words: Words) -> list[tuple[str, Entity]]:
+    """Every entity that the configured rules find in one call, in rule order, with the name of the rule."""
     return [
-        entity
-        for rule in spec.extract
-        if applies(result, rule.when)
-        for value in _candidates(value_at(result, rule.at), rule)
-        if (entity := _entity(value, rule, tool, spec, words))
+        (f"extract[{place}]", entity)
+        for place, rule in enumerate(spec.extract)
+        for value in _candidates(call.value(rule), rule)
+        if (entity := _entity(value, rule, call, spec, words))
     ]
 
 
@@ -129,12 +161,17 @@ def _candidates(value: Json, rule: ExtractSpec) -> Iterator[Mapping[str, Json]]:
     yield from (v for v in values if isinstance(v, dict))
 
 
-def _entity(value: Mapping[str, Json], rule: ExtractSpec, tool: str, spec: MemorySpec, words: Words) -> Entity | None:
-    kind = rule.type or _stated(value.get("type")) or _type_of(tool, spec) or "resource"
+def _entity(
+    value: Mapping[str, Json], rule: ExtractSpec, call: ReadCall, spec: MemorySpec, words: Words
+) -> Entity | None:
+    kind = call.type(rule)
+    if kind is None:
+        return None
+    kind = kind or _stated(value.get("type")) or _type_of(call.tool, spec) or "resource"
     identity = _first(value, _id_keys(kind, spec))
     if not identity:
         return None
-    names = (_at(value, path) for path in _of_type(spec.names, kind) or ("name", "title", "slug"))
+    names = (_at(value, path) for path in (*_of_type(spec.names, kind), *_NAMES))
     named = next((name for name in names if isinstance(name, str) and name.strip()), None)
     if named is None and not rule.at:
         # A bare `id` at the top of a result may be anything; a list or a named field holds entities by intent.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from opentelemetry.metrics import MeterProvider
@@ -12,8 +12,8 @@ from opentelemetry.trace import TracerProvider
 from typing_extensions import override
 
 from cuecard.catalogue.ranker import AsyncRanker
-from cuecard.engine import Engine
-from cuecard.model import Call, Manifest, SearchResult, Step, Turn
+from cuecard.engine import Engine, instrumented
+from cuecard.model import Call, Manifest, SearchResult, Step, ToolResult, Turn
 from cuecard.model.boundary import Count, FilledText, checked
 from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fit import Room
@@ -29,7 +29,13 @@ from cuecard.telemetry.recorder import Recorder
 class TracedHooks(Hooks):
     """The hooks with recording: both engines and conversations go through them."""
 
+    inner: Hooks = field(kw_only=True, repr=False, compare=False)
     recorder: Recorder = field(kw_only=True, repr=False, compare=False)
+
+    @override
+    def heard(self, call: Call | None, known: int, results: Sequence[ToolResult]) -> None:
+        """What others are told who record."""
+        self.inner.heard(call, known, results)
 
     @override
     def call(
@@ -41,7 +47,7 @@ class TracedHooks(Hooks):
         since: str | None = None,
     ) -> Call:
         """The call."""
-        make = partial(super().call, turn, found, previous, kept, since)
+        make = partial(self.inner.call, turn, found, previous, kept, since)
         return self.recorder.call(self.agent.spec.agent, self.salt, previous, make)
 
     @override
@@ -57,7 +63,7 @@ class TracedHooks(Hooks):
         placed: list[Placement] = []
 
         def make() -> Step:
-            step, where = super(TracedHooks, self).step(call, found, last, changed, room)
+            step, where = self.inner.step(call, found, last, changed, room)
             placed.append(where)
             return step
 
@@ -67,7 +73,7 @@ class TracedHooks(Hooks):
     def search(self, query: str, limit: int | None, call: Call | None, found: Discoveries | None) -> SearchResult:
         """The search."""
         with self.recorder.search(self.agent.spec.agent) as told:
-            result = super().search(query, limit, call, found)
+            result = self.inner.search(query, limit, call, found)
             told(result)
             return result
 
@@ -77,26 +83,9 @@ class TracedHooks(Hooks):
     ) -> SearchResult:
         """The search."""
         with self.recorder.search(self.agent.spec.agent) as told:
-            result = await super().asearch(query, limit, call, found, ranker)
+            result = await self.inner.asearch(query, limit, call, found, ranker)
             told(result)
             return result
-
-
-@dataclass(frozen=True)
-class TracedEngine(Engine):
-    """An engine with recording."""
-
-    recorder: Recorder = field(kw_only=True, repr=False, compare=False)
-
-    @cached_property
-    def _hooks(self) -> Hooks:
-        plain = super()._hooks
-        return TracedHooks(**_values(plain, Hooks), recorder=self.recorder)
-
-
-def traced(engine: Engine, recorder: Recorder) -> Engine:
-    """The same engine, recorded by this recorder only."""
-    return TracedEngine(**_values(engine, Engine), recorder=recorder)
 
 
 def _values(value: object, kind: Any) -> dict[str, Any]:
@@ -141,7 +130,10 @@ class Telemetry:
         Raises:
             InputError: when `engine` is not an `Engine`.
         """
-        return traced(engine, self._recorder)
+        return instrumented(engine, "telemetry", self._traced)
+
+    def _traced(self, inner: Hooks) -> Hooks:
+        return TracedHooks(**_values(inner, Hooks), inner=inner, recorder=self._recorder)
 
     @checked
     def follow(self, watcher: Watcher[Engine]) -> Callable[[], None]:

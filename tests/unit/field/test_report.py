@@ -8,8 +8,8 @@ import pytest
 
 from command_line import run
 from cuecard import Engine, ToolResult, Turn
+from cuecard.recording.records import read_records
 from cuecard.workbench.field.findings import FieldReport, field_report
-from cuecard.workbench.field.records import read_records
 
 Calls = list[dict[str, Any]]
 TALK: list[Calls] = [

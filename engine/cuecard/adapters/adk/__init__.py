@@ -187,7 +187,7 @@ class Cuecard(BasePlugin):
         if not self._serves(callback_context):
             return
         held = named(llm_request.contents, CallIds(callback_context.session.events))
-        results = tool_results(held)
+        results = tool_results(held, llm_request.contents)
         talk = await self._talk(callback_context)
         goes_on = talk.chat.call
         call, engine = await self._call(talk, callback_context, llm_request, results)
@@ -347,7 +347,7 @@ class Cuecard(BasePlugin):
         """The step that the model has answered, whoever has prepared it."""
         if talk.step is None:
             contents = [e.content for e in context.session.events if e.author == context.agent_name and e.content]
-            results = tool_results(named(contents, CallIds(())))
+            results = tool_results(named(contents, CallIds(())), contents)
             talk.step = answered_step(talk.chat, engine, self._said(context), results)
         return talk.step
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from google.adk.events.event import Event
@@ -59,9 +60,25 @@ def named(contents: Sequence[types.Content], ids: CallIds) -> list[list[tuple[st
     return [[(ids.of(response), response) for response in _responses(content)] for content in contents]
 
 
-def tool_results(held: Iterable[Sequence[tuple[str, types.FunctionResponse]]]) -> tuple[ToolResult, ...]:
-    """Results as the engine takes them, oldest first."""
-    return tuple(result for batch in held for result in _batch(batch))
+def tool_results(
+    held: Iterable[Sequence[tuple[str, types.FunctionResponse]]], contents: Sequence[types.Content]
+) -> tuple[ToolResult, ...]:
+    """Results as the engine takes them, oldest first, with the arguments of their calls in the `contents`."""
+    results = [result for batch in held for result in _batch(batch)]
+    asked = _arguments(contents)
+    return tuple(replace(result, arguments=each) for result, each in zip(results, asked, strict=True))
+
+
+def _arguments(contents: Sequence[types.Content]) -> Iterator[Any]:
+    """What was asked of each response: by its id or, where a request holds none, of the next call of the same tool."""
+    calls: list[types.FunctionCall] = []
+    for content in contents:
+        calls += [part.function_call for part in content.parts or () if part.function_call]
+        for response in _responses(content):
+            same = [each for each in calls if each.name == response.name and (each.id or None) == (response.id or None)]
+            if same:
+                calls.remove(same[0])
+            yield same[0].args if same else None
 
 
 def _batch(held: Sequence[tuple[str, types.FunctionResponse]]) -> Iterator[ToolResult]:

@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
+from typing import Any
 
 from langchain_core.messages import (
     AIMessage,
@@ -44,19 +45,22 @@ def tool_results(messages: Sequence[BaseMessage], known: Collection[str] = ()) -
     """
     found: list[ToolResult] = []
     names: dict[str, str] = {}
+    asked: dict[str, Any] = {}
     batch: str | None = None
     newest = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], AIMessage)), -1)
     for place, message in enumerate(messages):
         if isinstance(message, AIMessage):
             batch = _batch(message)
             names |= {call["id"]: call["name"] for call in message.tool_calls if call["id"]}
+            asked |= {call["id"]: call["args"] for call in message.tool_calls if call["id"]}
         elif isinstance(message, ToolMessage):
             call = message.tool_call_id
             tool, marked = names.get(call) or message.name or "", call or message.id or f"result-{place}"
             if not tool or (place < newest and marked in known):
                 continue
             said = message.content if isinstance(message.content, str) else list(message.content)
-            found.append(ToolResult(tool, said, marked, is_error=message.status == "error", batch=batch))
+            failed = message.status == "error"
+            found.append(ToolResult(tool, said, marked, failed, batch=batch, arguments=asked.get(call)))
     return tuple(found)
 
 

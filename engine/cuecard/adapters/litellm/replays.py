@@ -108,18 +108,20 @@ class _ReplayReader:
 
     Attributes:
         names: the tools of calls, by call id.
+        arguments: theirs, by call id.
         results: those that were not told yet.
         batch: what the results of the calls that were made last have in common.
         asked: whether there was a message of the user.
     """
 
     names: dict[str, str] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict)
     results: tuple[ToolResult, ...] = ()
     batch: str | None = None
     asked: bool = False
 
     def __copy__(self) -> _ReplayReader:
-        return _ReplayReader(dict(self.names), self.results, self.batch, self.asked)
+        return _ReplayReader(dict(self.names), dict(self.arguments), self.results, self.batch, self.asked)
 
     def read(self, messages: Sequence[Message], place: int) -> bool:
         """Read a message; whether it begins a call: it is the user's, and the last of those that follow each other."""
@@ -138,16 +140,18 @@ class _ReplayReader:
         results, self.results = self.results, ()
         return results
 
-    def _called(self, calls: Iterable[Mapping[str, Any]]) -> None:
+    def _called(self, calls: Sequence[Mapping[str, Any]]) -> None:
         named = {str(call.get("id")): str((call.get("function") or {}).get("name") or "") for call in calls}
         self.names |= named
+        self.arguments |= {str(call.get("id")): (call.get("function") or {}).get("arguments") for call in calls}
         self.batch = next(iter(named), None) if len(named) > 1 else None
 
     def _answered(self, message: Message, place: int) -> None:
         call = str(message.get("tool_call_id") or "")
         tool = self.names.get(call) or str(message.get("name") or "")
         if tool:  # a result of a call that nobody knows any more tells nothing
-            result = ToolResult(tool, message.get("content"), call or f"result-{place}", batch=self.batch)
+            said, asked = message.get("content"), self.arguments.get(call)
+            result = ToolResult(tool, said, call or f"result-{place}", batch=self.batch, arguments=asked)
             self.results = (*self.results, result)
 
 

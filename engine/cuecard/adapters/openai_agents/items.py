@@ -55,6 +55,7 @@ def is_result(item: Item) -> bool:
 
 def _results(items: Sequence[Item], tools: Mapping[str, str], read: Mapping[str, str]) -> Iterator[ToolResult]:
     outputs = [bool(_ids(item)) for item in items]
+    asked = {item["call_id"]: item.get("arguments") for item in items if item.get("call_id") and item.get("name")}
     first = ""
     for place, item in enumerate(items):
         if not outputs[place]:
@@ -66,7 +67,8 @@ def _results(items: Sequence[Item], tools: Mapping[str, str], read: Mapping[str,
             call = item.get("call_id") or None
             tool = tools.get(call or "", "")
             if not tool or read.get(call or "") != tool:
-                yield ToolResult(tool, said_in(item.get("output")), call, batch=first if several else None)
+                batch = first if several else None
+                yield ToolResult(tool, said_in(item.get("output")), call, batch=batch, arguments=asked.get(call))
 
 
 def said_in(output: Any) -> Any:

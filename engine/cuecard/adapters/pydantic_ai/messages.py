@@ -32,8 +32,14 @@ from cuecard.model import Appended, RenderedResult, Step, ToolResult
 
 def tool_results(messages: Iterable[ModelMessage]) -> tuple[ToolResult, ...]:
     """The tool results of a conversation as the engine takes them, oldest first."""
-    requests = (message for message in messages if isinstance(message, ModelRequest))
-    return tuple(result for request in requests for result in _results(request))
+    found: list[ToolResult] = []
+    asked: dict[str, Any] = {}
+    for message in messages:
+        if isinstance(message, ModelRequest):
+            found += _results(message, asked)
+        else:
+            asked |= {part.tool_call_id: part.args for part in message.tool_calls}
+    return tuple(found)
 
 
 def failures_of(tool: str, messages: Iterable[ModelMessage]) -> int:
@@ -45,13 +51,14 @@ def failures_of(tool: str, messages: Iterable[ModelMessage]) -> int:
     )
 
 
-def _results(request: ModelRequest) -> Iterator[ToolResult]:
-    """The results in one message: those of the calls that the model made in one."""
+def _results(request: ModelRequest, asked: Mapping[str, Any]) -> Iterator[ToolResult]:
+    """The results in one message: those of the calls that the model made in one, with what it `asked`."""
     parts = [part for part in request.parts if isinstance(part, ToolReturnPart)]
     batch = parts[0].tool_call_id if len(parts) > 1 else None
     for part in parts:
         failed = part.outcome != "success"
-        yield ToolResult(part.tool_name, _content(part), part.tool_call_id, is_error=failed, batch=batch)
+        call = part.tool_call_id
+        yield ToolResult(part.tool_name, _content(part), call, is_error=failed, batch=batch, arguments=asked.get(call))
 
 
 def _content(part: ToolReturnPart) -> Any:

@@ -232,6 +232,8 @@ CODES: Mapping[str, str] = {
     "file-exists": "A file with that name already exists, and `init` overwrites nothing.",
     "no-records": "The input of a report contains no readable request record.",
     "bad-record": "A line or file that is not a request record; it is skipped.",
+    "records-lost": "A recorder cannot write or make a record; prompts go out, and what was lost is counted.",
+    "sink-failed": "The sink of a recorder fails, does not return or is late; the records wait in the file.",
     # the HTTP service
     "no-token": "A request without the token that the service requires, or with a wrong one.",
     "foreign-site": "A request of a web page, or to a name that is not this machine's; the service has no token.",

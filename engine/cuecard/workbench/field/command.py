@@ -14,8 +14,8 @@ from rich.text import Text
 from cuecard.errors import InputError, Problem, pictures, visible
 from cuecard.files.roots import is_folder, shown
 from cuecard.files.safe_read import MAX_LOG_BYTES, children, decoded, read_bytes
+from cuecard.recording.records import read_records
 from cuecard.workbench.field.findings import FieldReport, ToolUse, field_report, search_advice, tool_advice
-from cuecard.workbench.field.records import read_records
 from cuecard.workbench.output import json_text, write_output
 from cuecard.workbench.replay.page import STYLE, document
 from cuecard.workbench.step import open_engine
@@ -31,8 +31,7 @@ def report(paths: Sequence[Path], *, agent: Path | None, as_json: bool, html: Pa
         SpecError: when a file cannot be read, or the agent is wrong.
     """
     engine = open_engine(agent) if agent else None
-    texts = [(shown(path), decoded(read_bytes(path, limit=MAX_LOG_BYTES), shown(path))) for path in _files(paths)]
-    requests, problems = read_records(texts)
+    requests, problems = read_records(record_texts(paths), engine.name if engine else "")
     if problems:
         sys.stderr.write(f"{pictures(problems)}\n\n")
     if not requests:
@@ -46,6 +45,15 @@ def report(paths: Sequence[Path], *, agent: Path | None, as_json: bool, html: Pa
         _write(html, found)
     else:
         _show(found)
+
+
+def record_texts(paths: Sequence[Path]) -> list[tuple[str, str]]:
+    """The names and the texts of files of records.
+
+    Raises:
+        SpecError: when a file cannot be read.
+    """
+    return [(shown(path), decoded(read_bytes(path, limit=MAX_LOG_BYTES), shown(path))) for path in _files(paths)]
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:

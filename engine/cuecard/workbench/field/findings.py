@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from cuecard.catalogue.words import WordReader
 from cuecard.model import ToolCard
-from cuecard.workbench.field.records import RequestRecord, ToolCallRecord, read_records
+from cuecard.recording.records import RequestRecord, ToolCallRecord, read_records
 
 _SHARED_WORDS = 2
 """The number of shared words from which a GOTCHA is likely to describe an error."""

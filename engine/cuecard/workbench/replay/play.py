@@ -296,7 +296,7 @@ def _memory(entries: list[EntityEntry]) -> Memory:
 
 
 def _result(call: RecordedCall, identity: str, batch: str) -> ToolResult:
-    return ToolResult(call.tool, call.result, identity, call.is_error, batch=batch)
+    return ToolResult(call.tool, call.result, identity, call.is_error, batch=batch, arguments=call.args)
 
 
 def _results(message: Message) -> tuple[str, ...]:

@@ -9,7 +9,9 @@ from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 
+from cuecard.files.clock import utc_now
 from cuecard.model import Json
+from cuecard.recording.records import head, record_id, written
 from cuecard.workbench.output import json_text, output_folder, write_output
 from cuecard.workbench.run.events import (
     Began,
@@ -78,16 +80,17 @@ def manifest_writer(folder: Path) -> Emit:
             name = f"{next(numbers):02}-{event.scenario}-t{event.turn}-s{event.number}.json"
             text = json.dumps(event.manifest.to_json(), indent=2, ensure_ascii=False)
             write_output(folder / name, text + "\n", "--manifests")
-            record = json.dumps(_record(event), ensure_ascii=False) + "\n"
-            write_output(folder / "records.jsonl", record, "--manifests", more=True)
+            write_output(folder / "records.jsonl", written(_record(event)).decode(), "--manifests", more=True)
 
     return write
 
 
 def _record(event: StepTaken) -> dict[str, Json]:
-    """The record that `cuecard tools report` reads."""
-    calls = [asdict(call) for call in event.calls]
-    return {"conversation": event.scenario, "manifest": event.manifest.to_json(), "calls": calls}
+    """The record (docs/field.md), which has the calls that followed."""
+    manifest, calls = event.manifest, [asdict(call) for call in event.calls]
+    identity = record_id("request", event.scenario, event.turn, event.number, manifest.sha256)
+    told = head(identity, manifest.configuration.agent, event.scenario, utc_now())
+    return {**told, "turn": event.turn - 1, "manifest": manifest.to_json(), "calls": calls}
 
 
 def together(*emitters: Emit) -> Emit:
