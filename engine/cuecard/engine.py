@@ -47,21 +47,11 @@ from cuecard.model import (
 from cuecard.model.boundary import Count, FilledText, JsonObject, Seconds, check_fields, checked
 from cuecard.model.signed_text import check_key, seal, unseal
 from cuecard.model.tools import SkillText
+from cuecard.pipeline import inputs as rules
 from cuecard.pipeline.ahead import look_ahead
 from cuecard.pipeline.discovery import Discoveries, last_call_id
 from cuecard.pipeline.history.selection import AsyncSummarizer, Summarizer, SummaryRequest, summary_due
 from cuecard.pipeline.hooks import Hooks
-from cuecard.pipeline.inputs import (
-    answer_rules,
-    call_rules,
-    cleaned_history,
-    read_results,
-    remembered,
-    search_rules,
-    state_rules,
-    summary_rules,
-    with_exact_body,
-)
 from cuecard.pipeline.placement import CallRooms
 from cuecard.pipeline.request import check_previous, check_texts
 from cuecard.pipeline.results import render_result
@@ -146,19 +136,11 @@ class Engine:
         admitted, agent = admit_cards(cards), self.agent
         return replace(self, agent=agent.with_catalogue(agent.catalogue.merged(admitted.cards), admitted.cuts))
 
-    def with_descriptions(self, cards: Iterable[ToolCard]) -> Engine:
-        """The same engine with the same catalogue and prompts; searches also read what a host says of tools in it.
-
-        Raises:
-            InputError: as `with_tools`.
-        """
-        return replace(self, _described=admit_cards(cards).cards)
-
     def take_over(self, conversation: Conversation, state: ConversationState | None = None) -> None:
         """Internal: make a conversation of another state of the files this engine's, from its state or this one on."""
         conversation.pass_to(self._hooks, state)
 
-    @checked(also=state_rules)
+    @checked(also=rules.state_rules)
     def conversation(self, state: ConversationState | None = None) -> Conversation:
         """A new conversation, or one that continues from a stored state; the state is never changed.
 
@@ -200,7 +182,7 @@ class Engine:
         name = "conversation"
         return self.conversation(ConversationState.from_json(unseal(text, self.key, name), name))
 
-    @checked(also=call_rules)
+    @checked(also=rules.call_rules)
     def prepare_call(
         self,
         turn: Turn | None = None,
@@ -227,14 +209,14 @@ class Engine:
             InputError: with every missing, unknown or wrong input, and everything else that is wrong in an argument.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
-        turn = cleaned_history(turn)
+        turn = rules.cleaned_history(turn)
         check_texts(previous, "previous")
-        found = self._hooks.found(read_results(history, {self.search_tool}, self.agent.pending), previous)
+        found = self._hooks.found(rules.read_results(history, {self.search_tool}, self.agent.pending), previous)
         self._hooks.heard(previous, 0, history)
         since = last_call_id(history)
         return self._hooks.call(turn, found, previous, kept if compacted and previous else None, since)
 
-    @checked(also=call_rules)
+    @checked(also=rules.call_rules)
     def prepare_step(self, call: Call, history: History = (), *, inputs: JsonObject = NO_INPUTS) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.
 
@@ -251,12 +233,12 @@ class Engine:
         """
         room = self._rooms.of(call)
         every = bool(self.agent.spec.tools.cues.on_result)
-        records = read_results(history, {self.search_tool}, self.agent.pending, every=every)
+        records = rules.read_results(history, {self.search_tool}, self.agent.pending, every=every)
         self._hooks.heard(call, 0, history)
         found = self._hooks.found(records, call)
         return self._hooks.step(call, found, changed=(inputs, history) if inputs else None, room=room)[0]
 
-    @checked(also=search_rules)
+    @checked(also=rules.search_rules)
     def search_tools(
         self, query: str, limit: int | None = None, *, call: Call | None = None, history: History = ()
     ) -> SearchResult:
@@ -285,7 +267,7 @@ class Engine:
         search, instructed = self.agent.spec.tools.search, Instructed(self.agent.protocol_place, self.agent.protocols)
         return self._index.explain(query, self._searchable, limit, spec=search, instructed=instructed, words=self.words)
 
-    @checked(also=search_rules)
+    @checked(also=rules.search_rules)
     async def asearch_tools(
         self,
         query: str,
@@ -304,7 +286,7 @@ class Engine:
         """
         return await self._hooks.asearch(query, limit, call, self._found(call, history), ranker)
 
-    @checked(also=answer_rules)
+    @checked(also=rules.answer_rules)
     def look_ahead(self, turn: Turn) -> Turn:
         """The turn with the tools that the user's own words find, if the agent file has `tools.ahead`.
 
@@ -313,9 +295,9 @@ class Engine:
         Raises:
             InputError: with everything that is wrong in the turn.
         """
-        return self._look_ahead(cleaned_history(turn))
+        return self._look_ahead(rules.cleaned_history(turn))
 
-    @checked(also=answer_rules)
+    @checked(also=rules.answer_rules)
     async def alook_ahead(self, turn: Turn, *, ranker: AsyncRanker) -> Turn:
         """The same with an asynchronous ranker; the hooks themselves never wait, so call this before `prepare_call`.
 
@@ -324,17 +306,17 @@ class Engine:
         Raises:
             InputError: with everything that is wrong in an argument.
         """
-        turn = cleaned_history(turn)
+        turn = rules.cleaned_history(turn)
         return await search_remotely(self._index, ranker, lambda index: self._look_ahead(turn, index))
 
-    @checked(also=answer_rules)
+    @checked(also=rules.answer_rules)
     def remember(self, memory: Memory, results: History) -> Memory:
         """The working memory after these tool results, by the rules in `memory` of the agent file.
 
         Raises:
             InputError: with everything that is wrong in an argument.
         """
-        return remembered(self.agent, memory, results)
+        return rules.remembered(self.agent, memory, results)
 
     @checked
     def render_result(self, result: ToolResult) -> RenderedResult:
@@ -347,9 +329,9 @@ class Engine:
             InputError: with everything that is wrong in the result; never because a template does not fit it, which the
                 `diagnostics` of the returned value report.
         """
-        return render_result(self.agent, with_exact_body(result), self.count)
+        return render_result(self.agent, rules.with_exact_body(result), self.count)
 
-    @checked(also=answer_rules)
+    @checked(also=rules.answer_rules)
     def read_skill(self, slug: str, turn: Turn | None = None, *, limit: Count = 24_000) -> SkillText:
         """The answer of a `read_skill` tool: the instructions of a skill that this turn may use, or why there are none.
 
@@ -364,7 +346,7 @@ class Engine:
         """
         return read_skill(usable_skills_of(self.agent, turn or Turn()), slug, limit=limit, words=self.words)
 
-    @checked(also=summary_rules)
+    @checked(also=rules.summary_rules)
     def summarize(self, turn: Turn, summarizer: Summarizer, *, timeout: Seconds = 30.0) -> Turn:
         """The turn with a summary of its conversation, updated if the history policy asks for it.
 
@@ -377,19 +359,19 @@ class Engine:
         """
         from cuecard.files.summarizer import summarized  # noqa: PLC0415 - loads asyncio, which only summaries need
 
-        return summarized(cleaned_history(turn), self.agent.spec.history, self.count, summarizer, timeout)
+        return summarized(rules.cleaned_history(turn), self.agent.spec.history, self.count, summarizer, timeout)
 
-    @checked(also=answer_rules)
+    @checked(also=rules.answer_rules)
     def summary_due(self, turn: Turn) -> SummaryRequest | None:
         """What is to be summarised now by the agent's history policy, such as after the reply; None if nothing is due.
 
         Raises:
             InputError: with everything that is wrong in the turn.
         """
-        turn, policy = cleaned_history(turn), self.agent.spec.history
+        turn, policy = rules.cleaned_history(turn), self.agent.spec.history
         return summary_due(turn.messages, turn.summary, policy, self.count) if policy else None
 
-    @checked(also=answer_rules)
+    @checked(also=rules.answer_rules)
     async def asummarize(self, turn: Turn, summarizer: AsyncSummarizer, *, timeout: Seconds = 30.0) -> Turn:  # noqa: ASYNC109 - as `summarize`: too late is a diagnostic, not an error
         """The same with an asynchronous summarizer, which runs as a task of its own; cancellation passes through.
 
@@ -398,7 +380,7 @@ class Engine:
         """
         from cuecard.files.summarizer import asummarized  # noqa: PLC0415 - likewise
 
-        return await asummarized(cleaned_history(turn), self.agent.spec.history, self.count, summarizer, timeout)
+        return await asummarized(rules.cleaned_history(turn), self.agent.spec.history, self.count, summarizer, timeout)
 
     @property
     def name(self) -> str:
@@ -487,7 +469,7 @@ class Engine:
         return profiles_with(self.agent.models)
 
     def _found(self, call: Call | None, history: History) -> Discoveries | None:
-        return None if call is None else self._hooks.found(read_results(history, {self.search_tool}), call)
+        return None if call is None else self._hooks.found(rules.read_results(history, {self.search_tool}), call)
 
     def _look_ahead(self, turn: Turn, index: SearchIndex | None = None) -> Turn:
         spec, search = self.agent.spec.tools.ahead, self.agent.spec.tools.search
@@ -516,8 +498,3 @@ class Engine:
     @cached_property
     def _searchable(self) -> Mapping[str, ToolCard]:
         return self.agent.catalogue.merged(self._described)
-
-
-def instrumented(engine: Engine, kind: str, around: Callable[[Hooks], Hooks]) -> Engine:
-    """The same engine, whose work goes through what this makes of its hooks; for each kind, the last one counts."""
-    return replace(engine, _around={**engine._around, kind: around})  # noqa: SLF001 - its own

@@ -24,8 +24,8 @@ def test_a_module_can_be_read(name: str) -> None:
 
 
 def test_modules_are_few_and_no_slices() -> None:
-    assert len(LINES) <= 400
-    assert 120 <= median(CODE.values()) <= 160
+    assert len(LINES) <= 420
+    assert 120 <= median(CODE.values()) <= 170
 
 
 def test_every_module_says_what_it_is_for() -> None:

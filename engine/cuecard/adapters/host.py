@@ -10,12 +10,14 @@ from functools import partial
 from threading import Lock
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+from cuecard.catalogue.catalogue import admit_cards
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.words_spec import WordsSpec
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem, closest
 from cuecard.model import Call, Diagnostic, ToolCard, Turn
+from cuecard.pipeline.hooks import Hooks
 
 
 @runtime_checkable
@@ -170,7 +172,7 @@ class EngineDoor:
             return engine
         key = id(engine), tuple(open_)
         with self._lock:
-            _, known = self._known.get(key) or (engine, engine.with_descriptions(each.card for each in open_))
+            _, known = self._known.get(key) or (engine, _described(engine, [each.card for each in open_]))
             self._known[key] = engine, known
             self._known.move_to_end(key)
             while len(self._known) > _KNOWN:
@@ -245,3 +247,13 @@ def refused_limit(error: InputError, limit: int | None, words: WordsSpec) -> str
     if any(problem.code != "search-limit" for problem in error.problems):
         raise error
     return wrong_limit(limit or 0, words)
+
+
+def _described(engine: Engine, cards: Iterable[ToolCard]) -> Engine:
+    """The same engine with the same catalogue and prompts; searches also read what a host says of tools in it."""
+    return replace(engine, _described=admit_cards(cards).cards)
+
+
+def instrumented(engine: Engine, kind: str, around: Callable[[Hooks], Hooks]) -> Engine:
+    """The same engine, whose work goes through what this makes of its hooks; for each kind, the last one counts."""
+    return replace(engine, _around={**engine._around, kind: around})  # noqa: SLF001 - nobody else has a use for it

@@ -15,8 +15,9 @@ from uuid import uuid4
 
 from typing_extensions import override
 
+from cuecard.adapters.host import instrumented
 from cuecard.catalogue.ranker import AsyncRanker
-from cuecard.engine import Engine, instrumented
+from cuecard.engine import Engine
 from cuecard.errors import Problem
 from cuecard.model import Call, Json, SearchResult, Step, ToolResult, Turn
 from cuecard.model.boundary import FilledText, Seconds, checked

@@ -11,8 +11,9 @@ from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import TracerProvider
 from typing_extensions import override
 
+from cuecard.adapters.host import instrumented
 from cuecard.catalogue.ranker import AsyncRanker
-from cuecard.engine import Engine, instrumented
+from cuecard.engine import Engine
 from cuecard.model import Call, Manifest, SearchResult, Step, ToolResult, Turn
 from cuecard.model.boundary import Count, FilledText, checked
 from cuecard.pipeline.discovery import Discoveries
