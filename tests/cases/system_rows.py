@@ -25,7 +25,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
-from cuecard import Conversation, CuecardError, Engine, Message, Step, ToolResult, Turn
+from cuecard import Conversation, CuecardError, Engine, InputError, Message, Step, ToolResult, Turn
 from cuecard.adapters import openai
 from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.types import DeliveryWish
@@ -239,5 +239,5 @@ def refused(play: Play, engine: Engine, asked: Sequence[Asked]) -> str:
     try:
         play(engine, asked)
     except CuecardError as error:
-        return f"{type(error).__name__}\n\n{error}\n"
+        return f"exit {2 if isinstance(error, InputError) else 1}\n\n{error}\n"
     return ""

@@ -131,7 +131,7 @@ def test_promise_7_no_silent_cut(
     assert sum(r.tokens for r in step.manifest.protocols if r.id in discovered) <= (protocols or 10**9)
     assert step.manifest.total_tokens <= (total or 10**9) or "budget.total" in cuts
     shown_ids = re.findall(r'^  - ".*" \((.*)\)$', step.system, re.MULTILINE)
-    unique = {entity.id: entity for entity in memory.entities}
+    unique = {(entity.type, entity.id) for entity in memory.entities}
     assert len(shown_ids) + sum(what.startswith("memory ") for what in cuts) == len(unique)
 
 

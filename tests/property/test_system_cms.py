@@ -85,7 +85,7 @@ def test_every_tool_that_was_found_is_shown_once_or_is_a_cut(
 @given(TURNS)
 def test_every_entity_is_shown_once_or_is_a_cut(turn: Turn) -> None:
     call, _ = made(turn, [])
-    newest = {entity.id: entity for entity in reversed(turn.memory.entities)}
+    newest = {(entity.type, entity.id): entity for entity in reversed(turn.memory.entities)}
     left_out = {cut.what for cut in call.record.cuts}
     shown = call.prompt.shown["working-memory"].count('\n  - "')
 

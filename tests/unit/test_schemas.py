@@ -11,7 +11,10 @@ from shipped import content_root
 
 ROOT = content_root()
 FILES = sorted(
-    path for folder in ("prompts", "tool_instructions", "examples") for path in (ROOT / folder).rglob("*.yaml")
+    path
+    for folder in ("prompts", "tool_instructions", "examples")
+    for path in (ROOT / folder).rglob("*.yaml")
+    if not path.read_text(encoding="utf-8").startswith("openapi:")
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import groupby
@@ -86,7 +87,7 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
     problems = [*sources.problems, *_invisible(sources, memo)]
     specification = _attempt(lambda: read_specification(sources, memo), problems)
     own = (specification.spec.tools.search.tool,) if specification and specification.spec else ()
-    items = sources.items if sources.layers else ()  # only what extends another may change its entries
+    items = _items(sources, specification.spec) if specification and specification.spec else ()
     whole = not lost_instructions(sources, specification)
     told = read_instructions(sources.instructions, memo, items, own=own, are_all=whole)
     cards, found = told.cards, told.problems
@@ -119,6 +120,15 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
     made = replace(draft, assembly=assembly, problems=tuple(problems), partials=partials, names=world.names)
     protocols = _protocols(cards.values(), spec, memo)
     return replace(made, results=results.forms, result_texts=tuple(results.texts), protocols=protocols)
+
+
+def _items(sources: AgentSources, spec: AgentFile) -> tuple[int, ...]:
+    """The item of `tools: instructions:` of each file; only in an agent that extends another, one may change others."""
+    places = [posixpath.normpath(place) for place in spec.tools.instructions] if sources.layers else []
+    return tuple(
+        next((at for at, place in enumerate(places) if place == "." or f"{source.path}/".startswith(f"{place}/")), 0)
+        for source in sources.instructions
+    )
 
 
 def _assemble(world: World, *, outlined: bool) -> Assembly | None:

@@ -36,6 +36,7 @@ _OF_TURNS = frozenset(
         "ephemeral",
         "endpoint",
         "ahead",
+        "conversation",
         "expect",
     )
 )

@@ -127,8 +127,8 @@ def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer], overlay: 
     template = next(iter(reader.named(document, named.template_key, ("*.xml",), named.template)), None)
     partials = [text for at, place in named.partials for text in reader.named(document, at, ("*",), place)]
     instructions = [
-        (item, text)
-        for item, place in enumerate(named.instructions)
+        text
+        for place in named.instructions
         for text in reader.named(document, ("tools", "instructions"), ENDINGS, place)
     ]
     models = next(reader.named(document, ("models",), ENDINGS, named.models), None)
@@ -141,7 +141,7 @@ def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer], overlay: 
         agent,
         template,
         tuple(partials),
-        tuple(text for _, text in instructions),
+        tuple(instructions),
         (*dict.fromkeys(reader.problems), *found),
         tuple(source for source, _ in layers[:-1]),
         _once(written),
@@ -152,7 +152,6 @@ def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer], overlay: 
         tuple(dict.fromkeys(reader.folders)),
         _once(results),
         tuple(reader.not_files),
-        tuple(item for item, _ in instructions),
     )
 
 

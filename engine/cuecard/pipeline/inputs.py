@@ -213,7 +213,7 @@ def _gate_problems(agent: Agent, turn: Turn) -> Iterator[Problem]:
     """The names in gates that belong to nothing: a misspelt one would leave a tool to everybody."""
     rules, catalogue = agent.spec.tools.visibility, agent.catalogue
     if turn.gates != Gates():
-        known = catalogue if turn.tools is None else {*catalogue, *turn.tools}
+        known = {*catalogue, agent.search_tool, *(turn.tools or ())}
         for path, code, message, hint in unknown_in_gates(turn.gates, rules, known):
             yield Problem(code, visible(message), hint, reduce(inside, path, "turn.gates"))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from cuecard.config.documents.document import Document
@@ -16,6 +15,7 @@ from cuecard.engine import Engine
 from cuecard.files.content import find_content
 from cuecard.files.safe_read import read_text
 from cuecard.model import Call, Json, RenderedResult, Step, ToolResult
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ def test_what_an_entry_says_of_itself_stands(framework: type[Host], tmp_path: Pa
     host.say("hello")
 
     first, second = host.results[2]
-    assert "handover" not in first[1].split("message")[0]
+    assert "handover" not in first[1].split("categories")[0]
     assert "handover" in second[1]
 
 

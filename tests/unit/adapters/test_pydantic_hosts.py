@@ -122,7 +122,8 @@ def test_a_deferred_toolset_is_found_so_too_and_what_the_catalogue_does_not_know
     model = Model(PAGES, ABOUT, ("search_tools", {"queries": ["archive"]}), ("archive", {}))
     toolset = FunctionToolset[Any]([Tool(cms_createPage, defer_loading=True), Tool(archive, defer_loading=True)])
 
-    run(agent_of(model, tools=(), toolsets=[toolset]))
+    with pytest.warns(UserWarning, match="no entry for the tool `archive`"):
+        run(agent_of(model, tools=(), toolsets=[toolset]))
 
     assert model.results[1] == MADE
     assert model.results[-1] == "archived"

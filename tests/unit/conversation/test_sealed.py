@@ -51,7 +51,12 @@ def test_plain_data_is_what_the_standard_library_makes_of_it() -> None:
     chat.step([ToolResult("tool_search", {"tools": ["cms_createPage"]}, "c1")])
 
     standard = asdict(chat.state)
-    later = ((standard["call"], ("given", "over", "conversation")), (standard["call"]["prompt"], ("passing", "ended")))
+    call = standard["call"]
+    later = (
+        (call, ("given", "over", "conversation")),
+        (call["prompt"], ("passing", "ended")),
+        (call["configuration"], ("access",)),
+    )
     assert not any(held.pop(name) for held, names in later for name in names)  # written only where they are set
     assert standard["call"]["tools"].pop("offers_search")  # likewise, where it is false
     assert as_plain(chat.state) == standard

@@ -42,7 +42,7 @@ def test_a_new_agent_passes_everything_at_once(kind: str, shell: Shell) -> None:
         code, out, err = shell(command, "shop")
         assert (code, err) == (0, ""), command
     assert shell("fmt", "--check", "shop")[0] == 0
-    assert shell("check", "shop")[1].endswith("0 errors, 0 warnings\n")
+    assert "0 errors, 0 warnings\n" in shell("check", "shop")[1]
     assert (Path("shop") / "turns" / "snapshots" / "first.txt").is_file()
 
 

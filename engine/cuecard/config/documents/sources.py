@@ -54,7 +54,6 @@ class AgentSources:
         sections: the files that contain the texts of sections.
         files: files that sections show if they exist.
         unread: those that exist but cannot be read, by path, with the reason.
-        items: the item of `tools: instructions:` that each file of tool instructions belongs to.
         not_files: the paths of such files where there is a folder instead.
         skills: the SKILL.md files.
         models: the agent's own model profiles.
@@ -77,7 +76,6 @@ class AgentSources:
     folders: tuple[str, ...] = ()
     results: tuple[SourceText, ...] = ()
     not_files: tuple[str, ...] = ()
-    items: tuple[int, ...] = ()
 
     def texts(self) -> Iterator[SourceText]:
         """All texts, the agent file first."""
@@ -106,7 +104,7 @@ class AgentSources:
 
     def content(self) -> dict[str, Any]:
         """What the fingerprint covers, as plain JSON."""
-        covered = [each.name for each in fields(self) if each.name not in {"problems", "folders", "not_files", "items"}]
+        covered = [each.name for each in fields(self) if each.name not in {"problems", "folders", "not_files"}]
         covered.remove("results") if not self.results else None
         return {name: _content(getattr(self, name)) for name in covered}
 
