@@ -28,7 +28,7 @@ def typed(folder: Path, command: Sequence[str], environment: Mapping[str, str]) 
     with (
         chdir(folder),
         patch.dict(os.environ, environment, clear=True),
-        patch.object(sys, "argv", list(command)),
+        patch.object(sys, "argv", list(command[command[0] == "python" :])),  # Python's own name is not among them
         patch.object(sys, "path", [str(folder), *sys.path]),
         redirect_stdout(shown),
         redirect_stderr(shown),
