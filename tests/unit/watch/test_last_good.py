@@ -31,7 +31,7 @@ def test_mending_an_error_ends_the_refusal(folder: Folder, start: Start) -> None
     reports = start()
     folder.write("agent.xml", folder.template("broken").replace("</role>", ""))
     first = reports.until(lambda s: s.refused).refused
-    folder.write("tools/search.yaml", "tools: {}")
+    folder.write("tools/search.yaml", "tools: []")
     second = reports.until(lambda s: s.refused and len(s.refused.problems) > 1).refused
     folder.write("tools/search.yaml", instructions("tool_search"))
     folder.write("agent.xml", folder.template("mended"))

@@ -64,15 +64,16 @@ class TurnReview:
 
     @property
     def results(self) -> tuple[ResultChange, ...]:
-        """The tool results that the model reads differently, in the order of the turn."""
+        """The tool results of both that the model reads differently, in the order of the turn."""
         old, new = self.played
         if old is None or new is None:
             return ()
         count, search = new.edition.engine.count, new.edition.engine.search_tool
+        both = zip(old.turn.past.results, new.turn.past.results, old.read, new.read, strict=False)
         return tuple(
             ResultChange(each.tool, before, after, count(before), count(after))
-            for each, before, after in zip(new.turn.past.results, old.read, new.read, strict=True)
-            if before != after and each.tool != search
+            for was, each, before, after in both
+            if was == each and before != after and each.tool != search
         )
 
     @property
