@@ -126,7 +126,7 @@ def play(runs: Sequence[Run]) -> list[tuple[str, bool]]:
         moved = 0 < run.window < len(asked)
         history = history[asked[-run.window] :] if moved else history
         calls = list[Any]()
-        card = Cuecard(engine=engine, turn=turn, conversation=chat, on_call=calls.append)
+        card = Cuecard(engine=engine, turn=turn, conversation=chat, on_call=calls.append, handle_tool_errors=True)
         output: Any = ToolOutput(str, name="final_answer") if run.by_tool else str
         host.batches, host.by_tool, first = [*run.batches], run.by_tool, len(host.sent)
         agent = Agent(model, tools=tools, capabilities=[card], output_type=output)

@@ -406,7 +406,7 @@ def test_of_calls_made_at_once_a_person_is_asked_about_those_that_may_run(shop: 
     assert [action["name"] for action in asked.value["action_requests"]] == ["refund_order"]
     assert [call["name"] for call in message.tool_calls] == ["refund_order", "own_tool"]
     assert [call["name"] for call in message.invalid_tool_calls] == ["list_orders", "list_orders"]
-    assert RAN == ["o-1", "hi"] * 2
+    assert sorted(RAN) == ["hi", "hi", "o-1", "o-1"]  # of each batch, whichever thread was first
     assert asked_for.wires == sent.wires
     batch = [call for call, *_ in asked_for.wires[-1][-5][1][1]]
     assert batch == ["list_orders", "refund_order", "list_orders", "own_tool"]
