@@ -5,18 +5,22 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+from typing_extensions import override
+
 from cuecard.catalogue.catalogue import admit_cards
+from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.words_spec import WordsSpec
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem, closest
-from cuecard.model import Call, Diagnostic, ToolCard, Turn
+from cuecard.model import Call, Diagnostic, SearchResult, ToolCard, ToolResult, Turn
+from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.hooks import Hooks
 
 
@@ -257,3 +261,27 @@ def _described(engine: Engine, cards: Iterable[ToolCard]) -> Engine:
 def instrumented(engine: Engine, kind: str, around: Callable[[Hooks], Hooks]) -> Engine:
     """The same engine, whose work goes through what this makes of its hooks; for each kind, the last one counts."""
     return replace(engine, _around={**engine._around, kind: around})  # noqa: SLF001 - nobody else has a use for it
+
+
+@dataclass(frozen=True)
+class HooksAround(Hooks):
+    """Hooks that do what others do; who records or measures overrides what concerns it."""
+
+    inner: Hooks = field(kw_only=True, repr=False, compare=False)
+
+    @override
+    def heard(self, call: Call | None, known: int, results: Sequence[ToolResult]) -> None:
+        """Told on."""
+        self.inner.heard(call, known, results)
+
+    @override
+    def search(self, query: str, limit: int | None, call: Call | None, found: Discoveries | None) -> SearchResult:
+        """The search."""
+        return self.inner.search(query, limit, call, found)
+
+    @override
+    async def asearch(
+        self, query: str, limit: int | None, call: Call | None, found: Discoveries | None, ranker: AsyncRanker
+    ) -> SearchResult:
+        """The search."""
+        return await self.inner.asearch(query, limit, call, found, ranker)

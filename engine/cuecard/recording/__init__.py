@@ -15,11 +15,10 @@ from uuid import uuid4
 
 from typing_extensions import override
 
-from cuecard.adapters.host import instrumented
-from cuecard.catalogue.ranker import AsyncRanker
+from cuecard.adapters.host import HooksAround, instrumented
 from cuecard.engine import Engine
 from cuecard.errors import Problem
-from cuecard.model import Call, Json, SearchResult, Step, ToolResult, Turn
+from cuecard.model import Call, Json, Step, ToolResult, Turn
 from cuecard.model.boundary import FilledText, Seconds, checked
 from cuecard.model.messages import Summary
 from cuecard.model.storage import to_json_lazily
@@ -205,10 +204,9 @@ def _log(problem: Problem) -> None:
 
 
 @dataclass(frozen=True)
-class RecordedHooks(Hooks):
+class RecordedHooks(HooksAround):
     """The hooks with records: both engines and conversations go through them."""
 
-    inner: Hooks = field(kw_only=True, repr=False, compare=False)
     recorder: Recorder = field(kw_only=True, repr=False, compare=False)
 
     @override
@@ -246,15 +244,3 @@ class RecordedHooks(Hooks):
         if call.conversation:
             self.recorder.step(self.agent.spec.agent, call, step)
         return step, placed
-
-    @override
-    def search(self, query: str, limit: int | None, call: Call | None, found: Discoveries | None) -> SearchResult:
-        """The search."""
-        return self.inner.search(query, limit, call, found)
-
-    @override
-    async def asearch(
-        self, query: str, limit: int | None, call: Call | None, found: Discoveries | None, ranker: AsyncRanker
-    ) -> SearchResult:
-        """The search."""
-        return await self.inner.asearch(query, limit, call, found, ranker)

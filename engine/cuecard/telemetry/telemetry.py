@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
@@ -11,10 +11,10 @@ from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import TracerProvider
 from typing_extensions import override
 
-from cuecard.adapters.host import instrumented
+from cuecard.adapters.host import HooksAround, instrumented
 from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.engine import Engine
-from cuecard.model import Call, Manifest, SearchResult, Step, ToolResult, Turn
+from cuecard.model import Call, Manifest, SearchResult, Step, Turn
 from cuecard.model.boundary import Count, FilledText, checked
 from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fit import Room
@@ -27,16 +27,10 @@ from cuecard.telemetry.recorder import Recorder
 
 
 @dataclass(frozen=True)
-class TracedHooks(Hooks):
+class TracedHooks(HooksAround):
     """The hooks with recording: both engines and conversations go through them."""
 
-    inner: Hooks = field(kw_only=True, repr=False, compare=False)
     recorder: Recorder = field(kw_only=True, repr=False, compare=False)
-
-    @override
-    def heard(self, call: Call | None, known: int, results: Sequence[ToolResult]) -> None:
-        """What others are told who record."""
-        self.inner.heard(call, known, results)
 
     @override
     def call(

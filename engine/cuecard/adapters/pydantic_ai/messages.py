@@ -110,16 +110,16 @@ def last_blocks(chat: Conversation) -> tuple[Appended, ...]:
 
 def without_blocks(messages: Sequence[ModelMessage], texts: Collection[str]) -> list[ModelMessage]:
     """The messages without the blocks of these texts."""
+    return _without(messages, lambda part: isinstance(part, SystemPromptPart) and part.content in texts)
+
+
+def _without(messages: Sequence[ModelMessage], goes: Callable[[ModelRequestPart], bool]) -> list[ModelMessage]:
     return [
-        replace(message, parts=[part for part in message.parts if not _is_block(part, texts)])
-        if isinstance(message, ModelRequest) and any(_is_block(part, texts) for part in message.parts)
+        replace(message, parts=[part for part in message.parts if not goes(part)])
+        if isinstance(message, ModelRequest) and any(map(goes, message.parts))
         else message
         for message in messages
     ]
-
-
-def _is_block(part: ModelRequestPart, texts: Collection[str]) -> bool:
-    return isinstance(part, SystemPromptPart) and part.content in texts
 
 
 def place_appended(messages: Sequence[ModelMessage], appended: Iterable[Appended]) -> list[ModelMessage]:
@@ -153,12 +153,7 @@ def place_reveals(messages: Sequence[ModelMessage], step: Step) -> list[ModelMes
 
 def without_reveals(messages: Sequence[ModelMessage], tools: Collection[str]) -> list[ModelMessage]:
     """The messages without the notes about these tools, for a request that has all definitions in front."""
-    return [
-        replace(message, parts=[part for part in message.parts if not _reveals(part, tools)])
-        if isinstance(message, ModelRequest) and any(_reveals(part, tools) for part in message.parts)
-        else message
-        for message in messages
-    ]
+    return _without(messages, lambda part: _reveals(part, tools))
 
 
 def _reveals(part: ModelRequestPart, tools: Collection[str]) -> bool:
