@@ -2,7 +2,8 @@
 
 Counting from the first message is not enough. A window drops the first messages, a conversation may begin with messages
 of before its first turn, and some hosts put the user's words into the message that holds the last tool results. So each
-turn is looked for behind the last result that was known as it began (`Step.turns`).
+turn is looked for behind the last result that was known as it began (`Step.turns`). Where a host or an adapter has
+joined messages, several turns go with one.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from cuecard.model import Appended, Step
 
 
 class MessageFacts:
-    """What of each message matters: the call ids of its tool results, and whether it holds words of the user."""
+    """What of each message matters: the call ids of its tool results, and how many texts of the user it holds."""
 
     __slots__ = ("_holding", "_saying", "ids", "words")
 
-    def __init__(self, ids: Sequence[tuple[str, ...]], words: Sequence[bool]) -> None:
+    def __init__(self, ids: Sequence[tuple[str, ...]], words: Sequence[int]) -> None:
         self.ids: Sequence[tuple[str, ...]] = ids
-        self.words: Sequence[bool] = words
+        self.words: Sequence[int] = words
         self._holding = [place for place, held in enumerate(ids) if held]
         self._saying = [place for place, said in enumerate(words) if said]
 
@@ -79,10 +80,24 @@ def turn_places(read: MessageFacts, turns: Sequence[str | None]) -> dict[int, in
         places = _messages(read, start, end, len(members))
         if start < 0 and turns[0] == "":
             places = _first(read, end, len(members)) or places
-        lost = len(members) - len(places)
+        whole = start >= 0 or (turns[0] == "" and not any(turns[turn] for turn in members))
+        shared = places if len(places) >= len(members) else _joined(read, places, len(members), whole)
+        lost = len(members) - len(shared)
         found.update(dict.fromkeys(members[:lost], start) if start >= 0 else {})
-        found.update(zip(members[lost:], places, strict=True))
+        found.update(zip(members[lost:], shared, strict=True))
     return found
+
+
+def _joined(read: MessageFacts, places: list[int], wanted: int, whole: bool) -> list[int]:  # noqa: FBT001 - one of four
+    """The message of each turn where there are fewer messages: a host has joined some, or left out the oldest.
+
+    Joined messages whose texts stand apart are known by their number. Elsewhere the newest have been joined, as happens
+    when nobody has answered, unless messages in front of them may be gone.
+    """
+    each, rest = divmod(sum(read.words[place] for place in places), wanted)
+    if each and not rest and all(read.words[place] % each == 0 for place in places):
+        return [place for place in places for _ in range(read.words[place] // each)]
+    return [*places, *places[-1:] * (wanted - len(places))] if whole else places
 
 
 def _first(read: MessageFacts, end: int, wanted: int) -> list[int]:
@@ -123,11 +138,11 @@ class MessageReader:
 
     Attributes:
         results: the call ids of the tool results in a message.
-        says: whether it holds words of the user, beside results or alone.
+        says: how many texts of the user it holds, beside results or alone.
     """
 
     results: Callable[[Mapping[str, Any]], tuple[str, ...]]
-    says: Callable[[Mapping[str, Any]], bool]
+    says: Callable[[Mapping[str, Any]], int]
 
     def read(self, messages: Iterable[Mapping[str, Any]]) -> MessageFacts:
         """What of each message matters for the place of blocks."""

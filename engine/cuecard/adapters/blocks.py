@@ -90,7 +90,7 @@ def _asked(messages: Sequence[Message], alike: Collection[int], reader: MessageR
         if place in alike and open_:
             found.add(place)
         else:
-            open_ = bool(reader.results(message)) or reader.says(message)
+            open_ = bool(reader.results(message) or reader.says(message))
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 from cuecard.adapters.block_places import MessageReader, homes, turn_places
 from cuecard.adapters.bodies import Body, Message, reminder
@@ -43,12 +44,15 @@ class Blocks:
         """The call ids of the tool results in a message."""
         return tuple(call for block in turn["content"] if (call := self.call(block)) is not None)
 
-    def says(self, turn: Message, apart_from: frozenset[str] | set[str] = frozenset()) -> bool:
-        """Whether the user's words are in a message: beside results, reminders are none."""
+    def says(self, turn: Message, apart_from: frozenset[str] | set[str] = frozenset()) -> int:
+        """How many texts of the user are in it, one for pictures alone: beside results, reminders are none."""
         if turn["role"] != "user":
-            return False
+            return 0
         others = [block for block in turn["content"] if not self.is_result(block)]
-        return len(others) == len(turn["content"]) or any(block.get("text") not in apart_from for block in others)
+        own = [block for block in others if block.get("text") not in apart_from]
+        if not own:
+            return int(len(others) == len(turn["content"]))
+        return sum("text" in block for block in own) or 1
 
 
 THINKING = frozenset({"thinking", "redacted_thinking"})
@@ -99,27 +103,42 @@ def result_ids(turn: Message) -> tuple[str, ...]:
 def _as_reminders(turns: Sequence[Body], step: Step, form: Blocks) -> list[Body]:
     """Reminders about tools right behind the results, those about a turn at the end of its message.
 
-    So what the host adds to a message with results stands behind what was sent there. A text is a reminder that was
-    placed before only where it stands at its place, since the user may write the same, and never if it stands alone.
+    So what the host adds to a message with results stands behind what was sent there. Where several turns share a
+    message, each has its own behind its texts. A text is a reminder that was placed before only where it stands at its
+    place, since the user may write the same, and never if it stands alone.
     """
     make = partial(reminder, form=step.reminder)
     texts = {make(block.text) for block in step.appended}
-    reader = MessageReader(form.result_ids, partial(form.says, apart_from=texts))
-    found = homes(reader.read(turns), step.appended, step.turns)
+    read = MessageReader(form.result_ids, partial(form.says, apart_from=texts)).read(turns)
+    places = turn_places(read, step.turns)
     placed = list(turns)
-    for at, blocks in found.items():
-        by_call = [form.text(make(block.text)) for block in blocks if block.after_call_id is not None]
-        by_turn = [form.text(make(block.text)) for block in blocks if block.after_call_id is None]
+    for at, blocks in homes(read, step.appended, step.turns).items():
+        sharing = [turn for turn, home in places.items() if home == at]
         results, rest = _split(turns[at]["content"], form)
+        by_call = [form.text(make(block.text)) for block in blocks if block.after_call_id is not None]
         if results:
             rest = rest[_same_start(rest, by_call) :]
-            content = [*results, *by_call, *rest[: len(rest) - _same_end(rest, by_turn)], *by_turn]
-        else:
-            ours = [*by_call, *by_turn]
-            kept = len(rest) - _same_end(rest[1:], ours)
-            content = [*rest[:kept], *ours]
+            results, by_call = [*results, *by_call], []
+        parts = _parts(rest, len(sharing), texts)
+        ours: list[list[Body]] = [*([] for _ in parts[1:]), by_call]
+        for block in blocks:
+            if block.after_call_id is None:
+                part = sharing.index(block.turn) if block.turn in sharing else len(parts)
+                ours[min(part, len(parts) - 1)].append(form.text(make(block.text)))
+        content = list(results)
+        for held, added in zip(parts, ours, strict=True):
+            kept = len(held) - _same_end(held if content else held[1:], added)
+            content += [*held[:kept], *added]
         placed[at] = {**turns[at], "content": content}
     return placed
+
+
+def _parts(content: list[Body], turns: int, reminders: set[str]) -> list[list[Body]]:
+    """The content of a message that so many turns share, one part for each; undivided where their texts do not tell."""
+    own = [at for at, block in enumerate(content) if "text" in block and block["text"] not in reminders]
+    each, rest = divmod(len(own), turns) if turns > 1 else (0, 0)
+    starts = [own[each * turn] for turn in range(1, turns)] if each and not rest else []
+    return [content[a:b] for a, b in pairwise([0, *starts, len(content)])]
 
 
 def _split(content: Sequence[Body], form: Blocks) -> tuple[list[Body], list[Body]]:

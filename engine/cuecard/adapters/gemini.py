@@ -43,9 +43,11 @@ def _content(text: str, form: str) -> Body:
     return {"role": "user", "parts": [{"text": reminder(text, form)}]}
 
 
-def _says(content: Message) -> bool:
+def _says(content: Message) -> int:
     parts = content.get("parts", ())
-    return content.get("role", "user") == "user" and (not parts or not all(map(_response, parts)))
+    if content.get("role", "user") != "user" or (parts and all(map(_response, parts))):
+        return 0
+    return sum("text" in part for part in parts) or 1
 
 
 def _response_ids(content: Message) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def without_ended(messages: Sequence[Body], step: Step, reader: MessageReader) -
     could_follow = False
     for message in messages:
         text = _text_alone(message)
-        users = reader.says(message)
+        users = bool(reader.says(message))
         if (could_follow and ended.is_reminder(text)) if users else ended.is_text(text):
             continue
         kept.append(message)

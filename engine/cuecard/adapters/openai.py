@@ -133,8 +133,11 @@ def _placed(messages: Iterable[Message], step: Step, role: Authority, reader: Me
     return place_after(messages, step, block, reader)
 
 
-def _is_user(message: Message) -> bool:
-    return message.get("role") == "user"
+def _says(message: Message) -> int:
+    if message.get("role") != "user":
+        return 0
+    content = message.get("content")
+    return sum("text" in part for part in content) or 1 if isinstance(content, (list, tuple)) else 1
 
 
 def _tool_ids(message: Message) -> tuple[str, ...]:
@@ -150,10 +153,10 @@ class _ChatReader(MessageReader):
     def read(self, messages: Iterable[Message]) -> MessageFacts:
         known = list(messages)
         ids = [(message["tool_call_id"],) if message.get("role") == "tool" else () for message in known]
-        return MessageFacts(ids, [message.get("role") == "user" for message in known])
+        return MessageFacts(ids, list(map(_says, known)))
 
 
-_CHAT = _ChatReader(_tool_ids, _is_user)
+_CHAT = _ChatReader(_tool_ids, _says)
 
 
 def _output_ids(item: Message) -> tuple[str, ...]:
@@ -161,7 +164,7 @@ def _output_ids(item: Message) -> tuple[str, ...]:
     return (item.get("call_id") or "",) if str(item.get("type", "")).endswith("_output") else ()
 
 
-_RESPONSES = MessageReader(_output_ids, _is_user)
+_RESPONSES = MessageReader(_output_ids, _says)
 
 
 def with_results(

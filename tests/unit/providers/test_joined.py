@@ -1,0 +1,209 @@
+"""Roles have to alternate, so hosts join two messages of the user that nobody has answered between: a block stays with
+the words that it was sent behind, and what was sent is not sent otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from cuecard import Conversation, Engine, Entity, Step, ToolResult, Turn
+from cuecard.adapters import anthropic, bedrock, gemini, openai
+
+Json = dict[str, Any]
+Join = Callable[[Json, str], None]
+
+CLAUDE = ("claude-sonnet-5", "claude-opus-5")
+"""With reminders, and with messages of the system."""
+
+
+def blocks(message: Json, text: str) -> None:
+    message["content"].append({"type": "text", "text": text})
+
+
+def one_string(message: Json, text: str) -> None:
+    message["content"][-1]["text"] += f"\n\n{text}"
+
+
+def parts(message: Json, text: str) -> None:
+    (message.get("content") or message["parts"]).append({"text": text})
+
+
+def claude(model: str) -> Callable[[Step, list[Json]], list[Json]]:
+    return lambda step, messages: list(anthropic.request(step, messages, model=model)["messages"])
+
+
+def converse(step: Step, messages: list[Json]) -> list[Json]:
+    return list(bedrock.request(step, messages, model="anthropic.claude-sonnet-5")["messages"])
+
+
+def contents(step: Step, messages: list[Json]) -> list[Json]:
+    return list(gemini.request(step, messages)["contents"])
+
+
+def chat(step: Step, messages: list[Json]) -> list[Json]:
+    body = openai.chat_request(step, messages, model="llama-3.3-70b")
+    return [{**message, "content": as_list(message["content"])} for message in body["messages"][1:]]
+
+
+def as_list(content: Any) -> list[Json]:
+    return content if isinstance(content, list) else [{"type": "text", "text": content}]
+
+
+def typed(text: str) -> Json:
+    return {"type": "text", "text": text}
+
+
+def plain(text: str) -> Json:
+    return {"text": text}
+
+
+HOSTS = {
+    **{f"{model}, blocks": (claude(model), "content", typed, blocks) for model in CLAUDE},
+    "bedrock, parts": (converse, "content", plain, parts),
+    "gemini, parts": (contents, "parts", plain, parts),
+    "chat, blocks": (chat, "content", typed, blocks),
+}
+
+
+def texts(messages: list[Json]) -> list[str]:
+    return [
+        block["text"] for message in messages for block in message.get("content") or message["parts"] if "text" in block
+    ]
+
+
+class Host:
+    def __init__(self, send: Any, key: str, block: Callable[[str], Json]) -> None:
+        self.chat: Conversation = Engine.open("prompts/cms").conversation()
+        self.send, self.key, self.block = send, key, block
+        self.messages: list[Json] = []
+        self.sent: list[list[str]] = []
+
+    def says(self, words: str, join: Join | None = None) -> None:
+        self.chat.user(Turn())
+        if join:
+            join(self.messages[-1], words)
+        else:
+            self.messages.append({"role": "user", self.key: [self.block(words)]})
+        self.ask()
+
+    def ask(self) -> None:
+        self.sent.append(texts(self.send(self.chat.step(), json.loads(json.dumps(self.messages)))))
+
+    def answered(self) -> None:
+        self.messages.append({"role": "model" if self.key == "parts" else "assistant", self.key: [self.block("ok")]})
+
+    def remembers(self, name: str) -> None:
+        """What the next message has a block for."""
+        self.chat.remember([Entity("page", name, name)])
+
+    @property
+    def updates(self) -> list[int]:
+        return [at for at, text in enumerate(self.sent[-1]) if "<context-update" in text]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_block_stays_with_its_words_when_later_messages_are_joined(host: str) -> None:
+    send, key, block, join = HOSTS[host]
+    talk = Host(send, key, block)
+    talk.says("one")
+    talk.answered()
+    talk.remembers("p1")
+    talk.says("two")
+    talk.answered()
+    talk.says("three")  # nobody answers
+    before = talk.sent[-1]
+    talk.says("four", join=join)
+    assert talk.updates == [3]
+    assert talk.sent[-1][: len(before) - 1] == before[:-1]
+    said = " ".join(talk.sent[-1])
+    assert all(said.count(words) >= 1 for words in ("one", "two", "three", "four"))
+    talk.answered()
+    talk.says("five")
+    assert talk.updates == [3]
+
+
+@pytest.mark.parametrize("host", ["claude-sonnet-5, blocks", "bedrock, parts"])
+def test_each_of_two_joined_messages_has_its_block_behind_its_own_words(host: str) -> None:
+    send, key, block, join = HOSTS[host]
+    talk = Host(send, key, block)
+    talk.says("one")
+    talk.answered()
+    for name, words, how in (("p1", "two", None), ("p2", "three", join)):
+        talk.remembers(name)
+        talk.says(words, join=how)
+    assert [text for text in talk.sent[-1] if "<" not in text] == ["one", "ok", "two", "three"]
+    assert talk.updates == [3, 5]
+    assert all(later[: len(earlier)] == earlier for earlier, later in pairwise(talk.sent))
+
+
+@pytest.mark.parametrize("stored", [True, False], ids=["stored as sent", "bare"])
+@pytest.mark.parametrize("send", [claude("claude-sonnet-5"), converse], ids=["anthropic", "bedrock"])
+def test_a_host_that_joins_to_what_was_sent_sends_nothing_twice(send: Any, *, stored: bool) -> None:
+    block, join = (plain, parts) if send is converse else (typed, blocks)
+    talk = Host(send, "content", block)
+    talk.says("one")
+    talk.answered()
+    talk.remembers("p1")
+    talk.says("two")
+    if stored:
+        talk.messages = [_unmarked(message) for message in send(talk.chat.step(), talk.messages)]
+    talk.remembers("p2")
+    talk.says("three", join=join)
+    assert talk.updates == [3, 5]
+    assert all(later[: len(earlier)] == earlier for earlier, later in pairwise(talk.sent))
+    talk.answered()
+    talk.says("four")
+    assert talk.updates == [3, 5]
+
+
+def _unmarked(message: Json) -> Json:
+    bare = [
+        {k: v for k, v in block.items() if k != "cache_control"}
+        for block in message["content"]
+        if "cachePoint" not in block
+    ]
+    return {**message, "content": bare}
+
+
+def test_a_host_with_two_texts_in_each_message_is_understood() -> None:
+    send = claude("claude-sonnet-5")
+    talk = Host(send, "content", typed)
+
+    def says(words: str, *, joined: bool) -> None:
+        talk.chat.user(Turn())
+        said = [typed("It is noon."), typed(words)]
+        if joined:
+            talk.messages[-1]["content"] += said
+        else:
+            talk.messages.append({"role": "user", "content": said})
+        talk.ask()
+
+    says("one", joined=False)
+    talk.answered()
+    talk.remembers("p1")
+    says("two", joined=False)
+    talk.remembers("p2")
+    says("three", joined=True)
+    assert talk.updates == [5, 8]
+    assert all(later[: len(earlier)] == earlier for earlier, later in pairwise(talk.sent))
+
+
+def test_messages_joined_to_one_text_are_told_from_a_window_by_a_result_before_them() -> None:
+    talk = Host(claude("claude-sonnet-5"), "content", typed)
+    talk.says("one")
+    talk.messages.append({"role": "assistant", "content": [{"type": "tool_use", "id": "c0", "name": "x", "input": {}}]})
+    talk.messages.append({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c0", "content": "ok"}]})
+    talk.chat.step([ToolResult("x", "ok", "c0")])
+    talk.answered()
+    talk.remembers("p1")
+    talk.says("two")
+    [place] = talk.updates
+    talk.answered()
+    talk.says("three")
+    talk.says("four", join=one_string)
+    assert talk.updates == [place]
