@@ -15,10 +15,13 @@ import pytest
 from google.adk.agents import LiveRequestQueue, LlmAgent, ParallelAgent
 from google.adk.agents.run_config import RunConfig, StreamingMode  # type: ignore[attr-defined]  # its documentation imports it so
 from google.adk.apps import App
+from google.adk.apps.app import EventsCompactionConfig
+from google.adk.apps.llm_event_summarizer import LlmEventSummarizer
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
+from google.adk.plugins.context_filter_plugin import ContextFilterPlugin
 from google.adk.runners import Runner
 from google.adk.sessions import BaseSessionService, InMemorySessionService
 from google.adk.sessions.sqlite_session_service import SqliteSessionService
@@ -275,6 +278,51 @@ def test_the_next_message_keeps_the_prompt_and_its_requests_begin_with_those_bef
     for shorter, longer in pairwise(host.sent):
         assert wire(longer)[: len(wire(shorter))] == wire(shorter)
     assert [len(blocks(request)) for request in host.sent] == [0, 1, 1, 1, 2]
+
+
+class Summary(BaseLlm):
+    """Summarizes what is compacted."""
+
+    model: str = "summary"
+
+    @override
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text="SUMMARY")]))
+
+
+@pytest.mark.filterwarnings("ignore:.*EXPERIMENTAL")  # ADK's own word for both ways
+@pytest.mark.parametrize("how", ["compacted", "filtered"])
+def test_what_the_last_message_before_a_compaction_has_found_stays(how: str) -> None:
+    host = Host([[("tool_search", PAGES)], [], [("tool_search", IMAGES)]])
+    summarizer = LlmEventSummarizer(llm=Summary())
+    compaction = EventsCompactionConfig(compaction_interval=2, overlap_size=0, summarizer=summarizer)
+    filters = [ContextFilterPlugin(num_invocations_to_keep=1)] if how == "filtered" else []
+    app = App(
+        name="site",
+        root_agent=host.agent,
+        plugins=[*filters, host.card],
+        events_compaction_config=compaction if how == "compacted" else None,
+    )
+    host.runner = Runner(app=app, session_service=host.sessions)
+
+    host.run()
+    host.run("now an image")
+    host.run("go on")
+
+    assert {"cms_createPage", "cms_searchImages"} <= {*host.steps[-1].active_tools}
+    sent = " ".join((system(host.sent[-1]), *texts(host.sent[-1])))
+    assert [sent.count(f"<{name}>") for name in ("cms_createPage", "cms_searchImages")] == [1, 1]
+
+
+def test_a_filter_that_would_take_instructions_out_is_refused_before_anything_is_sent() -> None:
+    host = Host([[("tool_search", PAGES)]], plugins=[ContextFilterPlugin(num_invocations_to_keep=1)])
+
+    with pytest.raises(RuntimeError, match="put it in front of `cuecard`"):  # which ADK makes of every error
+        host.run()
+
+    assert host.sent == []
 
 
 def test_entities_of_results_reach_the_working_memory_of_the_next_message() -> None:

@@ -25,6 +25,7 @@ with needs("google-adk", ">=2.13", "adk"):
     from google.adk.agents.readonly_context import ReadonlyContext
     from google.adk.models.llm_request import LlmRequest
     from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.plugins.context_filter_plugin import ContextFilterPlugin
     from google.adk.sessions.base_session_service import BaseSessionService
     from google.adk.tools.base_tool import BaseTool
     from google.adk.tools.tool_context import ToolContext
@@ -73,6 +74,7 @@ class _Talk:
     """A conversation while its invocation runs; `lost` are the tools of one whose text is not to be had.
 
     `engine` prepared its last request, and `before` is the conversation as its call began, where this process knows.
+    `kept` and `found` are the call and the found tools that the session has.
     """
 
     invocation: str
@@ -83,6 +85,7 @@ class _Talk:
     engine: Engine | None = None
     before: ConversationState | None = None
     lost: tuple[str, ...] | None = None
+    found: tuple[str, ...] = ()
 
 
 def _described(request: LlmRequest) -> list[HostTool]:
@@ -158,12 +161,18 @@ class Cuecard(BasePlugin):
         """Look at the run and the agents of the app: some would never get their prompt.
 
         Raises:
-            InputError: naming each agent that the app does not have, or when the session is live.
+            InputError: naming each agent that the app does not have, when the session is live, or when a filter behind
+                this plugin would take out what it has placed.
         """
         if invocation_context.live_request_queue is not None:
             told = "a live session (`run_live`) sends no request per step, so no step could have its prompt"
             hint = "use `runner.run_async`, or run live sessions in an app without this plugin"
             raise InputError(Problem("wrong-argument", told, hint, "run_live"))
+        plugins = invocation_context.plugin_manager.plugins
+        behind = plugins[plugins.index(self) :] if self in plugins else []
+        if filters := [each.name for each in behind if isinstance(each, ContextFilterPlugin)]:
+            told = f"`{filters[0]}` stands behind this plugin and would take instructions out of the contents"
+            raise InputError(Problem("wrong-argument", told, f"put it in front of `{self.name}`", "plugins"))
         self._services[invocation_context.invocation_id] = invocation_context.session_service
         while len(self._services) > _KEPT:
             self._services.popitem(last=False)
@@ -281,14 +290,19 @@ class Cuecard(BasePlugin):
         return call, engine
 
     async def _keep(self, talk: _Talk, context: CallbackContext) -> None:
-        """The conversation in the session's state, where its call is another one."""
-        if talk.invocation != context.invocation_id or talk.chat.call is not talk.kept:
+        """The conversation in the session's state, where its call is another one, or has found more.
+
+        A compaction may take the result that found a tool out of the contents before the next message.
+        """
+        found = found_so_far(talk.chat.call, talk.step)
+        if talk.invocation != context.invocation_id or talk.chat.call is not talk.kept or found != talk.found:
             talk.invocation, talk.kept = context.invocation_id, talk.chat.call
             await self._store(talk, context)
 
     async def _store(self, talk: _Talk, context: CallbackContext, *, ended: bool = False) -> None:
         engine = self._door.current
         text, found = engine.dump(talk.chat, ended=ended), found_so_far(talk.chat.call, talk.step)
+        talk.found = found
         before, talk.stored = talk.stored, SessionRecord.of(engine, talk.invocation, text, found)
         context.state[self._key(context)] = talk.stored.shown
         if service := self._services.get(context.invocation_id):
@@ -341,7 +355,7 @@ class Cuecard(BasePlugin):
         if not text:
             return _Talk("", engine.conversation(), lost=stored.tools(engine))
         chat = engine.load(text)
-        return _Talk(stored.invocation, chat, chat.call, stored=stored)
+        return _Talk(stored.invocation, chat, chat.call, stored=stored, found=found_so_far(chat.call, None))
 
     def _step(self, talk: _Talk, engine: Engine, context: ToolContext) -> Step | None:
         """The step that the model has answered, whoever has prepared it."""
