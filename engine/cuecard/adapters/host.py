@@ -20,6 +20,7 @@ from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem, closest
 from cuecard.model import Call, Diagnostic, SearchResult, ToolCard, ToolResult, Turn
+from cuecard.pipeline.continuation import CHANGED
 from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.hooks import Hooks
 
@@ -132,6 +133,8 @@ class EngineDoor:
         tools, mark = tuple(tools), _as_it_is
         if isinstance(self._source, Engine):
             engine = self._source
+            if previous and previous.configuration.sha256 != engine.agent.sha256:
+                mark = _of_other_files
         else:
             served = self._source.serve(previous=previous, call=call)
             engine, mark = served.engine, served.turn
@@ -190,6 +193,11 @@ _NAMED = 5
 
 def _as_it_is(turn: Turn) -> Turn:
     return turn
+
+
+def _of_other_files(turn: Turn) -> Turn:
+    told = "the configuration changed since the last message: the system prompt differs from the one sent before"
+    return replace(turn, diagnostics=(*turn.diagnostics, Diagnostic(CHANGED, told)))
 
 
 def _unmatched(engine: Engine, names: Collection[str]) -> tuple[list[str], list[str]]:

@@ -276,7 +276,7 @@ def baseline_reason(request: CallRequest, delivery: DeliveryChoice) -> str:
     if previous is None:
         return _replaced(request)
     if request.kept is not None:
-        return request.lost or _COMPACTED
+        return request.lost or _replaced(request) or _COMPACTED
     if previous.configuration.reload == "append" or is_mixed(previous):
         return f"{_APPENDED}: {_ANEW}"
     if previous.configuration.sha256 != request.agent.sha256:
