@@ -7,9 +7,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from inspect import iscoroutinefunction
 from threading import Lock
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Annotated, Any, Protocol, TypeAlias, runtime_checkable
 
+from pydantic import AfterValidator
 from typing_extensions import override
 
 from cuecard.catalogue.catalogue import admit_cards
@@ -19,10 +21,23 @@ from cuecard.config.words_spec import WordsSpec
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem, closest
-from cuecard.model import Call, Diagnostic, SearchResult, ToolCard, ToolResult, Turn
+from cuecard.model import Call, Diagnostic, SearchResult, Step, ToolCard, ToolResult, Turn
+from cuecard.model.argument_problems import not_right
 from cuecard.pipeline.continuation import CHANGED
 from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.hooks import Hooks
+
+
+def _plain_function(value: Any) -> Any:
+    if iscoroutinefunction(value) or iscoroutinefunction(getattr(type(value), "__call__", None)):  # noqa: B004 - it is looked at, not asked for
+        raise not_right("should be a plain function: nobody awaits an asynchronous one", "start a task in a plain one")
+    return value
+
+
+OnCall: TypeAlias = Annotated[Callable[[Call], None], AfterValidator(_plain_function)]
+"""Whom an adapter tells of its calls."""
+OnStep: TypeAlias = Annotated[Callable[[Step], None], AfterValidator(_plain_function)]
+"""Whom it tells of its steps, before their requests are sent."""
 
 
 @runtime_checkable

@@ -31,10 +31,10 @@ from typing_extensions import TypedDict, override
 
 from cuecard.adapters import langgraph
 from cuecard.adapters.conversations import Stored
-from cuecard.adapters.host import AnyEngine, ToolErrors
+from cuecard.adapters.host import AnyEngine, OnCall, OnStep, ToolErrors
 from cuecard.adapters.langgraph.messages import refusing
 from cuecard.adapters.langgraph.models import Cache
-from cuecard.model import Call, Step, Turn
+from cuecard.model import Turn
 from cuecard.model.boundary import FilledText, checked
 
 TurnSource: TypeAlias = Turn | Callable[[ModelRequest[Any]], Turn]
@@ -64,8 +64,8 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         engine: AnyEngine,
         turn: TurnSource | None = None,
         cache: Cache | None = "5m",
-        on_call: Callable[[Call], None] | None = None,
-        on_step: Callable[[Step], None] | None = None,
+        on_call: OnCall | None = None,
+        on_step: OnStep | None = None,
         state_key: FilledText = "cuecard",
         handle_tool_errors: ToolErrors = False,
     ) -> None:

@@ -22,8 +22,8 @@ from pydantic_ai import DeferredToolRequests, DeferredToolResults, Tool
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
-from cuecard import Step, Turn
-from cuecard.adapters import adk, openai_agents, pydantic_ai
+from cuecard import InputError, Step, Turn
+from cuecard.adapters import adk, langchain, langgraph, openai_agents, pydantic_ai
 from cuecard.adapters.litellm import Cuecard as LiteLlm
 from unit.adapters.shop import REFUND, SEARCH, TEXTS, Shop, held_in
 from unit.adapters.test_adk import Batch, Scripted
@@ -363,3 +363,29 @@ def test_litellm_answers_each_call_from_the_step_that_was_sent(shop: Shop) -> No
     assert refused is not None
     assert "is not active" in refused["content"]
     assert held_in([said, refused]) == []
+
+
+# Listeners of every adapter
+
+
+async def late(_: object) -> None:
+    """Nobody would await it."""
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda shop, told: pydantic_ai.Cuecard(engine=shop.engine, turn=Turn(), **told),
+        lambda shop, told: openai_agents.Cuecard(engine=shop.engine, **told),
+        lambda shop, told: adk.Cuecard(shop.engine, **told),
+        lambda shop, told: LiteLlm(engine=shop.engine, **told),
+        lambda shop, told: langchain.Cuecard(engine=shop.engine, **told),
+        lambda shop, told: langgraph.Cuecard(engine=shop.engine, **told),
+    ],
+    ids=["pydantic-ai", "openai-agents", "adk", "litellm", "langchain", "langgraph"],
+)
+def test_an_asynchronous_listener_is_refused_rather_than_forgotten(shop: Shop, make: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        make(shop, {"on_call": late, "on_step": late})
+
+    assert [problem.name for problem in caught.value.problems] == ["on_call", "on_step"]

@@ -51,7 +51,7 @@ from cuecard.adapters.adk.requests import (
 )
 from cuecard.adapters.adk.texts import SessionRecord
 from cuecard.adapters.conversations import anew, answered_step, found_so_far, in_doubt, made_by, search
-from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, HostTool, ToolErrors, told_error
+from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, HostTool, OnCall, OnStep, ToolErrors, told_error
 from cuecard.adapters.one_turn import ends_with_turn, inputs_now
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -122,8 +122,8 @@ class Cuecard(BasePlugin):
         *,
         turn: TurnSource | None = None,
         agents: Collection[str] = (),
-        on_call: Callable[[Call], None] | None = None,
-        on_step: Callable[[Step], None] | None = None,
+        on_call: OnCall | None = None,
+        on_step: OnStep | None = None,
         handle_tool_errors: ToolErrors = False,
         name: str = "cuecard",
     ) -> None:

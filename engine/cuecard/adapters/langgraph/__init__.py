@@ -36,7 +36,17 @@ from typing import Any
 
 from cuecard.adapters.bodies import is_offered
 from cuecard.adapters.conversations import Stored, Thread, Threads, ThreadTexts, anew, made_by
-from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, HostTools, ToolErrors, refused_limit, told_error
+from cuecard.adapters.host import (
+    AnyEngine,
+    Chosen,
+    EngineDoor,
+    HostTools,
+    OnCall,
+    OnStep,
+    ToolErrors,
+    refused_limit,
+    told_error,
+)
 from cuecard.adapters.langgraph.messages import (
     ends_that_stay,
     holds_all,
@@ -72,7 +82,7 @@ from cuecard.adapters.one_turn import inputs_now
 from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
-from cuecard.model import Authority, Call, Json, Step, Turn
+from cuecard.model import Authority, Json, Step, Turn
 from cuecard.model.boundary import FilledText, admit, check_fields
 
 Answer = ToolMessage | Command[Any]
@@ -137,8 +147,8 @@ class Cuecard:
 
     engine: AnyEngine
     cache: Cache | None = "5m"
-    on_call: Callable[[Call], None] | None = None
-    on_step: Callable[[Step], None] | None = None
+    on_call: OnCall | None = None
+    on_step: OnStep | None = None
     state_key: FilledText = "cuecard"
     handle_tool_errors: ToolErrors = False
     search_tool: BaseTool = field(init=False, repr=False)

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from cuecard.adapters.bodies import Body, admit_chat
 from cuecard.adapters.conversations import search
-from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor
+from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, OnCall, OnStep
 from cuecard.adapters.litellm.completions import (
     Cache,
     Target,
@@ -32,7 +32,7 @@ from cuecard.adapters.one_turn import ends_with_turn, last_that_stays
 from cuecard.adapters.openai import place_in_chat, with_results
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.model import Call, Step, Turn
+from cuecard.model import Step, Turn
 from cuecard.model.boundary import admit, check_fields
 
 TurnSource: TypeAlias = Turn | Callable[[Mapping[str, Any]], Turn]
@@ -101,8 +101,8 @@ class Cuecard:
     engine: AnyEngine
     turn: TurnSource | None = None
     cache: Cache | None = "5m"
-    on_call: Callable[[Call], None] | None = None
-    on_step: Callable[[Step], None] | None = None
+    on_call: OnCall | None = None
+    on_step: OnStep | None = None
     _door: EngineDoor = field(init=False, repr=False)
     _replays: Replays = field(init=False, repr=False)
     _target: Callable[[str, str], Target] = field(init=False, repr=False)

@@ -45,12 +45,12 @@ with needs("openai-agents", ">=0.24", "openai-agents"):
     )
     from agents.tool_context import ToolContext
 from cuecard.adapters.conversations import check_own, made_by
-from cuecard.adapters.host import AnyEngine, EngineDoor, ToolErrors, told_error
+from cuecard.adapters.host import AnyEngine, EngineDoor, OnCall, OnStep, ToolErrors, told_error
 from cuecard.adapters.openai_agents.run import Run as Run  # what pages import from here
 from cuecard.adapters.openai_agents.run import RunListener, TurnSource
 from cuecard.conversation import Conversation
 from cuecard.errors import CuecardError, InputError, Problem
-from cuecard.model import Call, Step, Turn
+from cuecard.model import Turn
 from cuecard.model.boundary import check_fields, checked
 
 Find = Callable[[Any], Run | None]
@@ -102,8 +102,8 @@ class Cuecard:
 
     engine: AnyEngine
     find: Find = run_in
-    on_call: Callable[[Call], None] | None = None
-    on_step: Callable[[Step], None] | None = None
+    on_call: OnCall | None = None
+    on_step: OnStep | None = None
     handle_tool_errors: ToolErrors = False
     _door: EngineDoor = field(init=False, repr=False)
     _search: FunctionTool = field(init=False, repr=False)

@@ -29,7 +29,17 @@ with needs("pydantic-ai-slim", ">=2.62", "pydantic-ai"):
 
 from cuecard.adapters.bodies import is_offered
 from cuecard.adapters.conversations import answered_step, check_own, in_doubt, made_by
-from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, HostTool, ToolErrors, refused_limit, told_error
+from cuecard.adapters.host import (
+    AnyEngine,
+    Chosen,
+    EngineDoor,
+    HostTool,
+    OnCall,
+    OnStep,
+    ToolErrors,
+    refused_limit,
+    told_error,
+)
 from cuecard.adapters.one_turn import inputs_now
 from cuecard.adapters.pydantic_ai.messages import (
     as_reminders,
@@ -75,12 +85,6 @@ _OUTSIDE = "Cuecard works inside a run: pass it to Agent(capabilities=[...])"
 
 _OWN = frozenset({"search_tools", "load_capability"})
 """Tools of pydantic-ai itself."""
-
-OnCall: TypeAlias = Callable[[Call], None]
-"""Told of every prepared call."""
-
-OnStep: TypeAlias = Callable[[Step], None]
-"""Told of every step before its request is sent: for manifests and displays."""
 
 
 @dataclass(kw_only=True)
