@@ -200,8 +200,10 @@ class Conversation:
         turn = cleaned_history(turn)
         news = self._taken(results, calls)
         state = news.state
-        turn = turn if turn.memory.entities else replace(turn, memory=state.memory)
-        turn = replace(turn, tools_before=state.there) if turn.tools_before is None else turn
+        if state.memory.entities and not turn.memory.entities:
+            turn = replace(turn, memory=state.memory)
+        if state.there is not None and turn.tools_before is None:
+            turn = replace(turn, tools_before=state.there)
         found = self._hooks.more(self._found(), news.new)
         call = self._hooks.call(turn, found, state.call, state.kept, last_call_id(state.results))
         self._keep(replace(news, state=replace(state, call=call, memory=turn.memory, kept=None, there=None)), None)

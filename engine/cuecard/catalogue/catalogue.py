@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import ItemsView, Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping
 from dataclasses import asdict, field, fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -59,6 +59,10 @@ class Catalogue(Mapping[str, ToolCard]):
     def items(self) -> ItemsView[str, ToolCard]:
         """The cards by name: those of the mapping inside, since every call walks through them."""
         return self._cards.items()
+
+    def keys(self) -> KeysView[str]:
+        """The names, likewise: every step asks for each tool that was found."""
+        return self._cards.keys()
 
     def __repr__(self) -> str:
         return f"Catalogue({len(self)} tools)"

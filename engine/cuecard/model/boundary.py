@@ -394,7 +394,7 @@ class _Several:
         if type(held) is not tuple:
             hint = way_out(value, of_texts=self.of_texts)
             raise PydanticCustomError("tuple_type", "a tuple", {"hint": hint})
-        return held if self.kind and self._all_right(held) else check(held)
+        return held if not held or (self.kind and self._all_right(held)) else check(held)
 
     def _all_right(self, items: tuple[Any, ...]) -> bool:
         if {*map(type, items)} != {self.kind}:

@@ -12,7 +12,7 @@ from cuecard.pipeline.fingerprints import fingerprints
 from cuecard.pipeline.history.selection import HistoryCut, select
 from cuecard.pipeline.inputs import Values
 from cuecard.pipeline.messages import TurnMessages, plain_messages, section_messages, stack
-from cuecard.pipeline.request import CallRequest, configuration_of
+from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.sections import CallSections, given_of
 from cuecard.pipeline.tools import ToolPlan
 from cuecard.records import dataclass
@@ -51,9 +51,16 @@ def _quoted(request: CallRequest, summary: str | Summary) -> str | Summary:
 
 
 def _configuration(request: CallRequest) -> Configuration:
-    turn, made = request.turn, configuration_of(request.agent)
-    access = access_of(request.agent.spec, turn)
-    return replace(made, profile=turn.profile, variant=turn.variant, reload=turn.reload, access=access)
+    agent, turn = request.agent, request.turn
+    return Configuration(
+        agent.spec.agent,
+        agent.sha256,
+        agent.catalogue.sha256,
+        profile=turn.profile,
+        variant=turn.variant,
+        reload=turn.reload,
+        access=access_of(agent.spec, turn),
+    )
 
 
 def make_call(request: CallRequest, parts: CallParts) -> Call:

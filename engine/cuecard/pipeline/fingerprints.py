@@ -41,12 +41,11 @@ def salt_name(salt: str) -> str:
 
 def fingerprints(values: Mapping[str, Json]) -> dict[str, str]:
     """The SHA-256, in hex, of each value: of its JSON with sorted keys and without spaces (ASCII, RFC 8259)."""
-    return {name: hashlib.sha256(_canonical(value)).hexdigest() for name, value in values.items()}
-
-
-def _canonical(value: Json) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_plain).encode()
+    return {name: hashlib.sha256(_canonical(value).encode()).hexdigest() for name, value in values.items()}
 
 
 def _plain(value: object) -> Json:
     return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_plain).encode

@@ -93,11 +93,14 @@ class Room(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The decisions about offers, in their order: the active tools, and the others with the reasons; the room left."""
+    """The decisions about offers, in their order: the active tools, and the others with the reasons.
+
+    `room` gives the room that they left.
+    """
 
     active: tuple[str, ...]
     withheld: tuple[Withheld, ...]
-    room: Room
+    room: Callable[[], Room]
 
 
 def first_fit(offers: Iterable[Offer], room: Room, *, anew: bool = False) -> Fit:
@@ -119,7 +122,7 @@ def first_fit(offers: Iterable[Offer], room: Room, *, anew: bool = False) -> Fit
             withheld.append(Withheld(offer.tool, offer.after_call_id, reason, tokens, left.name(offer)))
         else:
             active.append(offer.tool)
-    return Fit(tuple(active), tuple(withheld), left.room())
+    return Fit(tuple(active), tuple(withheld), left.room)
 
 
 class _Allotment:
@@ -240,10 +243,8 @@ def call_offers(request: CallRequest, known: Sequence[str], there: Iterable[str]
     first = (*(name for name in new if name in core), *used)
     absent = (name for name in open_ if name not in exist and name not in decided.kept)
     kept = decided.kept | core
-    offers = [
-        Offer(name, cost(request, name), paid=name in kept, definition=0 if name in kept else _defined(request, name))
-        for name in first
-    ]
+    defined = _definitions(request, (name for name in first if name not in kept))
+    offers = [Offer(name, cost(request, name), paid=name in kept, definition=defined.get(name, 0)) for name in first]
     return [*offers, *(Offer(name, cost(request, name), there=False) for name in absent)]
 
 
@@ -283,7 +284,7 @@ def _of_tools(request: CallRequest | StepRequest, taken: Collection[str]) -> tup
         used = sum(cost(request, tool) for tool in taken if tool not in core)
         protocols = Budget(f"budget.protocols: {limits.protocols} tokens", limits.protocols - used)
     if limits.definitions is not None:
-        used = sum(_defined(request, tool) for tool in core.union(taken))
+        used = sum(_definitions(request, core.union(taken)).values())
         definitions = Budget(f"budget.definitions: {limits.definitions} tokens", limits.definitions - used)
     return protocols, definitions
 
@@ -314,13 +315,13 @@ def as_told(withheld: Sequence[Withheld], room: Room, *, anew: bool) -> tuple[Wi
 class Activation:
     """Which discovered tools are active in a step, in order of discovery, and which are not.
 
-    `done` are the names of all of them, and `room` is what they left, if a tool was decided within the call.
+    `done` are the names of all of them, and `room` gives what they left, if a tool was decided within the call.
     """
 
     shown: tuple[Discovery, ...]
     withheld: tuple[Withheld, ...]
     done: frozenset[str]
-    room: Room | None = None
+    room: Callable[[], Room] | None = None
 
 
 def activate(
@@ -346,7 +347,7 @@ def activate(
     new = [discovery for discovery in discovered if discovery.tool not in last.done]
     if not new:
         return last
-    fit = first_fit(_step_offers(request, new), last.room or ask())
+    fit = first_fit(_step_offers(request, new), (last.room or ask)())
     active = {*fit.active, *tools.sent} if first else {*fit.active}
     late = [discovery for discovery in (discovered if first else new) if discovery.tool in active]
     shown = tuple(late) if first else (*last.shown, *late)
@@ -362,13 +363,14 @@ def _step_offers(request: StepRequest, new: Sequence[Discovery]) -> list[Offer]:
     first = recent_first(early, tools.called, tools.named) if early else ()
     messages = {} if request.call.delivery.rebuilds else _messages(request, new)
     order = (*[early[name] for name in first], *[each for each in new if each.tool not in early])
+    defined = _definitions(request, [d.tool for d in order])
     return [
         Offer(
             d.tool,
             cost(request, d.tool),
             d.after_call_id,
             messages.get(d.tool, 0),
-            definition=_defined(request, d.tool),
+            definition=defined.get(d.tool, 0),
         )
         for d in order
     ]
@@ -396,10 +398,12 @@ def cost(request: CallRequest | StepRequest, tool: str) -> int:
     return request.count(protocol.text) if protocol else 0
 
 
-def _defined(request: CallRequest | StepRequest, tool: str) -> int:
-    """The tokens of a tool's definition, if a budget limits them and it is known; else 0."""
+def _definitions(request: CallRequest | StepRequest, tools: Iterable[str]) -> dict[str, int]:
+    """The tokens of the definitions of these tools as far as they are known, if a budget limits them; else none."""
     agent = request.agent
-    return 0 if agent.spec.budget.definitions is None else request.count(agent.catalogue.definition(tool))
+    if agent.spec.budget.definitions is None:
+        return {}
+    return {tool: request.count(agent.catalogue.definition(tool)) for tool in tools}
 
 
 def recent_first(tools: Iterable[str], called: Sequence[str], named: Sequence[str]) -> tuple[str, ...]:

@@ -100,7 +100,7 @@ class Hooks:
 
     def more(self, found: Discoveries, results: Iterable[ResultRecord]) -> Discoveries:
         """The discoveries so far, with those of later results."""
-        return found.more(results, self.agent.catalogue, cues=bool(self.agent.pending))
+        return found.more(results, self.agent.catalogue.keys(), cues=bool(self.agent.pending))
 
     def heard(self, call: Call | None, known: int, results: Sequence[ToolResult]) -> None:
         """Told of results before each prompt that follows them; who records overrides it.

@@ -201,7 +201,7 @@ def _turn_problems(agent: Agent, turn: Turn) -> Iterator[Problem]:
     yield from _unknown(turn.inputs, declared, "turn.inputs")
     yield from _missing(turn.inputs, declared)
     yield from _mistyped(turn.inputs, declared, "turn.inputs")
-    yield from refuse_controls(turn.inputs, "turn.inputs")
+    yield from refuse_controls(turn.inputs, "turn.inputs") if turn.inputs else ()
     yield from memory_problems(turn.memory, "turn.memory")
     yield from _message_problems(turn.message) if turn.message else ()
     for name in ("metadata", "ephemeral", "query"):

@@ -29,9 +29,11 @@ def plain_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 def with_system(call: Call, segments: tuple[Segment, ...], system: str) -> tuple[Message, ...]:
     """The messages of a call with the system prompt of a step, made from these segments."""
-    if segments is call.prompt.segments and call.prompt.messages:
+    if not call.prompt.messages:
+        return _system_message(system)
+    if segments is call.prompt.segments:
         return call.prompt.messages
-    return _with_front(call.prompt.messages, _system_text(call), _front(system))
+    return _with_front(call.prompt.messages, _system_text(call), _system_message(system))
 
 
 def spoken_sections(call: Call, sections: Collection[str]) -> tuple[Message, ...]:
@@ -42,7 +44,7 @@ def spoken_sections(call: Call, sections: Collection[str]) -> tuple[Message, ...
 def as_before(call: Call, previous: Call, sections: Collection[str]) -> tuple[Message, ...]:
     """The messages of a call, but with the system prompt and the section messages of the previous call."""
     others = tuple(message for message in call.prompt.messages if not _is_section(message, sections))
-    front = (*_front(_system_text(previous)), *spoken_sections(previous, sections))
+    front = (*_system_message(_system_text(previous)), *spoken_sections(previous, sections))
     return _with_front(others, _system_text(call), front)
 
 
@@ -52,10 +54,6 @@ def _system_text(call: Call) -> str:
 
 def _is_section(message: Message, sections: Collection[str]) -> bool:
     return not message.persist and message.role != "system" and message.id in sections
-
-
-def _front(system: str) -> tuple[Message, ...]:
-    return (Message("system", system, persist=False),) if system.strip() else ()
 
 
 def _with_front(messages: tuple[Message, ...], before: str, front: tuple[Message, ...]) -> tuple[Message, ...]:
@@ -159,7 +157,7 @@ def _without(history: tuple[Message, ...], new: Message | None) -> tuple[tuple[M
 
 
 def _system_message(text: str) -> tuple[Message, ...]:
-    return (Message("system", text, persist=False),) if text.strip() else ()
+    return () if not text or text.isspace() else (Message("system", text, persist=False),)
 
 
 def _written(facts: Mapping[str, Json], spec: MetadataSpec) -> str:

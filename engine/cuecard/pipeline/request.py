@@ -8,7 +8,7 @@ from datetime import datetime
 
 from cuecard.agent import Agent
 from cuecard.errors import InputError, Problem
-from cuecard.model import Appended, Call, Configuration, FileText, Segment, Tokenizer, Turn
+from cuecard.model import Appended, Call, FileText, Segment, Tokenizer, Turn
 from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.records import dataclass
@@ -66,11 +66,6 @@ class StepRequest:
     salt: str = ""
 
 
-def configuration_of(agent: Agent) -> Configuration:
-    """A call's record of the agent that made it, without the selected sections."""
-    return Configuration(agent.spec.agent, agent.sha256, agent.catalogue.sha256)
-
-
 def check_previous(previous: Call | None, agent: Agent) -> None:
     """Reject a previous call of another agent: its sections and tools mean nothing here.
 
@@ -87,13 +82,13 @@ def check_call(call: Call, agent: Agent) -> None:
     Raises:
         InputError: naming what differs, and both fingerprints.
     """
-    made, here = call.configuration, configuration_of(agent)
-    if made.agent != here.agent:
+    made = call.configuration
+    if made.agent != agent.spec.agent:
         raise InputError(_foreign(call, agent, "call"))
-    if made.sha256 != here.sha256:
-        raise InputError(_stale("files", made.sha256, here.sha256))
-    if made.catalogue != here.catalogue:
-        raise InputError(_stale("tools", made.catalogue, here.catalogue))
+    if made.sha256 != agent.sha256:
+        raise InputError(_stale("files", made.sha256, agent.sha256))
+    if made.catalogue != agent.catalogue.sha256:
+        raise InputError(_stale("tools", made.catalogue, agent.catalogue.sha256))
     if is_mixed(call):
         told = "the call goes on from a system prompt of other files, as under `reload: append`, which was removed"
         hint = "prepare the call again, or the next user message: both begin with a new system prompt"

@@ -20,7 +20,7 @@ from cuecard.model import Json
 from cuecard.model.json_values import exact_body
 from cuecard.model.values import BLOCKS, FAILED, STRUCTURED
 from cuecard.records import dataclass
-from cuecard.template.guards.characters import without_controls
+from cuecard.template.guards.characters import has_controls, without_controls
 
 _LISTS = ("tools", "tool_references")
 """Keys that contain names."""
@@ -96,7 +96,7 @@ def _read_mapping(known: Mapping[str, Json], depth: int) -> FoundNames:
         if isinstance(held := known.get(key), (list, tuple)):
             late = known.get(_WITHHELD)
             more = [item for item in late if isinstance(item, str)] if isinstance(late, (list, tuple)) else []
-            return _read_list([*(item if isinstance(item, str) else _as_mapping(item) for item in held), *more])
+            return _read_list([*[item if isinstance(item, str) else _as_mapping(item) for item in held], *more])
     if known.get("type") == "tool_reference" and _name(known):
         return FoundNames(_each_once((_name(known),)))
     first: FoundNames | None = None
@@ -134,14 +134,17 @@ def _wrapped(known: Mapping[str, Json]) -> list[Json]:
 
 def _read_list(items: Sequence[str | Mapping[str, Json] | None]) -> FoundNames:
     names = [item if isinstance(item, str) else _name(item or {}) for item in items]
-    lost = sum(not name for name in names)
+    lost = names.count("")
     unread = f"a list in which {lost} of {len(names)} entries name no tool" if lost else ""
     return FoundNames(_each_once(filter(None, names)), unread)
 
 
 def _each_once(names: Iterable[str]) -> tuple[str, ...]:
     """The names without control characters, which not every store accepts."""
-    return tuple(filter(None, dict.fromkeys(map(without_controls, names))))
+    once = dict.fromkeys(names)
+    if has_controls("".join(once)):
+        once = dict.fromkeys(map(without_controls, once))
+    return tuple(filter(None, once))
 
 
 def _name(known: Mapping[str, Json]) -> str:

@@ -206,5 +206,5 @@ def seam_is_safe(before: str, after: str) -> bool:
     """Whether no token of o200k_base or cl100k_base can span this seam."""
     if not before.endswith("\n") or not after or after.startswith("/"):
         return False
-    first = after.lstrip()
-    return bool(first) and not any(c in "\r\n" for c in after[: len(after) - len(first)])
+    blank = len(after) - len(after.lstrip())
+    return blank < len(after) and not {"\r", "\n"}.intersection(after[:blank])

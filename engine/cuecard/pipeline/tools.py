@@ -35,13 +35,14 @@ def existing_tools(request: CallRequest) -> ToolPlan:
     wanted = [card for name, card in catalogue.items() if chosen is None or name in chosen]
     cards, closed = _behind_gates(agent, turn, wanted)
     tools = tuple([card.name for card in cards])
-    passed = frozenset(tools)
-    denied = tuple(card.name for card in wanted if card.name not in passed) if closed else ()
+    there = frozenset(tools)
+    denied = tuple(card.name for card in wanted if card.name not in there) if closed else ()
     cuts = [*_strange(agent, turn), *closed]
-    own = {agent.search_tool} if agent.owns_search else set[str]()
-    cuts += [Cut(name, "core tool that does not exist for this call") for name in named if name not in own.union(tools)]
-    initial, matching = (tuple(name for name in each if name in tools) for each in (dict.fromkeys(named), agent.core))
-    _, dropped = _to_show(request.found, CallTools(tools, initial))
+    own = agent.search_tool if agent.owns_search else ""
+    missing = [name for name in named if name not in there and name != own]
+    cuts += [Cut(name, "core tool that does not exist for this call") for name in missing]
+    initial, matching = (tuple([name for name in each if name in there]) for each in (dict.fromkeys(named), agent.core))
+    _, dropped = _to_show(request.found, tools, initial)
     found = request.found
     planned = CallTools(
         tools,
@@ -157,7 +158,8 @@ def discover_more(request: StepRequest) -> tuple[tuple[Discovery, ...], tuple[Cu
 
     A tool that is shown from the start is never discovered again.
     """
-    return _to_show(request.found, request.call.tools)
+    tools = request.call.tools
+    return _to_show(request.found, tools.available, tools.initial)
 
 
 def seen_tools(agent: Agent, call: Call, found: Discoveries) -> frozenset[str]:
@@ -167,8 +169,10 @@ def seen_tools(agent: Agent, call: Call, found: Discoveries) -> frozenset[str]:
     return seen.union(each.tool for each in tools.withheld)
 
 
-def _to_show(found: Discoveries, tools: CallTools) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
-    there, initial = frozenset(tools.available), frozenset(tools.initial)
+def _to_show(
+    found: Discoveries, available: Iterable[str], initial: Iterable[str]
+) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
+    there, initial = frozenset(available), frozenset(initial)
     gone = [Cut(d.tool, "discovered, but does not exist for this call") for d in found.tools if d.tool not in there]
     shown = [d for d in found.tools if d.tool in there and d.tool not in initial]
     return tuple(shown), (*found.unknown, *gone)
@@ -184,8 +188,11 @@ def _behind_gates(agent: Agent, turn: Turn, wanted: Sequence[ToolCard]) -> tuple
 
 def _strange(agent: Agent, turn: Turn) -> dict[Cut, None]:
     """The names in the turn that belong to no tool, or to no tool of this call, each once."""
-    catalogue, there = {agent.search_tool, *agent.catalogue}, turn.tools
+    there = turn.tools
     names = (*(there or ()), *turn.discovered)
+    if not names:
+        return {}
+    catalogue = {agent.search_tool, *agent.catalogue}
     unknown = [
         Cut(name, "unknown tool: named by the turn, but not in the catalogue")
         for name in names

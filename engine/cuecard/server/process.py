@@ -78,6 +78,8 @@ class _Parser(h11.Connection):
         return event
 
     def _check_head(self, data: bytes) -> None:
+        if data.count(b"\n") <= MAX_HEADERS:
+            return
         end = _HEAD_END.search(data)
         if data.count(b"\n", 0, end.start() if end else len(data)) > MAX_HEADERS:
             self._refuse(f"the request has more than {MAX_HEADERS} headers", "send fewer")

@@ -11,6 +11,7 @@ from cuecard.errors import InputError, Problem
 from cuecard.files.clock import utc_now
 from cuecard.model import Appended, Call, Clock, ConversationState, Json, Step, Turn
 from cuecard.model.signed_text import seal, unseal
+from cuecard.model.storage import as_plain
 from cuecard.reload.pins import Served
 from cuecard.server.agents import Agents, ServedAgent
 from cuecard.server.requests import PrepareCall, PrepareStep, Remember, SearchTools, TurnBody, to_results
@@ -198,7 +199,7 @@ def step_json(step: Step, engine: Engine) -> dict[str, Json]:
         "turns": list(step.turns),
         "messages": [message.to_json() for message in step.messages],
         "reminder": step.reminder,
-        "refusals": asdict(step.refusals),
+        "refusals": as_plain(step.refusals),
         "offers_search": step.offers_search,
     }
     if not step.ended:

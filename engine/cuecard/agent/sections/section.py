@@ -56,6 +56,7 @@ class Section:
         choices: the condition of each of its texts, None for always, and where the text is written.
         values: the names of all values of a call that it depends on: those that it reads, the content from its source,
             the date of a clock.
+        id: its unique name.
     """
 
     spec: SectionSpec
@@ -73,8 +74,10 @@ class Section:
     frame: bool = False
     choices: tuple[tuple[ConditionSpec | None, str], ...] = ()
     values: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    id: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "id", self.spec.id)
         # Computed once: every manifest contains it.
         made = {CONTENT + self.id} if self.fill else set[str]()
         date = {CURRENT_DATE} if self.spec.clock else set[str]()
@@ -90,11 +93,6 @@ class Section:
     def stays(self) -> bool:
         """Whether its text remains in the conversation."""
         return self.lifetime == "conversation"
-
-    @property
-    def id(self) -> str:
-        """Its unique name."""
-        return self.spec.id
 
 
 @dataclass(frozen=True, slots=True)
