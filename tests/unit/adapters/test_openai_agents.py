@@ -586,6 +586,17 @@ def test_where_the_server_keeps_the_conversation_nothing_is_appended_and_the_man
     assert host.steps[0].manifest.delivery.reason.startswith("instead of append: the host can only set the system")
 
 
+def test_where_the_server_keeps_the_conversation_a_frozen_prompt_hears_of_results_too() -> None:
+    host = Host([[("cms_createPage", ABOUT)], [("cms_createPage", ABOUT)]], "frozen")
+    options = host.card.options(Turn(now=NOW, host="system-only"), config=QUIET)
+
+    asyncio.run(Runner.run(host.agent, "hello", auto_previous_response_id=True, **options))
+
+    assert [len(call.input) for call in host.sent] == [1, 1, 1]
+    assert len({call.system_instructions for call in host.sent}) == 1
+    assert "cms_createPage" in host.steps[-1].active_tools
+
+
 def test_images_and_lists_of_parts_are_the_users_words() -> None:
     parts = [
         {"type": "input_text", "text": "like this"},

@@ -259,7 +259,7 @@ class Run:
         results = []
         known = {call: record.tool for call, record in told.items()}
         read = {call: tool for call, tool in known.items() if tool != search or told[call].is_error}
-        if self.call and self.call.delivery.rebuilds:  # nothing has to find its place, so news are enough
+        if self.call and not self.call.delivery.places_blocks:  # nothing has to find its place, so news are enough
             known |= self.names
         for each in tool_results(items, known, read):
             text = isinstance(each.result, str)  # which the SDK has made of something else, unless it is in parts
