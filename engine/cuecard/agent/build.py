@@ -10,7 +10,7 @@ from typing import TypeVar
 from cuecard.agent.agent import Agent
 from cuecard.agent.assembly import Assembly
 from cuecard.agent.checks.budget import CountedAgent, over_budget
-from cuecard.agent.checks.inputs import check_inputs, check_words, refuse_escaped, refuse_invisible
+from cuecard.agent.checks.inputs import check_inputs, check_words
 from cuecard.agent.checks.partials import check_partials
 from cuecard.agent.checks.tools import check_asked, check_file_order, check_gates, check_named, check_tools
 from cuecard.agent.host_functions import (
@@ -34,7 +34,7 @@ from cuecard.agent.trees import Trees, read_trees
 from cuecard.agent.world import Memo, World
 from cuecard.catalogue.catalogue import Catalogue
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.sources import AgentSources, SkillSource
+from cuecard.config.documents.sources import AgentSources, SkillSource, refuse_escaped, refuse_invisible
 from cuecard.config.layers import origins
 from cuecard.config.models_file import ModelsFile
 from cuecard.config.skills.skill_file import left_out

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Final
 
-from cuecard.agent.checks.inputs import refuse_escaped
 from cuecard.agent.specification import Specification
 from cuecard.agent.world import Memo
 from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.config.documents.document import Document, Path
-from cuecard.config.documents.sources import AgentSources, SourceText
+from cuecard.config.documents.sources import AgentSources, SourceText, refuse_escaped
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.tool_file import ToolFile, laid_over, tool_cards
