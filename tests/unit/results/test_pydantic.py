@@ -76,10 +76,8 @@ def look() -> dict[str, Any]:
     return {"content": [{"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]}
 
 
-def test_a_picture_in_what_a_tool_returned_is_a_mark_where_no_template_is(tmp_path: Path) -> None:
-    (tmp_path / "agent.yaml").write_text(
-        "agent: a\ndelivery: frozen\nsections: [{id: a, text: Look.}]\n", encoding="utf-8"
-    )
+def test_a_picture_in_what_a_tool_returned_is_a_mark_beside_other_templates(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(AGENT.replace('"*":', '"other_*":'), encoding="utf-8")
     sent: list[list[ModelMessage]] = []
 
     def decide(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
