@@ -37,8 +37,8 @@ from cuecard.records import dataclass
 
 __all__ = ["AgentProblems", "Workspace"]
 
-Lint: TypeAlias = Callable[[AgentDraft, Mapping[str, str]], list[Problem]]
-"""The checks beyond those of every opening, with the definitions of tools that are known."""
+Lint: TypeAlias = Callable[[AgentDraft, Mapping[str, str], Memo], list[Problem]]
+"""The checks beyond those of every opening, with the definitions of tools that are known, and what is kept of them."""
 MakeEngine: TypeAlias = Callable[[AgentSources, Memo, Engine | None], Engine]
 """Makes an engine of texts; what the last one has counted need not be counted again."""
 
@@ -184,8 +184,8 @@ class Workspace:
         if _resolved(path) not in self._open:
             raise InputError(Problem("not-open", f"`{path}` is not open", "open it with its text first", "path"))
 
-    def _lint(self, draft: AgentDraft, definitions: Mapping[str, str]) -> list[Problem]:
-        return lint(draft, count=self.counter(draft), schema=self._schema, definitions=definitions)
+    def _lint(self, draft: AgentDraft, definitions: Mapping[str, str], memo: Memo) -> list[Problem]:
+        return lint(draft, count=self.counter(draft), schema=self._schema, definitions=definitions, memo=memo)
 
     def _made(self, sources: AgentSources, memo: Memo, last: Engine | None) -> Engine:
         settings = read_settings()
@@ -220,7 +220,7 @@ class _Agent:
             self._seen = None
             return AgentProblems(self.name, error.problems)
         definitions = dict(each for source in imported for each in self._memo(definitions_in, source).items())
-        problems = [*draft.problems, *lint(draft, definitions)]
+        problems = [*draft.problems, *lint(draft, definitions, self._memo)]
         if draft.specification and draft.spec:
             problems = without_accepted(problems, draft.specification.document, draft.spec.accept)
         self._memo.forget_unused()

@@ -25,6 +25,7 @@ from cuecard import (
     Memory,
     Message,
     Step,
+    ToolCard,
     ToolResult,
     Turn,
 )
@@ -130,6 +131,13 @@ def _only_call(chat: Conversation) -> None:
     chat.user(Turn(now=NOW))
 
 
+def _defined(chat: Conversation) -> None:
+    """A definition and instructions have no room, and the turn goes on."""
+    chat.user(Turn(now=NOW))
+    chat.step([found("sell_loaf", "bake_loaf", "list_loaves")])
+    chat.step([ToolResult("list_loaves", "[]", "list")])
+
+
 def _lifetimes(chat: Conversation) -> None:
     """Texts of one turn, an input that changes between requests, and an instruction for this turn only."""
     chat.user(Turn({"event": "Order 7 has come in."}, now=NOW, ephemeral="Be brief."))
@@ -138,6 +146,10 @@ def _lifetimes(chat: Conversation) -> None:
     chat.step([loaf(1, "Wheat")], inputs={"retry": "The oven was cold."})
     chat.step([loaf(2, "Spelt")], inputs={"retry": "The oven was hot."})
 
+
+_PRICES = {f"price_{at}": {"type": "number", "description": "The price of a size."} for at in range(20)}
+LARGE = (ToolCard("sell_loaf", "", {"type": "object", "properties": _PRICES}),)
+"""A definition that its agent has no room for."""
 
 Stored: TypeAlias = Call | Step | Manifest | ConversationState
 Play: TypeAlias = Callable[[Conversation], None]
@@ -152,10 +164,11 @@ class Talk:
     delivery: DeliveryWish | None = None
     later: str = ""
     salt: str = ""
+    tools: tuple[ToolCard, ...] = ()
 
     def engine(self, key: str = "") -> Engine:
         """The engine that the stored conversation belongs to."""
-        return engine(self.later or self.agent, self.delivery, salt=self.salt, key=key)
+        return engine(self.later or self.agent, self.delivery, salt=self.salt, key=key).with_tools(self.tools)
 
     def played(self) -> Conversation:
         chat = self.engine().conversation()
@@ -177,6 +190,7 @@ TALKS = {
     "nothing_said": Talk("shop", _nothing),
     "only_a_call": Talk("shop", _only_call),
     "lifetimes": Talk("hook", _lifetimes),
+    "definitions": Talk("priced", _defined, tools=LARGE),
 }
 
 

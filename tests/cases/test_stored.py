@@ -25,9 +25,9 @@ KINDS: dict[str, type[Stored]] = {
     "manifest": Manifest,
 }
 
-CHANGED = {"frozen", "messages", "reload"}
-"""Conversations that begin or go on otherwise today: with no search tool, since there is nothing left to find, and with
-a new system prompt where `reload: append` announced that the files had changed.
+CHANGED = {"frozen", "messages", "reload", "definitions"}
+"""Conversations that begin or go on otherwise today: with no search tool, since there is nothing left to find, with a
+new system prompt where `reload: append` announced that the files had changed, and with notices about definitions.
 """
 
 talks = pytest.mark.parametrize("name", sorted(TALKS))
@@ -101,6 +101,18 @@ def test_a_conversation_under_the_removed_policy_goes_on_with_a_named_baseline()
     (reason,) = (cut.reason for cut in step.manifest.cuts if cut.what == "baseline")
     assert reason.startswith("the conversation was made under `reload: append`, which was removed, and goes on under")
     assert {"bake_loaf", "list_loaves", "sell_loaf"} < {*step.active_tools}
+
+
+def test_a_notice_that_was_sent_keeps_its_words_and_later_ones_say_what_has_no_room() -> None:
+    chat = TALKS["definitions"].engine().load(stored("definitions", "unsigned"))
+    again = chat.step()
+    later = next_step(chat)
+
+    (sent,) = (block for block in again.appended if "withheld-tools" in block.text)
+    assert "sell_loaf, bake_loaf\nNot active: no room is left for their instructions." in sent.text
+    assert sent in later.appended
+    assert "room left for its definition." in (later.refusal("sell_loaf") or "")
+    assert "room left for its instructions." in (later.refusal("bake_loaf") or "")
 
 
 @talks

@@ -5,13 +5,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from itertools import groupby
 from typing import TypeVar
 
 from cuecard.agent.agent import Agent
 from cuecard.agent.assembly import Assembly
 from cuecard.agent.checks.budget import CountedAgent, over_budget
-from cuecard.agent.checks.inputs import check_inputs, check_words, refuse_escaped, refuse_invisible
+from cuecard.agent.checks.inputs import check_inputs, check_words
 from cuecard.agent.checks.partials import check_partials
 from cuecard.agent.checks.tools import check_asked, check_file_order, check_gates, check_named, check_tools
 from cuecard.agent.host_functions import (
@@ -23,7 +22,7 @@ from cuecard.agent.host_functions import (
     named_ranker,
     refuse_helpers,
 )
-from cuecard.agent.instructions import Instructions, lost_instructions, read_instructions
+from cuecard.agent.instructions import InstructionFile, Instructions, lost_instructions, read_instructions
 from cuecard.agent.producers.section_list import SectionList
 from cuecard.agent.producers.xml_core import XmlCore, read_core
 from cuecard.agent.results import ResultForms, ResultText, ResultTexts, check_results
@@ -35,14 +34,14 @@ from cuecard.agent.trees import Trees, read_trees
 from cuecard.agent.world import Memo, World
 from cuecard.catalogue.catalogue import Catalogue
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.sources import AgentSources, SkillSource
+from cuecard.config.documents.sources import AgentSources, SkillSource, refuse_escaped, refuse_invisible
 from cuecard.config.layers import origins
 from cuecard.config.models_file import ModelsFile
 from cuecard.config.skills.skill_file import left_out
 from cuecard.config.tools_spec import CuesSpec
 from cuecard.config.words_spec import Words
 from cuecard.errors import CuecardError, Problem, SpecError
-from cuecard.model import CountTokens, FileText, ToolCard, ToolInstructions
+from cuecard.model import CountTokens, FileText, ToolCard
 from cuecard.records import dataclass
 from cuecard.sources.tools import Protocol, make_protocol
 from cuecard.template import clean, without_controls
@@ -56,13 +55,13 @@ Result = TypeVar("Result")
 class AgentDraft:
     """An agent as far as it could be built; missing parts are None, and `problems` says why.
 
-    `protocols` are the rendered instructions of each tool that has any.
+    `told` are the entries of its tools, and `protocols` the rendered instructions of each that has any.
     """
 
     sources: AgentSources
     specification: Specification | None
     assembly: Assembly | None
-    cards: Mapping[str, ToolCard]
+    told: Instructions
     problems: tuple[Problem, ...]
     partials: Trees
     names: frozenset[str] = frozenset()
@@ -75,6 +74,11 @@ class AgentDraft:
     def spec(self) -> AgentFile | None:
         """The agent file."""
         return self.specification.spec if self.specification else None
+
+    @property
+    def cards(self) -> Mapping[str, ToolCard]:
+        """Its tools by name."""
+        return self.told.cards
 
     @property
     def has_errors(self) -> bool:
@@ -92,7 +96,7 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
     told = read_instructions(sources.instructions, memo, items, own=own, are_all=whole)
     cards, found = told.cards, told.problems
     models, wrong = read_own_models(sources.models, memo)
-    draft = AgentDraft(sources, specification, None, cards, (), {}, models=models)
+    draft = AgentDraft(sources, specification, None, told, (), {}, models=models)
     problems += specification.problems if specification else ()
     if specification is None or specification.spec is None:
         problems += _template_problems(sources, memo)
@@ -118,7 +122,7 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
     asked = check_asked((use for each in assembly.all_compiled for use in each.uses), known) if assembly else ()
     problems += [*_check_tools(world, told), *dict.fromkeys(asked), *check_ranker(document, spec)]
     made = replace(draft, assembly=assembly, problems=tuple(problems), partials=partials, names=world.names)
-    protocols = _protocols(cards.values(), spec, memo)
+    protocols = _protocols(told, spec, memo)
     return replace(made, results=results.forms, result_texts=tuple(results.texts), protocols=protocols)
 
 
@@ -193,19 +197,19 @@ def _check_tools(world: World, told: Instructions) -> Iterator[Problem]:
         yield from check_file_order(world.document, world.spec, world.sources.instructions)
 
 
-def _protocols(cards: Iterable[ToolCard], spec: AgentFile, memo: Memo) -> dict[str, Protocol]:
-    """The rendered instructions by tool: file by file, so that those of unchanged files are not made again."""
+def _protocols(told: Instructions, spec: AgentFile, memo: Memo) -> dict[str, Protocol]:
+    """The rendered instructions by tool; those of unchanged files are not made again."""
     words, cues = spec.words.protocols, spec.tools.cues
-    made: dict[str, Protocol] = {}
-    for _, file in groupby(cards, key=lambda card: card.source.rpartition(":")[0]):
-        made |= memo(_protocols_of, tuple((card.name, card.instructions) for card in file), words, cues)
-    return made
+    made: dict[str, Protocol | None] = {}
+    for file in told.files:
+        made |= memo(_protocols_of, file, words, cues)
+    several = {tool for texts in told.hidden.values() for tool, _ in texts}  # entries that lie over each other
+    made |= {tool: memo(make_protocol, tool, told.cards[tool].instructions, words, cues) for tool in several}
+    return {name: protocol for name in told.cards if (protocol := made[name])}
 
 
-def _protocols_of(
-    file: tuple[tuple[str, ToolInstructions | None], ...], words: Words, cues: CuesSpec
-) -> dict[str, Protocol]:
-    return {name: made for name, told in file if (made := make_protocol(name, told, words, cues))}
+def _protocols_of(file: InstructionFile, words: Words, cues: CuesSpec) -> dict[str, Protocol | None]:
+    return {card.name: make_protocol(card.name, card.instructions, words, cues) for card in file.cards}
 
 
 def _attempt(read: Callable[[], Result | None], problems: list[Problem]) -> Result | None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import posixpath
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from typing import Final
 
-from cuecard.agent.checks.inputs import refuse_escaped
 from cuecard.agent.specification import Specification
 from cuecard.agent.world import Memo
 from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.config.documents.document import Document, Path
-from cuecard.config.documents.sources import AgentSources, SourceText
+from cuecard.config.documents.sources import AgentSources, SourceText, refuse_escaped
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.tool_file import ToolFile, laid_over, tool_cards
@@ -22,7 +23,7 @@ from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _File:
+class InstructionFile:
     """One parsed file of tool instructions, or as much of it as was readable.
 
     `given` are the fields of each entry, with those that null removes; `lost`: not even the names were readable.
@@ -36,18 +37,25 @@ class _File:
     given: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
+_TEXTS: Final = ("description", *CUES)
+"""The fields of an entry that models read."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Instructions:
     """The cards of all files in file order, every name with an entry, valid or not, and every problem.
 
     `known` are these names and those that need no entry, unless a file cannot be read: it is then unclear which tools
-    exist, so none is reported as unknown.
+    exist, so none is reported as unknown. `hidden` are the texts of each file that nobody reads, by tool and field,
+    because other entries of the tool stand over them.
     """
 
     cards: dict[str, ToolCard]
     names: frozenset[str]
     problems: list[Problem]
     known: frozenset[str] | None
+    files: tuple[InstructionFile, ...] = ()
+    hidden: Mapping[InstructionFile, frozenset[tuple[str, str]]] = field(default_factory=dict)
 
 
 def read_instructions(
@@ -65,54 +73,74 @@ def read_instructions(
         memo: the memo of earlier builds.
         items: the item that each belongs to, where a later one is laid over those before it.
         own: the names of tools that need no entry, since the engine describes them.
-        own: the names of tools that need no entry, since the engine describes them.
         are_all: false if one of the named files is missing.
     """
     read = _Entries()
     for at, source in enumerate(sources):
-        read.item = items[at] if at < len(items) else 0
-        below = frozenset(name for name, item in read.items.items() if item < read.item)
-        read.take(memo(_read, source, below))
+        read.begin(items[at] if at < len(items) else 0)
+        read.take(memo(_read, source, read.below))
     named = frozenset[str]().union(*(file.names for file in read.files))
     problems = [*read.problems, *read.silent()]
+    hidden = {file: frozenset(texts) for file, texts in read.hidden.items()}
+    made = Instructions(read.cards, named, problems, None, tuple(read.files), hidden)
     if not are_all or any(file.lost for file in read.files):
-        return Instructions(read.cards, named, problems, None)
+        return made
     known = memo(KnownNames.of, named.union(own))
-    unknown = (told for file in read.files for told in memo(_unknown, file, known))
-    problems += (problem for card, cue, problem in unknown if read.said[card.name][cue] is card)
-    return Instructions(read.cards, named, problems, known.names)
+    told = ((file, *each) for file in read.files for each in memo(_unknown, file, known))
+    problems += (problem for file, tool, cue, problem in told if (tool, cue) not in read.hidden.get(file, ()))
+    return replace(made, known=known.names)
 
 
 class _Entries:
-    """The entries of all files so far: cards, and which card each of their texts comes from."""
+    """The entries of all files so far, with the file that each was last in; `below` are those of earlier items."""
 
     def __init__(self) -> None:
         self.item = 0
-        self.files: list[_File] = []
+        self.below = frozenset[str]()
+        self.files: list[InstructionFile] = []
         self.cards: dict[str, ToolCard] = {}
         self.items: dict[str, int] = {}
-        self.said: dict[str, dict[str, ToolCard]] = {}
         self.problems: list[Problem] = []
-        self._documents: dict[str, Document] = {}
+        self.hidden: defaultdict[InstructionFile, set[tuple[str, str]]] = defaultdict(set)
+        self._last: dict[str, InstructionFile] = {}
+        self._said: dict[tuple[str, str], InstructionFile] = {}
 
-    def take(self, file: _File) -> None:
+    def begin(self, item: int) -> None:
+        """Go on with the files of an item."""
+        if item != self.item:
+            self.item = item
+            self.below = frozenset(name for name, at in self.items.items() if at < item)
+
+    def take(self, file: InstructionFile) -> None:
         """Add the entries of a file, over those of earlier items."""
         self.files.append(file)
         self.problems += file.problems
         for card in file.cards:
-            name, given = card.name, file.given.get(card.name, frozenset(CUES))
+            name = card.name
             if self.items.get(name) == self.item:
-                self.problems.append(_duplicate(name, self._documents[name], file.document))
+                self.problems.append(_duplicate(name, self._last[name].document, file.document))
+                self.hidden[file].update((name, key) for key in _TEXTS)
                 continue
-            over = name in self.cards
-            self.cards[name] = laid_over(card, self.cards[name], given) if over else card
-            self.said[name] = {cue: card if cue in given or not over else self.said[name][cue] for cue in CUES}
-            self.items[name], self._documents[name] = self.item, file.document
+            if name in self.cards:
+                self._lay_over(card, file)
+            else:
+                self.cards[name] = card
+            self.items[name], self._last[name] = self.item, file
+
+    def _lay_over(self, card: ToolCard, file: InstructionFile) -> None:
+        """Put an entry over that of an earlier item, whose texts it hides as far as it has its own."""
+        name = card.name
+        given = file.given[name]
+        for key in _TEXTS:
+            below = self._said.get((name, key), self._last[name])
+            self.hidden[below if key in given else file].add((name, key))
+            self._said[name, key] = file if key in given else below
+        self.cards[name] = laid_over(card, self.cards[name], given)
 
     def silent(self) -> Iterator[Problem]:
         """A warning for each entry under `tools:` without instructions, of its own or of those below it."""
         for name, card in self.cards.items():
-            document = self._documents[name]
+            document = self._last[name].document
             if card.instructions is None and name in (document.value.get("tools") or ()):
                 yield _uninstructed(document, name)
 
@@ -132,20 +160,22 @@ def lost_instructions(sources: AgentSources, specification: Specification | None
     )
 
 
-def _read(source: SourceText, below: frozenset[str]) -> _File:
+def _read(source: SourceText, below: frozenset[str]) -> InstructionFile:
     """A file; null removes a text where its tool is among those of earlier items."""
     try:
         document = read_yaml(source.text, source.name)
     except SpecError as error:
-        return _File(Document(source.name, source.text, {}), frozenset(), (), error.problems, lost=True)
+        return InstructionFile(Document(source.name, source.text, {}), frozenset(), (), error.problems, lost=True)
     found = (*document.warnings, *refuse_escaped(document))
     given = {name: frozenset(entry) for name, entry in _entries(document) if name in below}
     try:
         file = validate(_without_nulls(document, below) if given else document, ToolFile)
     except SpecError as error:
         lost = not any(isinstance(document.value.get(key), dict) for key in ("tools", "described"))
-        return _File(document, _names(document), (), (*found, *error.problems), lost)
-    return _File(document, _names(document), tuple(tool_cards(file, document, source.path)), found, given=given)
+        return InstructionFile(document, _names(document), (), (*found, *error.problems), lost)
+    return InstructionFile(
+        document, _names(document), tuple(tool_cards(file, document, source.path)), found, given=given
+    )
 
 
 def _entries(document: Document) -> Iterator[tuple[str, dict[str, Json]]]:
@@ -181,20 +211,22 @@ def _names(document: Document) -> frozenset[str]:
 
 
 def _duplicate(tool: str, first: Document, second: Document) -> Problem:
-    path = _path(second, tool)
-    span = first.span(_path(first, tool), key=True)
+    path = entry_path(second, tool)
+    span = first.span(entry_path(first, tool), key=True)
     hint = f"first at {first.name}:{span.line}:{span.column}; keep one"
     return second.problem(path, "duplicate-tool", f"`{tool}` has instructions in two places", hint, key=True)
 
 
-def _path(document: Document, tool: str) -> Path:
+def entry_path(document: Document, tool: str) -> Path:
+    """Where a document has the entry of a tool."""
     return next((key, tool) for key in ("tools", "described") if tool in (document.value.get(key) or ()))
 
 
-def _unknown(file: _File, known: KnownNames) -> list[tuple[ToolCard, str, Problem]]:
+def _unknown(file: InstructionFile, known: KnownNames) -> list[tuple[str, str, Problem]]:
+    """What the cues of a file name that has no entry: the tool, the cue and the problem."""
     return [
         (
-            card,
+            card.name,
             cue,
             file.document.problem(
                 ("tools", card.name, cue),

@@ -13,7 +13,9 @@ from cuecard.agent.checks.discovery import check_cues, check_discovery
 from cuecard.agent.checks.lifetimes import check_lifetimes
 from cuecard.agent.checks.templates import check_compared, check_habits, check_result_habits
 from cuecard.agent.checks.tool_texts import check_definitions, check_findable, check_texts
+from cuecard.agent.world import Memo
 from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.sources import SourceText
 from cuecard.errors import Problem
 from cuecard.model import CountTokens
 from cuecard.template.markup.xml import schema_problems
@@ -22,7 +24,12 @@ from cuecard.template.syntax.source import TemplateSource
 
 
 def lint(
-    draft: AgentDraft, *, count: CountTokens, schema: str, definitions: Mapping[str, str] = MappingProxyType({})
+    draft: AgentDraft,
+    *,
+    count: CountTokens,
+    schema: str,
+    definitions: Mapping[str, str] = MappingProxyType({}),
+    memo: Memo | None = None,
 ) -> list[Problem]:
     """Every problem in addition to those of the draft.
 
@@ -31,30 +38,30 @@ def lint(
         count: how tokens are counted.
         schema: the RELAX NG schema of core templates, in XML syntax.
         definitions: the definitions of tools as JSON, as far as they are known.
+        memo: what earlier checks of this agent have found.
     """
     spec, assembly = draft.spec, draft.assembly
     if spec is None or assembly is None:
         return []
     compiled = (*assembly.frame, *assembly.compiled, *assembly.further)
+    memo = memo or Memo()
+    template = draft.sources.template
     return [
-        *_schema(draft, schema),
+        *(memo(_schema, template, schema) if template else ()),
         *check_volatile(compiled, draft.partials),
         *check_mappings(compiled, draft.partials, spec),
         *check_compared(compiled, draft.partials, spec),
         *check_habits(compiled, draft.partials, spec),
         *check_result_habits(draft.result_texts),
-        *check_texts(draft.cards.values(), draft.sources.instructions),
+        *check_texts(draft.told, memo),
         *check_definitions(draft.cards.values(), draft.sources.instructions, definitions, count),
         *check_findable(draft.cards.values(), spec, draft.sources.instructions),
         *_counted(draft, assembly, spec, count),
     ]
 
 
-def _schema(draft: AgentDraft, schema: str) -> list[Problem]:
-    """The problems of the template's structure, if it compiles."""
-    template = draft.sources.template
-    if template is None:
-        return []
+def _schema(template: SourceText, schema: str) -> list[Problem]:
+    """The problems of a template's structure, if it compiles."""
     source = TemplateSource(template.name, template.text)
     return schema_problems(source, parse(source), schema)
 

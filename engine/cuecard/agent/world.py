@@ -14,6 +14,7 @@ from cuecard.template import Helper, Limits
 
 Given = TypeVarTuple("Given")
 Made = TypeVar("Made")
+_UNKNOWN = object()
 
 
 class Memo:
@@ -26,21 +27,21 @@ class Memo:
 
     def __init__(self) -> None:
         self._known: dict[Any, Any] = {}
-        self._used: set[Any] = set()
+        self._used: dict[Any, Any] = {}
 
     def __call__(self, work: Callable[[*Given], Made], *given: *Given) -> Made:
         """The result of `work(*given)`, from the cache if possible."""
-        key = (work, *given)
-        if key not in self._known:
-            self._known[key] = work(*given)
-        self._used.add(key)
-        made: Made = self._known[key]
-        return made
+        key = (work, *given)  # each look-up hashes all of it anew
+        made = self._used.get(key, _UNKNOWN)
+        if made is _UNKNOWN:
+            made = self._known.get(key, _UNKNOWN)
+            self._used[key] = made = work(*given) if made is _UNKNOWN else made
+        found: Made = made
+        return found
 
     def forget_unused(self) -> None:
         """Keep only results used since the last call of this method."""
-        self._known = {key: made for key, made in self._known.items() if key in self._used}
-        self._used = set()
+        self._known, self._used = self._used, {}
 
 
 Printing: TypeAlias = Literal["text", "names"]

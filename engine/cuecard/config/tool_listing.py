@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from cuecard.config.tool_lock import LOCK_VERSION, Operation
 from cuecard.config.tools_spec import CUES, META_KEY
 from cuecard.config.values import is_tool_name
@@ -72,7 +74,10 @@ def lock_text(
     value["tools"] = [_tool(card, listing, left_out) for card in listing.cards]
     if gone:
         value["gone"] = [{"name": name, **({"kept": True} if kept else {})} for name, kept in gone.items()]
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    try:
+        return to_json(value, indent=1, inf_nan_mode="constants").decode() + "\n"
+    except PydanticSerializationError:  # half a character, which the standard library lets through
+        return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
 def with_authors_words(listing: Listing) -> Listing:

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, model_validator
 from cuecard.config.documents.document import Document, json_places
 from cuecard.config.documents.validation import FileModel, validate
 from cuecard.config.transcript_file import read_json
+from cuecard.config.values import ToolName
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json, ToolCard
 
@@ -49,7 +50,7 @@ class Operation(FileModel):
 class LockedTool(FileModel):
     """A tool as the source declared it."""
 
-    name: str = Field(min_length=1, description="its name")
+    name: ToolName = Field(description="its name")
     description: str = Field("", description="its description")
     input_schema: dict[str, Json] = Field(default_factory=dict, alias="inputSchema", description="its arguments")
     meta: dict[str, Json] = Field(default_factory=dict, alias="_meta", description="what a server says beyond that")
@@ -72,7 +73,7 @@ class RemovedTool(FileModel):
 class Lock(FileModel):
     """The file that stores what a source declared at the last import, and what authors decided on it."""
 
-    version: int = Field(1, description="the version of this format")
+    version: int = Field(1, ge=1, description="the version of this format")
     source: str = Field("", description="the name of the source here, which no new title changes")
     prefix: str = Field("", description="what the names of its tools begin with here")
     instructions: str = Field("", description="its instructions for the source as a whole")

@@ -84,6 +84,11 @@ WORDS: Final[Mapping[str, Word]] = MappingProxyType(
             "added if matching tools have no room for their instructions: {tools}",
             "tools!",
         ),
+        "search.withheld_definitions": Word(
+            "Not active, because there is no room left for their definitions: {tools}.",
+            "added if matching tools have no room for their definitions: {tools}",
+            "tools!",
+        ),
         "search.nothing": Word('No tool found for "{query}".', "no tool was found for {query}", "query"),
         "search.nothing_left": Word(
             "Nothing is left to find: use the tools that are active.",
@@ -149,6 +154,13 @@ WORDS: Final[Mapping[str, Word]] = MappingProxyType(
             "<withheld-tools>\n{tools}\nNot active: no room is left for their instructions. Do not call "
             "them.\n</withheld-tools>\n",
             "tools that were found but are not active, because their instructions do not fit: {tools}",
+            "tools!",
+            rules=NOTICE,
+        ),
+        "notices.withheld_definitions": Word(
+            "<withheld-tools>\n{tools}\nNot active: no room is left for their definitions. Do not call "
+            "them.\n</withheld-tools>\n",
+            "tools that were found but are not active, because their definitions do not fit: {tools}",
             "tools!",
             rules=NOTICE,
         ),
@@ -227,6 +239,12 @@ WORDS: Final[Mapping[str, Word]] = MappingProxyType(
             "`{tool}` is not active: there is no room left for its instructions. Use other tools, or tell the "
             "user what cannot be done.",
             "{tool} was called and had been found, but its instructions do not fit",
+            "tool",
+        ),
+        "tools.withheld_definition": Word(
+            "`{tool}` is not active: there is no room left for its definition. Use other tools, or tell the user what "
+            "cannot be done.",
+            "{tool} was called and had been found, but its definition does not fit",
             "tool",
         ),
         "tools.unknown": Word(

@@ -53,6 +53,8 @@ class CallTools:
         offers_search: whether the conversation has a search tool, decided as the system prompt was made: only where an
             available tool was not active.
         denied: the tools of the turn that its gates, its access, its profile or its variant take away.
+        tells_definitions: whether notices say which tools lack room for their definitions; those of calls of earlier
+            versions speak of instructions only.
     """
 
     available: tuple[str, ...] = ()
@@ -72,6 +74,7 @@ class CallTools:
     looks_ahead: bool = False
     offers_search: bool = field(default=True, metadata=LATER)
     denied: tuple[str, ...] = field(default=(), metadata=LATER)
+    tells_definitions: bool = field(default=False, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)

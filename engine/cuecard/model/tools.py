@@ -46,6 +46,9 @@ class Hit:
     score: float
 
 
+DEFINITIONS = "budget.definitions: "
+"""The beginning of the reason why there is no room for a definition."""
+
 Categories: TypeAlias = Mapping[str, tuple[str, ...]] | tuple[str, ...]
 """The tools of each category; or the names of categories alone."""
 
@@ -101,6 +104,11 @@ class Withheld:
     reason: str
     tokens: int = 0
     told: bool = True
+
+    @property
+    def lacks_definition(self) -> bool:
+        """Whether it is the definition that has no room."""
+        return self.reason.startswith(DEFINITIONS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,7 +243,7 @@ def tell_withheld(request: CallRequest, call: Call, new: Sequence[Withheld]) -> 
     if call.delivery.rebuilds:
         step = StepRequest(request.agent, call, request.found, request.count)
         return _untold(call, call.tools.withheld) if call.tools.withheld and lacks_room(step) else call
-    notice = withheld_notice(request.agent, new)
+    notice = withheld_notice(request.agent, call.tools, new)
     if call.delivery.host == "system-only" or not notice:
         return call
     (block,) = _update(notice, call.turn, request.count, request.agent.spec.words, WITHHELD)

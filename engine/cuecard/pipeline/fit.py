@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from cuecard.agent.agent import Agent
 from cuecard.agent.sections.section import Section
 from cuecard.model import Cut, Discovery, Withheld
+from cuecard.model.tools import DEFINITIONS
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.records import dataclass
 
@@ -70,19 +72,19 @@ class Room(NamedTuple):
         total: the budget of the whole prompt.
         section: the budget of the section of instructions, of which the notice takes only what they leave.
         opened: the messages that are open.
-        noticed: the messages that contain a notice.
+        noticed: the messages that contain a notice, each with whether that is about definitions.
     """
 
     shown: bool
     takes: Callable[[str], int]
-    named: Callable[[str, bool], int] | None = None
+    named: Callable[[Withheld, bool], int] | None = None
     opening: int = 0
     times: int = 1
     protocols: Budget | None = None
     total: Budget | None = None
     section: Budget | None = None
     opened: frozenset[int] = frozenset()
-    noticed: frozenset[int] = frozenset()
+    noticed: frozenset[tuple[int, bool]] = frozenset()
     definitions: Budget | None = None
 
     @property
@@ -118,8 +120,9 @@ def first_fit(offers: Iterable[Offer], room: Room, *, anew: bool = False) -> Fit
         reason = left.give(offer, full)
         if reason:
             full = full or (reason if anew and left.is_of_the_prompt(reason) else "")
-            tokens = offer.definition if room.definitions and reason == room.definitions.reason else offer.tokens
-            withheld.append(Withheld(offer.tool, offer.after_call_id, reason, tokens, left.name(offer)))
+            tokens = offer.definition if reason.startswith(DEFINITIONS) else offer.tokens
+            lost = Withheld(offer.tool, offer.after_call_id, reason, tokens)
+            withheld.append(lost if left.name(offer, lost) else replace(lost, told=False))
         else:
             active.append(offer.tool)
     return Fit(tuple(active), tuple(withheld), left.room)
@@ -153,18 +156,19 @@ class _Allotment:
             self._definitions -= offer.definition
         return reason
 
-    def name(self, offer: Offer) -> bool:
+    def name(self, offer: Offer, lost: Withheld) -> bool:
         """Whether the notice about inactive tools has room for this one too, and takes it."""
         room, message = self._room, offer.message
         if room.named is None or room.total is None:
             return True
-        needed = room.named(offer.tool, message not in self._noticed)
+        notice = message, lost.lacks_definition
+        needed = room.named(lost, notice not in self._noticed)
         needed += 0 if message in self._opened else room.opening
         if needed > self._total:
             return False
         self._total -= needed
         self._opened.add(message)
-        self._noticed.add(message)
+        self._noticed.add(notice)
         return True
 
     def is_of_the_prompt(self, reason: str) -> bool:
@@ -285,7 +289,7 @@ def _of_tools(request: CallRequest | StepRequest, taken: Collection[str]) -> tup
         protocols = Budget(f"budget.protocols: {limits.protocols} tokens", limits.protocols - used)
     if limits.definitions is not None:
         used = sum(_definitions(request, core.union(taken)).values())
-        definitions = Budget(f"budget.definitions: {limits.definitions} tokens", limits.definitions - used)
+        definitions = Budget(f"{DEFINITIONS}{limits.definitions} tokens", limits.definitions - used)
     return protocols, definitions
 
 

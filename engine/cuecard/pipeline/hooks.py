@@ -350,7 +350,8 @@ def _announced(
     withheld = tuple(each.tool for each in unfit)
     hits = tuple(hit for hit in result.hits if hit.tool not in withheld)
     said = [found_message([hit.tool for hit in hits], instructed, words)] if hits else []
-    if unfit:
-        said.append(fill(words.search.withheld, {"tools": words.listed(withheld)}))
+    for text, lacks in ((words.search.withheld, False), (words.search.withheld_definitions, True)):
+        if lost := [each.tool for each in unfit if each.lacks_definition is lacks]:
+            said.append(fill(text, {"tools": words.listed(lost)}))
     told = (Diagnostic("withheld_tool", f"`{w.tool}` matches the query but is not active: {w.reason}") for w in unfit)
     return SearchResult(hits, " ".join(said), result.confidence, (*result.diagnostics, *told), withheld)

@@ -11,7 +11,7 @@ from weakref import finalize
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values import fill
-from cuecard.model import Appended, Call, CountTokens, Cut, Discovery, Segment, Withheld
+from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Discovery, Segment, Withheld
 from cuecard.pipeline.cues import Due, due
 from cuecard.pipeline.fingerprints import salted, sha256
 from cuecard.pipeline.fit import Activation, Room, activate, step_room
@@ -181,14 +181,15 @@ class CallRooms:
 
 def _room_in_prompt(request: StepRequest) -> Room:
     agent, asked = request.agent, _ask_prompt(request)
-    notice = withheld_notice(agent, request.call.tools.withheld)
+    withheld = request.call.tools.withheld
+    notice = withheld_notice(agent, request.call.tools, withheld)
     tokens = asked.counter(agent, request.count, lambda more: _ask_prompt(request, more))
     room = Room(
         asked.has_place(edition(request)),
         cache(lambda tool: tokens(agent.protocols[tool].text)),
         _named(request, tokens),
         times=asked.times or 1,
-        noticed=frozenset([0] if notice else []),
+        noticed=frozenset((0, each.lacks_definition) for each in withheld if each.told),
     )
     return step_room(request, room, asked.tokens + (tokens(notice) if notice else 0), asked.sections)
 
@@ -253,12 +254,14 @@ def _ask_message(request: StepRequest, more: str = "") -> InstructionPlace:
     return InstructionPlace.of(text, request.count(text), request.count)
 
 
-def _named(request: StepRequest, takes: Callable[[str], int]) -> Callable[[str, bool], int]:
-    words = request.agent.spec.words
+def _named(request: StepRequest, takes: Callable[[str], int]) -> Callable[[Withheld, bool], int]:
+    words, tools = request.agent.spec.words, request.call.tools
 
-    def tokens(tool: str, first: bool) -> int:  # noqa: FBT001 - `Room.named` calls it by position
-        one = words.quoted(tool)
-        return takes(fill(words.notices.withheld_tools, {"tools": one}) if first else words.marks.between + one)
+    def tokens(lost: Withheld, first: bool) -> int:  # noqa: FBT001 - `Room.named` calls it by position
+        one = [replace(lost, told=True)]
+        return takes(
+            withheld_notice(request.agent, tools, one) if first else words.marks.between + words.quoted(lost.tool)
+        )
 
     return tokens
 
@@ -295,7 +298,7 @@ def _rewrite(request: StepRequest, active: Activation) -> Placement:
     sections, stepwise = _stepwise(request)
     if not (shown or withheld) or not stepwise:
         return Placement(call.prompt.segments, (), active)
-    tools, notice = (*call.tools.initial, *(d.tool for d in shown)), withheld_notice(agent, withheld)
+    tools, notice = (*call.tools.initial, *(d.tool for d in shown)), withheld_notice(agent, call.tools, withheld)
     rendered = render_sections(agent, stepwise, call.values, tools, notice=notice)
     texts = zip(stepwise, rendered, strict=True)
     fitted = {section.id: within_budget(section, text, agent.names, request.count) for section, text in texts}
@@ -323,7 +326,7 @@ def _append(request: StepRequest, new: tuple[News, ...], before: tuple[Appended,
         found = [*group]
         unfit = [each for each in found if isinstance(each, Withheld)]
         tools = [each.tool for each in found if isinstance(each, Discovery) and each.tool in agent.protocols]
-        notice = withheld_notice(agent, unfit) if unfit else ""
+        notice = withheld_notice(agent, call.tools, unfit)
         text = notice if not there else _first(request, there, tools, notice)
         if notice or (tools and there):
             blocks.append(make_block(there[0].id if there else WITHHELD, text, request.count, after=after))
@@ -345,11 +348,21 @@ def cues_text(agent: Agent, call: Call, there: Sequence[Section], tools: Sequenc
     return said(there, render_sections(agent, there, call.values, tools, form="later"))
 
 
-def withheld_notice(agent: Agent, withheld: Iterable[Withheld]) -> str:
-    """The notice about tools that were found but are not active; empty if there are none."""
-    told = [each.tool for each in withheld if each.told]
+def withheld_notice(agent: Agent, tools: CallTools, withheld: Iterable[Withheld]) -> str:
+    """The notices about tools that were found but are not active; empty if there are none.
+
+    Args:
+        agent: the agent, with its words.
+        tools: those of the call that says it.
+        withheld: the tools that are not active.
+    """
     words = agent.spec.words
-    return fill(words.notices.withheld_tools, {"tools": words.listed(told)}) if told else ""
+    notices = {False: words.notices.withheld_tools, True: words.notices.withheld_definitions}
+    lost: dict[bool, list[str]] = {False: [], True: []}
+    for each in withheld:
+        if each.told:
+            lost[each.lacks_definition and tools.tells_definitions].append(each.tool)
+    return "".join(fill(notices[kind], {"tools": words.listed(names)}) for kind, names in lost.items() if names)
 
 
 def slots(agent: Agent, call: Call) -> tuple[Section, ...]:

@@ -13,8 +13,7 @@ from cuecard.config.results_spec import LengthUnit
 from cuecard.config.values import fill, value_at
 from cuecard.errors import CuecardError
 from cuecard.model import CountTokens, Diagnostic, Json, RenderedResult, ToolResult
-from cuecard.sources.result_media import without_media
-from cuecard.sources.result_values import fields_of, unwrapped
+from cuecard.sources.result_values import fields_of, unwrapped, without_media
 from cuecard.template import Trusted, clean, without_controls
 from cuecard.template.guards.gate import PromptGate
 from cuecard.template.guards.marks import marked
@@ -81,8 +80,7 @@ def render_result(agent: Agent, result: ToolResult, count: CountTokens) -> Rende
     """
     if result.tool == agent.search_tool:
         return RenderedResult(result_text(result.result), result.tool, result.call_id)
-    words = agent.spec.words.results
-    said, media = without_media(result.result, lambda kind: fill(words.media, {"kind": without_controls(kind)}))
+    said, media = told_result(agent, result.result)
     form = form_of(agent.results, result.tool)
     if form is None:
         return RenderedResult(result_text(said), result.tool, result.call_id, media=media)
@@ -108,6 +106,12 @@ def render_result(agent: Agent, result: ToolResult, count: CountTokens) -> Rende
     )
     made = replace(made, media=media) if media else made
     return replace(made, left_out=cut.left_out, whole=cut.whole, unit=form.spec.unit) if form.spec.limits else made
+
+
+def told_result(agent: Agent, result: Json) -> tuple[Json, tuple[Json, ...]]:
+    """What a result says, with the agent's words in place of each picture or file, and those as the tool wrote them."""
+    words = agent.spec.words.results
+    return without_media(result, lambda kind: fill(words.media, {"kind": without_controls(kind)}))
 
 
 def result_text(value: Json) -> str:

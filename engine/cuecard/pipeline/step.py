@@ -181,6 +181,8 @@ def _appended(placed: Placement) -> Iterator[SectionRecord]:
     for block in placed.appended:
         if block.turn is not None:
             reason = next((told for start, told in _BLOCKS.items() if block.id.startswith(start)), _CHANGED)
+            if reason == _BLOCKS[WITHHELD] and any(each.lacks_definition for each in placed.withheld):
+                reason = f"{reason} or definitions"
             source = f"call {block.turn + 1}"
         elif block.id.startswith(CUES):
             source, reason = f"result {block.after_call_id}", _BLOCKS[CUES]
@@ -272,7 +274,9 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placement)
 def _refusals(request: StepRequest, placed: Placement) -> Refusals:
     agent, there = request.agent, request.call.tools.available
     words = agent.spec.words.tools
-    said = {w.tool: words.withheld.replace("{tool}", w.tool) for w in placed.withheld if w.tool in there}
+    texts = {False: words.withheld, True: words.withheld_definition}
+    lost = [each for each in placed.withheld if each.tool in there]
+    said = {each.tool: texts[each.lacks_definition].replace("{tool}", each.tool) for each in lost}
     said |= {name: words.denied.replace("{tool}", name) for name in request.call.tools.denied}
     if not request.call.tools.offers_search:
         said[agent.search_tool] = agent.spec.words.search.nothing_left

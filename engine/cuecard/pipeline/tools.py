@@ -53,6 +53,7 @@ def existing_tools(request: CallRequest) -> ToolPlan:
         named=found.named,
         looks_ahead=agent.spec.tools.ahead is not None,
         denied=denied,
+        tells_definitions=agent.spec.budget.definitions is not None,
     )
     return ToolPlan(planned, (*cuts, *dropped), tuple(name for name in matching if name not in initial))
 

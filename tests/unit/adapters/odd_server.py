@@ -31,7 +31,7 @@ def odd_server(*, circle: bool = False) -> Server[Any]:
             sys.stderr.write("out of memory\n")
             sys.stderr.flush()
             os._exit(9)
-        picture = types.ImageContent(type="image", data="", mime_type="image/png")
+        picture = types.ImageContent(type="image", data="iVBORw0KGgo=", mime_type="image/png")
         content = [types.TextContent(type="text", text="two lines\nof text"), picture]
         return types.CallToolResult(content=content, is_error=params.name == "refuse")
 

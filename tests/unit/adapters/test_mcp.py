@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from mcp import types
 from mcp.client.client import Client
 
+from cms_agent import cms
 from cuecard import ToolResult
+from cuecard.adapters.mcp_client.answers import read_result
 from cuecard.adapters.mcp_client.client import ToolServer, open_server
 from cuecard.adapters.mcp_lines import LastWords
 from cuecard.files.server_process import ServerCommand
@@ -112,16 +115,50 @@ def test_a_server_that_lists_its_tools_in_a_cycle_is_refused() -> None:
     use_in_memory(list_them, circle=True)
 
 
+WITH_PICTURE: dict[str, Any] = {
+    "content": [
+        {"type": "text", "text": "two lines\nof text"},
+        {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"},
+    ]
+}
+
+
 def test_text_is_the_result_where_there_is_no_structure() -> None:
     result = use_in_memory(lambda server: server.call("text", {}))
 
-    assert result == ToolResult("text", "two lines\nof text\n[image]")
+    assert result == ToolResult("text", WITH_PICTURE)
+    rendered = cms().render_result(result)
+    assert rendered.text == "two lines\nof text\n[image/png: not shown as text]"
+    assert rendered.media == (WITH_PICTURE["content"][1],)
 
 
 def test_what_a_tool_refuses_is_a_result_that_says_so() -> None:
     result = use_in_memory(lambda server: server.call("refuse", {}))
 
-    assert result == ToolResult("refuse", "two lines\nof text\n[image]", is_error=True)
+    assert result == ToolResult("refuse", WITH_PICTURE, is_error=True)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "told"),
+    [
+        ([types.TextContent(type="text", text="one"), types.TextContent(type="text", text="two")], "one\ntwo"),
+        ([types.ResourceLink(type="resource_link", name="Plan", uri="file:///plan.md")], "Plan: file:///plan.md"),
+        (
+            [types.EmbeddedResource(type="resource", resource=types.TextResourceContents(uri="a:b", text="the text"))],
+            "the text",
+        ),
+    ],
+)
+def test_blocks_without_pictures_are_a_text(blocks: list[types.ContentBlock], told: str) -> None:
+    assert read_result("look", types.CallToolResult(content=blocks)) == ToolResult("look", told)
+
+
+def test_a_picture_may_be_longer_than_what_a_model_reads_as_text() -> None:
+    picture = types.ImageContent(type="image", data="iVBO" * 300_000, mime_type="image/png")
+    text = types.TextContent(type="text", text="x" * 1_100_000)
+
+    assert not read_result("look", types.CallToolResult(content=[picture])).is_error
+    assert read_result("look", types.CallToolResult(content=[picture, text])).is_error
 
 
 def test_a_tool_that_raises_in_the_server_is_a_result_that_says_so() -> None:

@@ -56,15 +56,76 @@ def test_such_a_space_within_a_text_is_a_letter_of_it() -> None:
 def test_a_text_of_a_tool_that_a_model_should_not_read_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, told: str
 ) -> None:
-    (tmp_path / "agent.yaml").write_text(
-        "agent: a\ntools: {instructions: tools.yaml, core: [find]}\n"
-        "sections: [{id: i, text: '{{{activeProtocols}}}'}]\n",
-        encoding="utf-8",
-    )
     entry = f"described: {{find: {{description: Find}}}}\ntools:\n  publish: {{gotcha: '{text}'}}\n"
-    (tmp_path / "tools.yaml").write_text(entry.replace("it\u2019s", "it is"), encoding="utf-8")
+    made_agent(tmp_path, entry.replace("it\u2019s", "it is"))
     check(tmp_path)
     shown = "".join(capsys.readouterr())
 
     assert ("tool-text" in shown) == bool(told)
     assert told in shown
+
+
+ENTRIES = """\
+described: {find: {description: Find}}
+tools:
+  publish:
+    before: Ask {{first}} of all
+    after:
+      - Say it
+      - Say <b>where it is
+    next: "It \\"may\\" be \\x7b{that}}"
+    gotcha: |
+      One line, and one
+        with {{second}}
+  archive:
+    before: >
+      Folded {one}, and
+      then {{third}} in it
+    after: One that
+      goes on <i>here
+    next: 'TWICE {{fourth}}'
+    gotcha: "Long LONG"
+"""
+
+
+def test_what_is_wrong_with_a_text_of_a_tool_is_told_at_its_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = ENTRIES.replace("TWICE", "`{x}` {one}").replace("LONG", "long " * 1000)
+    made_agent(tmp_path, text)
+    check(tmp_path)
+
+    found = [line for line in "".join(capsys.readouterr()).splitlines() if "[tool-text]" in line]
+    places = [line.split("tools.yaml:")[1].split(": ")[0] for line in found]
+    lines = text.splitlines()
+    words = ["{{first}}", "<b>", '"It', "{{second}}", "{{third}}", "<i>", "{{fourth}}", '"Long']
+    where = [next((at, line.index(word)) for at, line in enumerate(lines) if word in line) for word in words]
+    assert places == [f"{line + 1}:{column + 1}" for line, column in where]
+
+
+def test_a_text_that_another_entry_stands_over_is_not_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entry = "tools: {find: {}, publish: {before: 'Ask {{first}}', after: 'Say {{second}}', gotcha: TODO}}\n"
+    made_agent(tmp_path, entry)
+    (tmp_path / "tenant").mkdir()
+    (tmp_path / "tenant" / "own.yaml").write_text(
+        "tools: {publish: {before: Ask first, gotcha: Mind}}\n", encoding="utf-8"
+    )
+    (tmp_path / "tenant" / "agent.yaml").write_text(
+        "agent: tenant\nextends: ../agent.yaml\ntools: {instructions: [../tools.yaml, own.yaml]}\n", encoding="utf-8"
+    )
+    check(tmp_path / "tenant")
+
+    shown = "".join(capsys.readouterr())
+    column = entry.index("{{second}}") + 1
+    assert f"tools.yaml:1:{column}: warning[tool-text]: `after` of publish contains `{{{{second}}}}`" in shown
+    assert "contains `{{first}}`" not in shown
+    assert "unfinished-tool" not in shown
+
+
+def made_agent(folder: Path, entries: str) -> None:
+    (folder / "agent.yaml").write_text(
+        "agent: a\ntools: {instructions: tools.yaml, core: [find]}\n"
+        "sections: [{id: i, text: '{{{activeProtocols}}}'}]\n",
+        encoding="utf-8",
+    )
+    (folder / "tools.yaml").write_text(entries, encoding="utf-8")

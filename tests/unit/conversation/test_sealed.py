@@ -56,7 +56,7 @@ def test_plain_data_is_what_the_standard_library_makes_of_it() -> None:
         (call, ("given", "over", "conversation")),
         (call["prompt"], ("passing", "ended")),
         (call["configuration"], ("access",)),
-        (call["tools"], ("denied",)),
+        (call["tools"], ("denied", "tells_definitions")),
     )
     assert not any(held.pop(name) for held, names in later for name in names)  # written only where they are set
     assert standard["call"]["tools"].pop("offers_search")  # likewise, where it is false

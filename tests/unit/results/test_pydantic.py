@@ -70,3 +70,24 @@ def test_requests_hold_the_texts_and_the_history_what_was_returned(tmp_path: Pat
 
 def returned(messages: list[ModelMessage]) -> list[ToolReturnPart]:
     return [part for message in messages for part in message.parts if isinstance(part, ToolReturnPart)]
+
+
+def look() -> dict[str, Any]:
+    return {"content": [{"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]}
+
+
+def test_a_picture_in_what_a_tool_returned_is_a_mark_beside_other_templates(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(AGENT.replace('"*":', '"other_*":'), encoding="utf-8")
+    sent: list[list[ModelMessage]] = []
+
+    def decide(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+        sent.append(messages)
+        return ModelResponse([TextPart("done")] if len(sent) > 1 else [ToolCallPart("look", {}, "c-1")])
+
+    agent = Agent(
+        FunctionModel(decide), tools=[look], capabilities=[Cuecard(engine=Engine.open(tmp_path / "agent.yaml"))]
+    )
+    asyncio.run(agent.run("go"))
+
+    (part,) = (part for message in sent[1] for part in message.parts if isinstance(part, ToolReturnPart))
+    assert part.content == "[image/png: not shown as text]"

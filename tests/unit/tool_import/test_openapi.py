@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import SpecError
+from cuecard import Engine, SpecError
 from cuecard.config.values import is_tool_name
-from cuecard.workbench.tool_import.command import file_listing
+from cuecard.workbench.tool_import.command import ImportOptions, ImportSource, file_listing, import_tools
 from cuecard.workbench.tool_import.openapi import read_openapi
 from cuecard.workbench.tool_import.references import References
 from unit.run.talking import write
@@ -90,6 +90,51 @@ def test_references_are_followed_and_cycles_are_left_open() -> None:
         "`#/info/title/0` does not exist",
         "`#/components/nothing` does not exist",
     ]
+
+
+def test_references_that_only_lead_to_others_are_told() -> None:
+    """A parameter, a body and a path behind a circle would be missing without a word."""
+    components = {
+        "parameters": {"P": {"$ref": "#/components/parameters/Q"}, "Q": {"$ref": "#/components/parameters/P"}},
+        "requestBodies": {"B": {"$ref": "#/components/requestBodies/B"}},
+    }
+    post = {
+        "parameters": [{"$ref": "#/components/parameters/P"}],
+        "requestBody": {"$ref": "#/components/requestBodies/B"},
+    }
+    paths = {"/a": {"$ref": "#/paths/~1a"}, "/b": {"post": post}}
+    found = read_openapi(described(paths, components=components), "api.json")
+
+    assert [card.name for card in found.cards] == ["post_b"]
+    assert [problem.message.partition(" leads to no value")[0] for problem in found.problems] == [
+        "`#/paths/~1a`",
+        "`#/components/requestBodies/B`",
+        "`#/components/parameters/Q`",
+    ]
+
+
+@pytest.mark.parametrize("tags", [[], [""], ["  "], [None, 7], ["", "t" * 200]])
+def test_long_names_and_empty_tags_give_names_and_files_that_everybody_accepts(tags: list[Any], tmp_path: Path) -> None:
+    parameters = [{"name": "p" * 199 + end, "in": "query", "schema": {}} for end in "ab"]
+    one = {"operationId": "n" * 200, "tags": tags, "parameters": parameters}
+    other = {**one, "operationId": "n" * 199 + "m"}
+    value = described({"/a": {"get": one, "post": other}, "/" + "x" * 200: {"get": {"tags": tags}}})
+    (tmp_path / "api.json").write_text(json.dumps(value), encoding="utf-8")
+    (tmp_path / "agent.yaml").write_text(
+        "agent: a\ntools: {instructions: tools}\nsections: [{id: p, text: '{{{activeProtocols}}}'}]\n", encoding="utf-8"
+    )
+    source = ImportSource(openapi=tmp_path / "api.json")
+    for code in (0, 0):  # the second time, nothing is new
+        assert import_tools(tmp_path, source, ImportOptions()) == code
+    again = import_tools(tmp_path, source, ImportOptions(check=True))
+
+    tools = Engine.open(tmp_path).tools
+    locked = json.loads(next((tmp_path / "tools").glob("*.lock.json")).read_text(encoding="utf-8"))["tools"]
+    names = [*tools, *(name for tool in locked for name in tool["inputSchema"].get("properties", ()))]
+    assert again == 0
+    assert len(tools) == 3
+    assert max(map(len, names)) <= 64
+    assert all(len(path.name) <= 110 for path in (tmp_path / "tools").iterdir())
 
 
 def test_names_are_made_where_there_are_none_and_are_never_twice() -> None:

@@ -207,6 +207,8 @@ def test_a_lock_of_the_first_format_is_known_under_another_title(monkeypatch: py
     [
         ('"version": 2', '"version": 3', "written by a later version of cuecard (format 3; this one knows up to 2)"),
         ('"version": 2', '"version": "2"', "mini.lock.json:2:13: error[wrong-value]: `version`"),
+        ('"version": 2', '"version": 0', "mini.lock.json:2:13: error[wrong-value]: `version`"),
+        ('"createPost"', '"a b"', "error[wrong-value]: `tools.1.name`"),
         ('"source"', '"sauce"', "mini.lock.json:3:2: error[unknown-key]: unknown key `sauce`"),
         ('"method"', '"methods"', "error[unknown-key]: unknown key `methods`"),
         ('"createPost"', '"listPosts"', "names a tool twice under `tools`: listPosts"),
@@ -256,6 +258,15 @@ def test_names_that_providers_refuse_are_told_once_and_kept_with_their_places(mo
     assert "mapped" not in imported(monkeypatch, paths).out
 
 
+def test_an_operation_id_of_two_requests_is_told_with_both_names_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    twice = {path: {"get": operation("same", f"Read {path}")} for path in ("/a", "/b", "/c")}
+    first = imported(monkeypatch, twice)
+
+    assert "the second one is named `same_2`" in first.err
+    assert "`same` -> `same_3`" in first.out
+    assert "mapped" not in imported(monkeypatch, twice).out
+
+
 def test_entries_without_a_description_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     write(Path.cwd(), {"tools/mine.yaml": "tools:\n  listPosts:\n    before: None required\n"})
     ran = imported(monkeypatch, POSTS)
@@ -287,3 +298,17 @@ def test_a_request_in_the_words_of_http_is_found_by_those_of_people(monkeypatch:
         "patch_pages_id",
         "posts",
     )
+
+
+def test_ten_thousand_operations_are_imported_and_the_next_change_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole command; `tests/bench/test_import.py` holds that its time grows with the operations alone."""
+    paths = {f"/p{n}": {"get": operation(f"get{n}", f"Read number {n}", f"t{n % 40}")} for n in range(10_000)}
+    first = imported(monkeypatch, paths)
+    paths["/p7"]["get"]["operationId"] = "readSeven"
+    del paths["/p9999"]
+    told = reported(monkeypatch, paths)
+
+    assert first.out.startswith("Mini: 10000 tools listed, 10000 new")
+    assert [(each["tool"], each["now"]) for each in told["renamed"]] == [("get7", "readSeven")]
+    assert [each["tool"] for each in told["removed"]] == ["get9999"]
+    assert (told["new"], told["changed"], told["moved"]) == ([], [], [])

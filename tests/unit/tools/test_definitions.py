@@ -115,9 +115,28 @@ def test_a_tool_whose_definition_has_no_room_is_withheld_with_the_reason(folder:
     assert "large" in searched.withheld
     assert step.active_tools == ("tool_search", "small")
     assert cuts(step.manifest) == dict.fromkeys(("large", "bare"), "not active: budget.definitions: 300 tokens")
-    assert step.refusal("large")
+    assert "no room left for its definition" in (step.refusal("large") or "")
+    assert "no room left for their definitions: bare, large" in searched.message
+    said = step.system + "".join(block.text for block in step.appended)
+    assert "large, bare\nNot active: no room is left for their definitions." in said
+    assert "for their instructions" not in said + searched.message
     chat.user()
     assert chat.step().active_tools == ("tool_search", "small")
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+def test_tools_without_room_for_instructions_and_those_for_definitions_are_named_apart(
+    folder: Path, delivery: Delivery
+) -> None:
+    chat = engine(folder, "budget: {definitions: 300, protocols: 5}", delivery).conversation()
+    chat.user()
+    steps = [chat.step([found("small", "bare")])]
+    chat.user()
+
+    for told in (*steps, chat.step()):
+        said = told.system + "".join(block.text for block in told.appended)
+        assert "small\nNot active: no room is left for their instructions." in said
+        assert "bare\nNot active: no room is left for their definitions." in said
 
 
 def test_core_tools_take_their_part_of_the_budget(folder: Path) -> None:

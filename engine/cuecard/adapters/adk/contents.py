@@ -114,7 +114,7 @@ def with_results(
         if response is None or not result.tool or response.parts:
             return part
         made = render(result)
-        if not made.rule:
+        if not (made.rule or made.media):
             return part
         shown = {"error" if result.is_error else "result": made.text}
         return part.model_copy(update={"function_response": response.model_copy(update={"response": shown})})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from cuecard.errors import Problem, visible
 from cuecard.model import Json, ToolCard, ToolResult
 from cuecard.model.json_values import MAX_DEPTH, exact_json
+from cuecard.sources.result_values import without_media
 from cuecard.template import without_controls
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ MAX_DEFINITION: Final = 64 * 1024
 MAX_BLOCKS: Final = 1_000
 """The maximum number of content blocks in a result; more is an error for the model to read."""
 MAX_RESULT: Final = 1024 * 1024
-"""The maximum length of a result in characters; more is an error for the model to read."""
+"""The maximum length of a result in characters, without pictures and files; more is an error for the model to read."""
 
 
 def read_tool(tool: Tool, known: Mapping[str, ToolCard], source: str) -> ToolCard | Problem:
@@ -47,12 +48,14 @@ def read_tool(tool: Tool, known: Mapping[str, ToolCard], source: str) -> ToolCar
 
 
 def read_result(tool: str, answer: CallToolResult) -> ToolResult:
-    """The content of a result: structured content, otherwise text; other blocks are given by their kind."""
-    told = answer.structured_content
-    value = "\n".join(map(_text, answer.content)) if told is None else told
+    """The content of a result: structured content, otherwise text; with pictures or files, all of it as MCP has it."""
+    value, told = _content(answer), answer.structured_content
+    if not without_media(value, str)[1]:
+        value = "\n".join(map(_text, answer.content)) if told is None else told
     if exact_json(value)[1]:
         return failed(tool, f"the tool's answer is nested more than {MAX_DEPTH} levels deep, or is not JSON")
-    size = len(value) if isinstance(value, str) else len(json.dumps(value, default=str))
+    said = without_media(value, str)[0]
+    size = len(said) if isinstance(said, str) else len(json.dumps(said, default=str))
     if size > MAX_RESULT:
         return failed(tool, f"the tool answered with {size:,} characters; at most {MAX_RESULT:,} are supported")
     return ToolResult(tool, _clean(value), is_error=answer.is_error)
@@ -63,7 +66,19 @@ def failed(tool: str, message: str) -> ToolResult:
     return ToolResult(tool, without_controls(message)[:MAX_RESULT], is_error=True)
 
 
+def _content(answer: CallToolResult) -> Json:
+    """The whole result as JSON."""
+    told = {} if answer.structured_content is None else {"structuredContent": answer.structured_content}
+    blocks = [block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in answer.content]
+    return {"content": blocks, **told}
+
+
 def _text(block: ContentBlock) -> str:
+    """The text of a block, or what it names."""
+    if block.type == "resource" and (text := getattr(block.resource, "text", None)) is not None:
+        return str(text)
+    if block.type == "resource_link":
+        return f"{block.title or block.name}: {block.uri}"
     return block.text if block.type == "text" else f"[{block.type}]"
 
 

@@ -90,7 +90,7 @@ def _told(part: ModelRequestPart, render: Callable[[ToolResult], RenderedResult]
         ToolResult(part.tool_name, plain_value(part.content), part.tool_call_id, is_error=part.outcome != "success")
     )
     kept: Any = part  # its type is a union of kinds of content
-    told: ModelRequestPart = replace(kept, content=result.text) if result.rule else part
+    told: ModelRequestPart = replace(kept, content=result.text) if result.rule or result.media else part
     return told
 
 

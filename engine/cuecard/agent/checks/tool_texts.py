@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
+from cuecard.agent.instructions import InstructionFile, Instructions, entry_path
+from cuecard.agent.world import Memo
 from cuecard.catalogue.catalogue import definition_text
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.catalogue_file import read_catalogue
-from cuecard.config.documents.document import problem_at
+from cuecard.config.documents.document import Document, Path, inline_problem, problem_at
 from cuecard.config.documents.sources import SourceText
 from cuecard.config.tools_spec import CUES
 from cuecard.errors import Problem, Span, SpecError
@@ -19,18 +22,12 @@ TODO = "TODO"
 """The beginning of a text that is still to be written."""
 
 
-def check_texts(cards: Iterable[ToolCard], files: Sequence[SourceText]) -> Iterator[Problem]:
+def check_texts(told: Instructions, memo: Memo) -> Iterator[Problem]:
     """Warnings for texts of tools that models should not read as they are: unfinished, with placeholders or loose tags,
     or very long.
     """
-    known = {name: file for file in files for name in (file.name, file.path)}
-    for card in cards:
-        told = card.instructions
-        texts: dict[str, str] = {"description": card.description}
-        texts |= {cue: getattr(told, cue) for cue in CUES if told}
-        for found in _of_texts(card.name, texts):
-            if entry := _entry(card, known):
-                yield problem_at(*entry, found.code, found.message, found.hint, severity=found.severity)
+    for file in told.files:
+        yield from memo(_in_file, file, told.hidden.get(file, frozenset()))
 
 
 _PLACEHOLDER = re.compile(r"\{{2,3}[^{}]*\}{2,3}")
@@ -41,54 +38,80 @@ _LONG_TEXT = 4000
 """The length in characters from which a text of a tool is unusually long: some thousand tokens with each discovery."""
 
 
-def _of_texts(tool: str, texts: Mapping[str, str]) -> Iterator[Problem]:
-    """The problems in a tool's texts, without their place."""
-    if waiting := [key for key, text in texts.items() if text.lstrip().startswith(TODO)]:
-        hint = "models read these texts: write them, or leave out those that would say nothing"
-        message = f"`{tool}` has unfinished texts: {', '.join(waiting)}"
-        yield Problem("unfinished-tool", message, hint, severity="warning")
-    for key, text in texts.items():
-        if found := _PLACEHOLDER.search(text):
-            message = f"`{key}` of {tool} contains `{found[0]}`, which nothing fills: the model reads the braces"
-            yield Problem(
-                "tool-text",
-                message,
-                "texts of tools have no placeholders: put what differs by call into a section",
-                severity="warning",
+def _in_file(file: InstructionFile, hidden: Collection[tuple[str, str]]) -> tuple[Problem, ...]:
+    """The problems in the texts of a file, each at its place."""
+    problems: list[Problem] = []
+    for card in file.cards:
+        told, path = card.instructions, entry_path(file.document, card.name)
+        texts = {"description": card.description} | {cue: getattr(told, cue) for cue in CUES if told}
+        texts = {key: text for key, text in texts.items() if (card.name, key) not in hidden}
+        if waiting := [key for key, text in texts.items() if text.lstrip().startswith(TODO)]:
+            hint = "models read these texts: write them, or leave out those that would say nothing"
+            message = f"`{card.name}` has unfinished texts: {', '.join(waiting)}"
+            told_at = file.document.problem(path, "unfinished-tool", message, hint, key=True, severity="warning")
+            problems.append(told_at)
+        for key, text in texts.items():
+            problems += (
+                _placed(file.document, (*path, key), f"`{key}` of {card.name} {found.message}", found)
+                for found in _in_text(text)
             )
-        if loose := _loose_tag(_CODE.sub("", text)):
-            message = f"`{key}` of {tool} has a loose `{loose}`, which other parts of the prompt may seem to belong to"
-            yield Problem(
-                "tool-text",
-                message,
-                "close it, or write it without angle brackets or between backticks",
-                severity="warning",
-            )
-        if _CURLY.fullmatch(text):
-            message = f"`{key}` of {tool} stands in curly quotes, which YAML takes for letters of the text"
-            hint = "write straight quotes, or none"
-            yield Problem("tool-text", message, hint, severity="warning")
-        if len(text) > _LONG_TEXT:
-            message = f"`{key}` of {tool} has {len(text):,} characters, which each discovery of it brings"
-            yield Problem(
-                "tool-text",
-                message,
-                "say what the model has to know, and leave the rest to a skill or a page",
-                severity="warning",
-            )
+    return tuple(problems)
 
 
-def _loose_tag(text: str) -> str:
-    """The first tag that is opened and never closed, or closed and never opened; empty if there is none."""
-    opened: list[tuple[str, str]] = []
-    for tag in _TAG.finditer(text):
-        if tag[1] and (not opened or opened[-1][0] != tag[2]):
-            return tag[0]
+class _Found(NamedTuple):
+    """A problem in a text: what it says of the text, the words that it is about, and those that stand before them."""
+
+    message: str
+    hint: str
+    words: str = ""
+    before: str = ""
+
+
+def _in_text(text: str) -> Iterator[_Found]:
+    """The problems in a text of a tool."""
+    if found := _PLACEHOLDER.search(text):
+        message = f"contains `{found[0]}`, which nothing fills: the model reads the braces"
+        hint = "texts of tools have no placeholders: put what differs by call into a section"
+        yield _Found(message, hint, found[0], text[: found.start()])
+    if loose := _loose_tag(text):
+        message = f"has a loose `{loose[0]}`, which other parts of the prompt may seem to belong to"
+        hint = "close it, or write it without angle brackets or between backticks"
+        yield _Found(message, hint, loose[0], text[: loose.start()])
+    if _CURLY.fullmatch(text):
+        message = "stands in curly quotes, which YAML takes for letters of the text"
+        yield _Found(message, "write straight quotes, or none")
+    if len(text) > _LONG_TEXT:
+        message = f"has {len(text):,} characters, which each discovery of it brings"
+        yield _Found(message, "say what the model has to know, and leave the rest to a skill or a page")
+
+
+def _placed(document: Document, path: Path, message: str, found: _Found) -> Problem:
+    """The problem at its words, where they can be found in what is written there, else at the field."""
+    written, before = document.at(path), found.before.count(found.words) if found.words else 0
+    items = [((*path, at), item) for at, item in enumerate(written)] if isinstance(written, list) else [(path, written)]
+    for place, item in items if found.words else ():
+        if isinstance(item, str) and (times := item.count(found.words)) > before:
+            start = len(found.words.join(item.split(found.words)[: before + 1]))
+            line, column = item.count("\n", 0, start) + 1, start - (item.rfind("\n", 0, start) + 1) + 1
+            problem = Problem(
+                "tool-text", message, found.hint, "", Span(line, column, len(found.words)), severity="warning"
+            )
+            return inline_problem(document, place, problem)
+        before -= times if isinstance(item, str) else 0
+    return document.problem(path, "tool-text", message, found.hint, severity="warning")
+
+
+def _loose_tag(text: str) -> re.Match[str] | None:
+    """The first tag, outside of backticks, that is opened and never closed, or closed and never opened."""
+    opened: list[re.Match[str]] = []
+    for tag in _TAG.finditer(_CODE.sub(lambda code: " " * len(code[0]), text)):
+        if tag[1] and (not opened or opened[-1][2] != tag[2]):
+            return tag
         if tag[1]:
             opened.pop()
         elif not tag[3]:
-            opened.append((tag[2], tag[0]))
-    return opened[0][1] if opened else ""
+            opened.append(tag)
+    return opened[0] if opened else None
 
 
 def check_findable(cards: Iterable[ToolCard], spec: AgentFile, files: Sequence[SourceText]) -> Iterator[Problem]:

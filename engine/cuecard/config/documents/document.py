@@ -97,7 +97,8 @@ def lines_of(text: str) -> list[str]:
 def inline_problem(document: Document, path: Path, problem: Problem) -> Problem:
     """A problem in the text at a path, with its place in the file.
 
-    Exact in `|` blocks and one-line texts; otherwise it points at the beginning of the text.
+    Exact in `|` blocks and one-line texts, and where the same words stand in folded lines; otherwise it points at the
+    beginning of the text.
     """
     origin = document.origin(path)
     span = _span(lines_of(origin.text), document.span(path), document.at(path), problem.span)
@@ -116,7 +117,30 @@ def _span(lines: list[str], start: Span, text: str, inside: Span | None) -> Span
     quoted = written[:1] in {"'", '"'}
     if inside.line == 1 and written[quoted:].startswith(lines_of(text)[0] if text else ""):
         return Span(start.line, start.column + quoted + inside.column - 1, inside.length)
-    return start
+    return _same_words(lines, start, text, inside) or start
+
+
+def _same_words(lines: list[str], start: Span, text: str, inside: Span) -> Span | None:
+    """The place of the words at `inside` in a text whose lines were folded: as often as in the text, they occur before.
+
+    None where they are written in another way, such as with escapes.
+    """
+    said = lines_of(text)
+    words = said[inside.line - 1][inside.column - 1 :][: inside.length] if inside.line <= len(said) else ""
+    before = [*said[: inside.line - 1], said[inside.line - 1][: inside.column - 1]] if words else []
+    left = sum(line.count(words) for line in before)
+    first = lines[start.line - 1]
+    indent, column = len(first) - len(first.lstrip()), start.column - 1
+    for at in range(start.line - 1, len(lines) if words else 0):
+        line = lines[at]
+        if at >= start.line and line.strip() and len(line) - len(line.lstrip()) <= indent - (column == indent):
+            return None
+        parts = line[column if at < start.line else 0 :].split(words)
+        if len(parts) - 1 > left:
+            found = len(words.join(parts[: left + 1])) + (column if at < start.line else 0)
+            return Span(at + 1, found + 1, len(words))
+        left -= len(parts) - 1
+    return None
 
 
 def _indent(lines: list[str], text: str) -> int:

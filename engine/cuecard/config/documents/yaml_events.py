@@ -55,12 +55,17 @@ class Scalars:
 
         self._rules = Resolver.yaml_implicit_resolvers
         self._constructor: Any = None
+        self._known: dict[str, Any] = {}
 
     def value(self, event: Event) -> Any:
         """The value of a scalar; dates stay texts. Whatever int() and float() raise is passed on."""
-        text = event.value
-        tag = self._tag(text) if event.implicit[0] else None
-        return text if tag is None or tag.endswith(":timestamp") else self._made(tag, text)
+        text: str = event.value
+        if not event.implicit[0]:
+            return text
+        if text not in self._known:  # the same few words come again and again
+            tag = self._tag(text)
+            self._known[text] = text if tag is None or tag.endswith(":timestamp") else self._made(tag, text)
+        return self._known[text]
 
     def _tag(self, text: str) -> str | None:
         for tag, pattern in self._rules.get(text[:1], ()):

@@ -83,7 +83,9 @@ class _Plain:
     def check(self, event: Event, kind: str, depth: int) -> None:
         """Refuse what is not read, and too much of anything."""
         self.nodes += 1
-        if refused := refusal(event, kind, self.documents):
+        is_plain = kind in {"ScalarEvent", "MappingStartEvent", "SequenceStartEvent"}
+        marked = not is_plain or event.anchor is not None or event.tag is not None
+        if marked and (refused := refusal(event, kind, self.documents)):
             self.refuse(event, "yaml-refused", *refused)
         if depth > MAX_PLAIN_DEPTH:
             self.refuse(event, "yaml-refused", f"nested more than {MAX_PLAIN_DEPTH} levels deep", "flatten the file")

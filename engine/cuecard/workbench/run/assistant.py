@@ -17,7 +17,8 @@ from cuecard.config.words_spec import Words
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
-from cuecard.model import Json, ToolCard, ToolResult, Turn
+from cuecard.model import Json, ToolResult, Turn
+from cuecard.pipeline.results import told_result
 
 CallTool: TypeAlias = Callable[[str, Mapping[str, Json]], Awaitable[ToolResult]]
 """Calls a tool: its name, its arguments. What the tool refuses is a result with `is_error`."""
@@ -62,7 +63,7 @@ def make_assistant(
         deps_type=Turn,
         # A model that answers in plain text has answered: only a tool call carries the turn on.
         output_type=answers,
-        tools=[*own, *(_server_tool(engine.tools[name], call_tool) for name in tools)],
+        tools=[*own, *(_server_tool(engine, name, call_tool) for name in tools)],
         retries=retries,
         capabilities=[
             Cuecard(
@@ -111,12 +112,15 @@ def _said(engine: Engine, name: str) -> str | None:
     return (card.description if card else "") or None
 
 
-def _server_tool(card: ToolCard, call_tool: CallTool) -> Tool[Turn]:
+def _server_tool(engine: Engine, name: str, call_tool: CallTool) -> Tool[Turn]:
+    card = engine.tools[name]
+
     async def call(**arguments: Any) -> Json:
-        answer = await call_tool(card.name, arguments)
+        answer = await call_tool(name, arguments)
+        told, _ = told_result(engine.agent, answer.result)  # nobody knows here whether the model sees pictures
         if answer.is_error:
-            raise ToolFailed(_as_text(answer.result))
-        return answer.result
+            raise ToolFailed(_as_text(told))
+        return told
 
     return Tool.from_schema(call, card.name, card.description, dict(card.input_schema))
 

@@ -289,8 +289,10 @@ def _check_kept(names: Sequence[str], changes: Changes) -> None:
 
 def _mapped(listing: Listing, before: Lock | None) -> dict[str, str]:
     """The names of operations and arguments that are others here than in the source, unless they were told before."""
-    told = dict(_other_names({each.name: each.operation for each in before.tools if each.operation})) if before else {}
-    return {said: name for said, name in _other_names(listing.operations) if told.get(said) != name}
+    told = (
+        set(_other_names({each.name: each.operation for each in before.tools if each.operation})) if before else set()
+    )
+    return dict(pair for pair in _other_names(listing.operations) if pair not in told)
 
 
 def _other_names(operations: Mapping[str, Operation]) -> Iterator[tuple[str, str]]:

@@ -56,16 +56,18 @@ class References:
     read: Read = no_files
     left: int = MAX_VALUES
     _files: dict[str, Json] = field(default_factory=dict)
-    _unknown: dict[str, None] = field(default_factory=dict)
+    _unknown: dict[str, str] = field(default_factory=dict)
     _refused: dict[Problem, None] = field(default_factory=dict)
 
     def followed(self, value: Json) -> Json:
-        """The value, or what it refers to; None for a broken reference."""
+        """The value, or what it refers to; None for a broken reference, and for one that only leads to others."""
+        reference: Json = None
         for _ in range(_CHAIN):
             reference = value.get("$ref") if isinstance(value, dict) else None
             if not isinstance(reference, str):
                 return value
             value = self.target(reference)
+        self._unknown[str(reference)] = "leads to no value, only to further references"
         return None
 
     def target(self, reference: str) -> Json:
@@ -79,7 +81,7 @@ class References:
             elif isinstance(value, list) and key.isascii() and key.isdecimal() and int(key[:9]) < len(value):
                 value = value[int(key[:9])]
             else:
-                self._unknown[reference] = None
+                self._unknown[reference] = "does not exist"
                 return None
         return value
 
@@ -97,8 +99,8 @@ class References:
         """A warning for each reference that leads nowhere within its file."""
         hint = "what it stands for accepts any value, or is left out"
         return [
-            Problem("wrong-openapi", f"`{reference[:120]}` does not exist", hint, self.name, severity="warning")
-            for reference in self._unknown
+            Problem("wrong-openapi", f"`{reference[:120]}` {told}", hint, self.name, severity="warning")
+            for reference, told in self._unknown.items()
         ]
 
     def check(self) -> None:
