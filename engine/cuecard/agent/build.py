@@ -56,7 +56,8 @@ Result = TypeVar("Result")
 class AgentDraft:
     """An agent as far as it could be built; missing parts are None, and `problems` says why.
 
-    `protocols` are the rendered instructions of each tool that has any.
+    `protocols` are the rendered instructions of each tool that has any; `known` are the names of its tools, None where
+    that is unclear.
     """
 
     sources: AgentSources
@@ -70,6 +71,7 @@ class AgentDraft:
     results: ResultForms = ()
     result_texts: tuple[ResultText, ...] = ()
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
+    known: frozenset[str] | None = None
 
     @property
     def spec(self) -> AgentFile | None:
@@ -92,7 +94,7 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
     told = read_instructions(sources.instructions, memo, items, own=own, are_all=whole)
     cards, found = told.cards, told.problems
     models, wrong = read_own_models(sources.models, memo)
-    draft = AgentDraft(sources, specification, None, cards, (), {}, models=models)
+    draft = AgentDraft(sources, specification, None, cards, (), {}, models=models, known=told.known)
     problems += specification.problems if specification else ()
     if specification is None or specification.spec is None:
         problems += _template_problems(sources, memo)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
@@ -10,7 +11,7 @@ from cuecard.agent.checks.inputs import refuse_escaped
 from cuecard.agent.specification import Specification
 from cuecard.agent.world import Memo
 from cuecard.catalogue.unknown_names import KnownNames, unknown_names
-from cuecard.config.documents.document import Document, Path
+from cuecard.config.documents.document import Document, Path, inline_problem
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
@@ -19,6 +20,7 @@ from cuecard.config.tools_spec import CUES
 from cuecard.errors import DidYouMean, Problem, SpecError
 from cuecard.model import Json, ToolCard
 from cuecard.records import dataclass
+from cuecard.template.syntax.source import TemplateSource
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +67,6 @@ def read_instructions(
         memo: the memo of earlier builds.
         items: the item that each belongs to, where a later one is laid over those before it.
         own: the names of tools that need no entry, since the engine describes them.
-        own: the names of tools that need no entry, since the engine describes them.
         are_all: false if one of the named files is missing.
     """
     read = _Entries()
@@ -79,7 +80,7 @@ def read_instructions(
         return Instructions(read.cards, named, problems, None)
     known = memo(KnownNames.of, named.union(own))
     unknown = (told for file in read.files for told in memo(_unknown, file, known))
-    problems += (problem for card, cue, problem in unknown if read.said[card.name][cue] is card)
+    problems += (problem for card, cue, problem in unknown if read.said[card.name].get(cue, card) is card)
     return Instructions(read.cards, named, problems, known.names)
 
 
@@ -193,17 +194,21 @@ def _path(document: Document, tool: str) -> Path:
 
 def _unknown(file: _File, known: KnownNames) -> list[tuple[ToolCard, str, Problem]]:
     return [
-        (
-            card,
-            cue,
-            file.document.problem(
-                ("tools", card.name, cue),
-                "unknown-tool",
-                f"`{cue}` of {card.name} names `{unknown}`, which has no entry",
-                DidYouMean(unknown, known.names),
-                severity="warning",
-            ),
-        )
+        (card, field, _named(file.document, (*_path(file.document, card.name), field), unknown, known))
         for card in file.cards
-        for cue, unknown in unknown_names(card, known)
+        for field, unknown in unknown_names(card, known)
     ]
+
+
+def _named(document: Document, at: Path, word: str, known: KnownNames) -> Problem:
+    """The problem of a name in a text of an entry, or in one of its items, where the name stands."""
+    value = document.at(at)
+    texts = [((*at, number), text) for number, text in enumerate(value)] if isinstance(value, list) else [(at, value)]
+    whole = re.compile(rf"(?<![\w-]){re.escape(word)}(?!\w)")
+    path, found = next(((path, found) for path, text in texts if (found := whole.search(text))), (at, None))
+    message = f"`{at[-1]}` of {at[-2]} names `{word}`, which has no entry"
+    hint = DidYouMean(word, known.names)
+    if found is None:
+        return document.problem(at, "unknown-tool", message, hint, severity="warning")
+    told = TemplateSource(document.name, found.string).problem(*found.span(), "unknown-tool", message)
+    return replace(inline_problem(document, path, told), advice=hint, severity="warning")
