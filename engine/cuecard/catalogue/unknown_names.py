@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from cuecard.errors import closest
 from cuecard.model import ToolCard
@@ -96,7 +96,9 @@ def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:
     return [
         (field, word)
         for field, text in texts.items()
-        for word in dict.fromkeys(word for _, word in strange_words(text, known, leads=field in {"before", "next"}))
+        for word in dict.fromkeys(
+            each.word for each in strange_words(text, known, leads=field in {"before", "next"}) if each.alike
+        )
         if word not in own
     ]
 
@@ -104,17 +106,25 @@ def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:
 _CUES = ("before", "after", "next", "gotcha")
 
 
-def strange_words(text: str, known: KnownNames, *, leads: bool = False) -> Iterator[tuple[int, str]]:
+class StrangeWord(NamedTuple):
+    """A word that may be a tool's name; `alike`: it looks like one, otherwise the text says that it is one."""
+
+    at: int
+    word: str
+    alike: bool
+
+
+def strange_words(text: str, known: KnownNames, *, leads: bool = False) -> Iterator[StrangeWord]:
     """The same of a text: each such word with its offset; `leads`: whether it is a text that names tools.
 
     Here a compound word is one, too, where the text says to call it (`call order_status`) or calls it a tool.
     """
     called, used = ({found.end() for found in pattern.finditer(text)} for pattern in (_CALL, _USE))
     for at, word in _compounds(text, known):
-        says_so = at in called or _TOOL.match(text, at + len(word)) or (at in used and not _is_noun(word))
-        as_tool = says_so and word not in known.names and known.joints & _joints(word)
-        if as_tool or _looks_like_one(word, known, leads=leads):
-            yield at, word
+        alike = _looks_like_one(word, known, leads=leads)
+        said = at in called or _TOOL.match(text, at + len(word)) or (at in used and not _is_noun(word))
+        if alike or (said and word not in known.names and known.joints & _joints(word)):
+            yield StrangeWord(at, word, alike)
 
 
 _CALL = re.compile(

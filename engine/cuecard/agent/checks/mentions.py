@@ -30,7 +30,7 @@ _NAMES_TOOLS = (("tools",), ("results",), ("memory", "forget"), ("memory", "type
 def check_mentions(
     document: Document, sources: AgentSources, known: frozenset[str], other_names: Callable[[], Iterable[str]]
 ) -> Iterator[Problem]:
-    """A warning for each word of the agent file, its templates and texts that looks like a tool's name and is none.
+    """A problem for each word of the agent file, its templates and texts that looks like a tool's name and is none.
 
     Texts of the tool files are checked as they are read.
 
@@ -63,9 +63,10 @@ def _in_document(document: Document, known: KnownNames) -> Iterator[tuple[str, P
 
 def _in_text(source: TemplateSource, known: KnownNames) -> Iterator[tuple[str, Problem]]:
     plain = blanked(source.text, (found.span() for found in _NOT_SAID.finditer(source.text)), " ")
-    for at, word in strange_words(plain, known):
-        message = f"no tool is called `{word}`"
-        told = source.problem(at, at + len(word), "unknown-tool", message, severity="warning")
+    for at, word, alike in strange_words(plain, known):
+        message = f"no tool is called `{word}`" if alike else f"no tool of these files is called `{word}`"
+        severity = "warning" if alike else "note"  # it may be a tool of the host that needs no entry
+        told = source.problem(at, at + len(word), "unknown-tool", message, severity=severity)
         yield word, replace(told, advice=DidYouMean(word, known.names))
 
 
