@@ -18,12 +18,12 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from cuecard.records import dataclass
 
-Severity = Literal["error", "warning"]
-"""How bad a problem is: an error stops the engine, a warning does not."""
+Severity = Literal["error", "warning", "note"]
+"""How bad a problem is: an error stops the engine, a warning does not; a note depends on what files do not tell."""
 
 SHOWN = 120
 """How many characters of a long line a picture shows."""
@@ -165,11 +165,11 @@ class Problem:
 
 
 def most_telling(problems: Iterable[Problem]) -> tuple[tuple[Problem, ...], int]:
-    """The problems to show, at most `MAX_PROBLEMS`, errors before warnings; and how many others there are."""
+    """The problems to show, at most `MAX_PROBLEMS`, errors first and notes last; and how many others there are."""
     found = tuple(problems)
     if len(found) <= MAX_PROBLEMS:
         return found, 0
-    chosen = sorted(range(len(found)), key=lambda at: found[at].severity != "error")[:MAX_PROBLEMS]
+    chosen = sorted(range(len(found)), key=lambda at: get_args(Severity).index(found[at].severity))[:MAX_PROBLEMS]
     return tuple(found[at] for at in sorted(chosen)), len(found) - MAX_PROBLEMS
 
 

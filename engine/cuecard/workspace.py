@@ -262,12 +262,12 @@ def agents_in(path: Path) -> tuple[Sequence[Path], tuple[Problem, ...]]:
 
 
 def without_accepted(problems: Sequence[Problem], document: Document, accept: Mapping[str, str]) -> list[Problem]:
-    """The problems without the warnings that the file accepts; errors cannot be accepted.
+    """The problems without the warnings and notes that the file accepts; errors cannot be accepted.
 
     An accepted warning that does not occur is a warning itself, so that acceptances do not outlive their cause.
     """
-    warned = {problem.code for problem in problems if problem.severity == "warning"}
-    left = [problem for problem in problems if problem.severity != "warning" or problem.code not in accept]
+    warned = {problem.code for problem in problems if problem.severity != "error"}
+    left = [problem for problem in problems if problem.severity == "error" or problem.code not in accept]
     for code in accept:
         at = ("accept", code)
         if code not in CODES:

@@ -15,8 +15,10 @@ from pydantic import AfterValidator
 from typing_extensions import override
 
 from cuecard.catalogue.catalogue import admit_cards
+from cuecard.catalogue.fields import parameter_text
 from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.catalogue.search import wrong_limit
+from cuecard.catalogue.unknown_names import KnownNames
 from cuecard.config.words_spec import WordsSpec
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -58,23 +60,30 @@ AnyEngine: TypeAlias = Engine | EngineSource
 
 @dataclass(frozen=True, slots=True)
 class HostTool:
-    """What a host says of a tool."""
+    """What a host says of a tool.
+
+    Attributes:
+        name: its name.
+        description: what it does.
+        parameters: the name of each parameter, and what is said of it.
+    """
 
     name: str
     description: str = ""
-    parameters: tuple[str, ...] = ()
+    parameters: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, name: str, description: str | None, schema: Any) -> HostTool:
         """A tool with a JSON Schema of its arguments, as far as there is one."""
-        fields = schema.get("properties") if isinstance(schema, Mapping) else None
-        return cls(name, description or "", tuple(map(str, fields)) if isinstance(fields, Mapping) else ())
+        parts = [schema.get(key) for key in ("properties", "$defs")] if isinstance(schema, Mapping) else []
+        said = (each for part in parts if isinstance(part, Mapping) for each in part.items())
+        return cls(name, description or "", tuple((str(key), parameter_text([value])) for key, value in said))
 
     @property
     def card(self) -> ToolCard:
         """What a search reads of it."""
-        schema = {"type": "object", "properties": {name: {} for name in self.parameters}} if self.parameters else {}
-        return ToolCard(self.name, self.description, schema)
+        fields = {name: {"description": said} if said else {} for name, said in self.parameters}
+        return ToolCard(self.name, self.description, {"type": "object", "properties": fields} if fields else {})
 
 
 class HostTools:
@@ -174,14 +183,13 @@ class EngineDoor:
         """
         if not (first and names) or turn.tools is not None:
             return turn
-        entries, strangers = _unmatched(engine, names)
-        if not entries and not strangers:
+        told, is_likely_slip = _unmatched(engine, names)
+        if not told:
             return turn
-        told = "; ".join((*entries, *strangers))
         if engine.agent.spec.tools.unmatched == "refuse":
             hint = "give both one name; or write `unmatched: warn` under `tools` in the agent file"
             raise InputError(Problem("unmatched-tool", told, hint, "tools"))
-        if entries and strangers and told not in self._warned:
+        if is_likely_slip and told not in self._warned:
             self._warned.add(told)
             warnings.warn(f"agent `{engine.name}`: {told}", stacklevel=2)
         return replace(turn, diagnostics=(*turn.diagnostics, Diagnostic("unmatched_tools", told)))
@@ -215,23 +223,30 @@ def _of_other_files(turn: Turn) -> Turn:
     return replace(turn, diagnostics=(*turn.diagnostics, Diagnostic(CHANGED, told)))
 
 
-def _unmatched(engine: Engine, names: Collection[str]) -> tuple[list[str], list[str]]:
-    """What is told of entries without a tool, and of tools without an entry, near misses first."""
+def _unmatched(engine: Engine, names: Collection[str]) -> tuple[str, bool]:
+    """What is told of entries without a tool, and of tools without an entry, near misses first; and whether it is
+    likely that a name was misspelt.
+
+    One kind alone is usual: a folder of entries serves several hosts, and not every tool needs an entry. It is a slip
+    where an entry without a tool is all but called as a tool is.
+    """
     known = engine.tools.keys() | {engine.search_tool}
     strangers = [name for name in sorted(names) if name not in known]
     alone = [name for name in engine.tools if name not in names and name != engine.search_tool]
-    meant = {name: closest(name, strangers) for name in alone} if strangers else {}
-    near = dict.fromkeys(filter(None, meant.values()))
-    alone.sort(key=lambda name: not meant.get(name))
+    own = KnownNames.of(names)
+    meant = {name: closest(name, strangers) or own.meant(name) for name in alone}
+    near = dict.fromkeys(name for name in meant.values() if name in strangers)
+    alone.sort(key=lambda name: not meant[name])
     entries = [
-        f"entry `{name}` has no tool" + (f"; did you mean `{meant[name]}`?" if meant.get(name) else "")
+        f"entry `{name}` has no tool" + (f"; did you mean `{meant[name]}`?" if meant[name] else "")
         for name in alone[:_NAMED]
     ]
     entries += [f"{len(alone) - _NAMED} more entries have no tool"] if len(alone) > _NAMED else []
     others = list(dict.fromkeys((*near, *strangers)))
     listed = ", ".join(f"`{name}`" for name in others[:_NAMED])
     more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-    return entries, [f"no entry for the tool{'s' if len(others) > 1 else ''} {listed}{more}"] if others else []
+    tools = [f"no entry for the tool{'s' if len(others) > 1 else ''} {listed}{more}"] if others else []
+    return "; ".join((*entries, *tools)), bool(alone and strangers) or any(meant.values())
 
 
 def _tells(tool: HostTool, engine: Engine) -> bool:

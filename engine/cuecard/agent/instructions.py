@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -11,7 +12,7 @@ from typing import Final
 from cuecard.agent.specification import Specification
 from cuecard.agent.world import Memo
 from cuecard.catalogue.unknown_names import KnownNames, unknown_names
-from cuecard.config.documents.document import Document, Path
+from cuecard.config.documents.document import Document, Path, inline_problem
 from cuecard.config.documents.sources import AgentSources, SourceText, refuse_escaped
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
@@ -20,6 +21,7 @@ from cuecard.config.tools_spec import CUES
 from cuecard.errors import DidYouMean, Problem, SpecError
 from cuecard.model import Json, ToolCard
 from cuecard.records import dataclass
+from cuecard.template.syntax.source import TemplateSource
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,17 +227,21 @@ def entry_path(document: Document, tool: str) -> Path:
 def _unknown(file: InstructionFile, known: KnownNames) -> list[tuple[str, str, Problem]]:
     """What the cues of a file name that has no entry: the tool, the cue and the problem."""
     return [
-        (
-            card.name,
-            cue,
-            file.document.problem(
-                ("tools", card.name, cue),
-                "unknown-tool",
-                f"`{cue}` of {card.name} names `{unknown}`, which has no entry",
-                DidYouMean(unknown, known.names),
-                severity="warning",
-            ),
-        )
+        (card.name, field, _named(file.document, (*entry_path(file.document, card.name), field), unknown, known))
         for card in file.cards
-        for cue, unknown in unknown_names(card, known)
+        for field, unknown in unknown_names(card, known)
     ]
+
+
+def _named(document: Document, at: Path, word: str, known: KnownNames) -> Problem:
+    """The problem of a name in a text of an entry, or in one of its items, where the name stands."""
+    value = document.at(at)
+    texts = [((*at, number), text) for number, text in enumerate(value)] if isinstance(value, list) else [(at, value)]
+    whole = re.compile(rf"(?<![\w-]){re.escape(word)}(?!\w)")
+    path, found = next(((path, found) for path, text in texts if (found := whole.search(text))), (at, None))
+    message = f"`{at[-1]}` of {at[-2]} names `{word}`, which has no entry"
+    hint = DidYouMean(word, known.names)
+    if found is None:
+        return document.problem(at, "unknown-tool", message, hint, severity="warning")
+    told = TemplateSource(document.name, found.string).problem(*found.span(), "unknown-tool", message)
+    return replace(inline_problem(document, path, told), advice=hint, severity="warning")

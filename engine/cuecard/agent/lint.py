@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
@@ -11,9 +12,12 @@ from cuecard.agent.checks.budget import CountedAgent, check_budget
 from cuecard.agent.checks.caching import check_mappings, check_order, check_volatile
 from cuecard.agent.checks.discovery import check_cues, check_discovery
 from cuecard.agent.checks.lifetimes import check_lifetimes
+from cuecard.agent.checks.mentions import check_mentions
 from cuecard.agent.checks.templates import check_compared, check_habits, check_result_habits
 from cuecard.agent.checks.tool_texts import check_definitions, check_findable, check_texts
+from cuecard.agent.sections.section import BUILT_IN
 from cuecard.agent.world import Memo
+from cuecard.catalogue.unknown_names import words_of
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.sources import SourceText
 from cuecard.errors import Problem
@@ -56,6 +60,7 @@ def lint(
         *check_texts(draft.told, memo),
         *check_definitions(draft.cards.values(), draft.sources.instructions, definitions, count),
         *check_findable(draft.cards.values(), spec, draft.sources.instructions),
+        *_mentions(draft, definitions),
         *_counted(draft, assembly, spec, count),
     ]
 
@@ -64,6 +69,20 @@ def _schema(template: SourceText, schema: str) -> list[Problem]:
     """The problems of a template's structure, if it compiles."""
     source = TemplateSource(template.name, template.text)
     return schema_problems(source, parse(source), schema)
+
+
+def _mentions(draft: AgentDraft, definitions: Mapping[str, str]) -> Iterator[Problem]:
+    """The words that look like tools of these files, if they have any."""
+    specification, cards = draft.specification, draft.cards
+    if specification is None or not draft.told.known or not cards:
+        return
+
+    def other_names() -> Iterator[str]:
+        yield from (*BUILT_IN, *(each.stem for each in draft.sources.partials), *(draft.names - cards.keys()))
+        for schema in (*(card.input_schema for card in cards.values()), *map(json.loads, definitions.values())):
+            yield from words_of(schema)
+
+    yield from check_mentions(specification.document, draft.sources, draft.told.known, other_names)
 
 
 def _counted(draft: AgentDraft, assembly: Assembly, spec: AgentFile, count: CountTokens) -> Iterator[Problem]:

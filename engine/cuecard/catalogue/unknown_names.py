@@ -1,11 +1,11 @@
-"""Words in tool instructions that look like tool names but belong to no tool."""
+"""Words in texts that look like tool names but belong to no tool."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from cuecard.errors import closest
 from cuecard.model import ToolCard
@@ -71,6 +71,11 @@ class KnownNames:
         """What follows the verb of names that begin with one: `_` as in `add_note`, `A` as in `addNote`."""
         return frozenset(start[-1] for start in self.starts if start[:-1].lower() in _VERBS).difference("-")
 
+    @cached_property
+    def joints(self) -> frozenset[str]:
+        """How compound names are joined: by `_`, or by a capital."""
+        return frozenset[str]().union(*map(_joints, self.names))
+
     def meant(self, word: str) -> str:
         """The name that a word is a misspelling of; empty when it is none."""
         alike = {name for form in _shortened(word) for name in self._shortened.get(form, ())}
@@ -78,26 +83,57 @@ class KnownNames:
 
 
 def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:
-    """Words in a card's instructions that look like tool names but are none: the field and the word, in reading order.
+    """Words in a card's texts that look like tool names but are none: the field and the word, in reading order.
 
     A word looks like a tool name when it is misspelt (`cms_getPgae` beside `cms_getPage`) or starts as a known one does
     (`cms_list`, `getUser` beside `getPage`); in `before` and `next`, which name tools, also when it begins with a verb
     (`publish_page`), and in every text where other tools are named that way. The tool's own parameters and their values
     do not count, nor does text in quotes.
     """
-    told = card.instructions
-    if told is None:
-        return []
-    own = frozenset(_words_of(card.input_schema, 0))
-    fields = ("before", told.before), ("after", told.after), ("next", told.next), ("gotcha", told.gotcha)
+    own = frozenset(words_of(card.input_schema))
+    texts = {"description": card.description, "phrases": "\n".join(card.phrases)}
+    texts |= {field: getattr(card.instructions, field) for field in _CUES if card.instructions}
     return [
         (field, word)
-        for field, text in fields
-        for word in dict.fromkeys(_compounds(text, known))
-        if word not in known.names
-        and word not in own
-        and _looks_like_one(word, known, leads=field in {"before", "next"})
+        for field, text in texts.items()
+        for word in dict.fromkeys(
+            each.word for each in strange_words(text, known, leads=field in {"before", "next"}) if each.alike
+        )
+        if word not in own
     ]
+
+
+_CUES = ("before", "after", "next", "gotcha")
+
+
+class StrangeWord(NamedTuple):
+    """A word that may be a tool's name; `alike`: it looks like one, otherwise the text says that it is one."""
+
+    at: int
+    word: str
+    alike: bool
+
+
+def strange_words(text: str, known: KnownNames, *, leads: bool = False) -> Iterator[StrangeWord]:
+    """The same of a text: each such word with its offset; `leads`: whether it is a text that names tools.
+
+    Here a compound word is one, too, where the text says to call it (`call order_status`) or calls it a tool.
+    """
+    called, used = ({found.end() for found in pattern.finditer(text)} for pattern in (_CALL, _USE))
+    for at, word in _compounds(text, known):
+        alike = _looks_like_one(word, known, leads=leads)
+        said = at in called or _TOOL.match(text, at + len(word)) or (at in used and not _is_noun(word))
+        if alike or (said and word not in known.names and known.joints & _joints(word)):
+            yield StrangeWord(at, word, alike)
+
+
+_CALL = re.compile(
+    r"(?:\b(?:Call|Invoke)|\b(?:always|and|first|must|never|not|or|please|should|then|to) (?:call|invoke)|\bcalling)"
+    r"(?: the| tool){0,2} `?"
+)
+_USE = re.compile(r"\b(?:us(?:e|ing)|run|via|with)(?: the| tool){0,2} `", re.IGNORECASE)
+_TOOL = re.compile(r"(?:\(\))?`? tool\b")
+"""What stands before or after the name of a tool; parameters are used, too, but never called."""
 
 
 def _looks_like_one(word: str, known: KnownNames, *, leads: bool) -> bool:
@@ -118,11 +154,13 @@ def _begins_like_one(word: str, first: str, last: str, known: KnownNames, *, lea
     return (leads or start[-1:] in known.marks) and first in _VERBS and is_name
 
 
-def _compounds(text: str, known: KnownNames) -> Iterator[str]:
+def _compounds(text: str, known: KnownNames) -> Iterator[tuple[int, str]]:
     """The words that may be names of tools: all except those entirely in lower case. A name followed by a hyphen and a
     word, as in `getPage-style`, is that name.
     """
-    for word in _WORD.findall(_QUOTED.sub(" ", text)):
+    plain = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), text)
+    for found in _WORD.finditer(plain):
+        word = found[0]
         if len(word) > _LONGEST:
             continue
         head = word
@@ -130,7 +168,17 @@ def _compounds(text: str, known: KnownNames) -> Iterator[str]:
             head = head.rpartition("-")[0]
         name = head if head == word or (head in known.names and known.meant(word) in {"", head}) else word
         if "_" in name or "-" in name or not name.islower():
-            yield name
+            yield found.start(), name
+
+
+def _is_noun(name: str) -> bool:
+    """Whether a name ends as names of parameters do."""
+    return _PARTS.split(name)[-1].lower() in _NOUNS
+
+
+def _joints(name: str) -> frozenset[str]:
+    """How the parts of a name are joined."""
+    return frozenset(mark for mark, found in (("_", "_" in name.strip("_")), ("A", _HUMP.search(name))) if found)
 
 
 def _shortened(word: str) -> set[str]:
@@ -151,7 +199,7 @@ def _start(name: str) -> str:
     return f"{name[: hump.start()]}A" if hump else ""
 
 
-def _words_of(schema: Any, depth: int) -> Iterator[str]:
+def words_of(schema: Any, depth: int = 0) -> Iterator[str]:
     """The names of parameters at any depth, and their possible values."""
     if depth > _DEPTH:
         return
@@ -162,7 +210,7 @@ def _words_of(schema: Any, depth: int) -> Iterator[str]:
         yield from (value for value in values if isinstance(value, str)) if isinstance(values, list | tuple) else ()
         yield from (value for key in ("const", "default") if isinstance(value := schema.get(key), str))
         for value in schema.values():
-            yield from _words_of(value, depth + 1)
+            yield from words_of(value, depth + 1)
     elif isinstance(schema, list | tuple):
         for value in schema:
-            yield from _words_of(value, depth + 1)
+            yield from words_of(value, depth + 1)

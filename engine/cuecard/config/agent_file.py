@@ -68,7 +68,8 @@ class ToolsSpec(FileModel):
     unmatched: Literal["warn", "refuse"] = Field(
         "warn",
         description="what becomes of an entry without a tool of the host, or a tool without an entry, where a host's "
-        "tools are known: the manifest says so, with a warning where there are both; or the call is refused",
+        "tools are known: the manifest says so, with a warning where there are both or a name looks misspelt; or the "
+        "call is refused",
     )
     search: SearchSpec = Field(SearchSpec.usual(), description="the search tool")
     cues: CuesSpec = Field(CuesSpec.usual(), description="when each part of a tool's instructions reaches the model")

@@ -29,6 +29,9 @@ BESIDE = frozenset({"README.md", *_RENAMED.values()})
 """Files that a project may already have, and that the agent does not need."""
 
 _AGENT_NAME = re.compile(r"^agent: \S+$", re.MULTILINE)
+_ADVICE = re.compile(r"^(?:#.*\n)?delivery: append$", re.MULTILINE)
+"""The delivery, and the comment above it that says when another one is cheaper."""
+
 _MODELINE = re.compile(r"^# yaml-language-server: .*\n", re.MULTILINE)
 
 
@@ -47,6 +50,8 @@ def starter(kind: Kind, name: str) -> Mapping[str, str]:
         tools = _texts(root / "tool_instructions" / "cms", "tool_instructions/")
         files |= {"agent.xml": (cms / "agent.xml").read_text(encoding="utf-8"), **tools}
         agent = (cms / "agent.yaml").read_text(encoding="utf-8")
+        advice = _ADVICE.search((folder / "minimal" / "agent.yaml").read_text(encoding="utf-8"))
+        agent = _ADVICE.sub(advice[0] if advice else "", agent, count=1)
         files["agent.yaml"] = agent.replace("../../tool_instructions/cms", "tool_instructions")
     files["agent.yaml"] = _AGENT_NAME.sub(f"agent: {name}", files["agent.yaml"], count=1)
     written = {_RENAMED.get(path, path): _MODELINE.sub("", text) for path, text in files.items()}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import sleep
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import BaseModel, Field
 
 from cuecard import Engine, InputError, Pins, Turn, watch
 from cuecard.adapters.conversations import search
@@ -93,6 +95,27 @@ def test_a_tool_is_found_by_what_its_docstring_and_its_parameters_say(
 
     assert "handover" in found(host)
     assert host.steps[-1].active_tools == ("tool_search", "handover")
+
+
+class Parcel(BaseModel):
+    """What is sent."""
+
+    weight: int = Field(0, description="The kilograms")
+
+
+def ship(place: Annotated[str, Field(description="The harbour to call at")] = "", parcel: Parcel | None = None) -> str:
+    """Send goods."""
+    return "ok"
+
+
+@pytest.mark.parametrize("framework", HOSTS)
+@pytest.mark.parametrize("query", ["harbour", "place"])
+def test_a_tool_is_found_by_what_is_said_of_a_parameter(framework: type[Host], query: str, tmp_path: Path) -> None:
+    host = framework(Engine.open(shop(tmp_path, "ship")), [ship], [[("tool_search", {"query": query})]])
+
+    host.say("hello")
+
+    assert host.steps[-1].active_tools == ("tool_search", "ship")
 
 
 @pytest.mark.parametrize("framework", HOSTS)
@@ -218,6 +241,41 @@ def test_an_entry_without_a_tool_and_a_tool_without_an_entry_are_told_once(
     assert len(warned) == 1
     assert "no entry for the tool `refund_order`" in told.message
     assert "`handover`" not in told.message
+
+
+@pytest.mark.parametrize("framework", HOSTS)
+@pytest.mark.parametrize(
+    ("entries", "slips"),
+    [
+        (["refund_order"], 0),
+        (["handover", "refund_order", "cancel_post"], 0),
+        (["handover", "refund_order", "refund_oder"], 1),
+    ],
+)
+def test_one_kind_alone_is_told_only_where_it_looks_like_a_slip(
+    framework: type[Host], entries: list[str], slips: int, tmp_path: Path
+) -> None:
+    host = framework(Engine.open(shop(tmp_path, *entries)), [handover, refund_order], [])
+
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        talk(host)
+
+    told = [each.message for each in host.steps[0].manifest.diagnostics if each.code == "unmatched_tools"]
+    assert len(told) == 1
+    assert len([each for each in warned if "has no tool" in str(each.message)]) == slips
+    assert ("did you mean `refund_order`?" in told[0]) is bool(slips)
+
+
+@pytest.mark.parametrize("framework", HOSTS)
+@pytest.mark.parametrize("entries", [["refund_order"], ["handover", "refund_order", "cancel_post"]])
+def test_one_kind_alone_is_refused_too(framework: type[Host], entries: list[str], tmp_path: Path) -> None:
+    host = framework(Engine.open(shop(tmp_path, *entries, tools=", unmatched: refuse")), [handover, refund_order], [])
+
+    with pytest.raises(Exception, match=r"has no tool|no entry for the tool `handover`"):
+        host.say("hello")
+
+    assert not host.systems
 
 
 @pytest.mark.parametrize("framework", HOSTS)

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,11 +65,38 @@ def test_it_says_which_delivery_is_cheaper_by_the_figure_of_auto(
         check(tmp_path)
         return capsys.readouterr().out.splitlines()[1:]
 
+    def for_programs() -> list[dict[str, Any]]:
+        check(tmp_path, options=CheckOptions(format="json"))
+        return list(json.loads(capsys.readouterr().out)["agents"])
+
     assert FEW == 2200
     assert [line.split(": ")[1] for line in said(3)] == ["`frozen` is cheaper than discovery"]
     assert [line.split(": ")[1] for line in said(30)] == ["discovery is cheaper than `frozen`"]
+    (agent,) = for_programs()
+    assert agent["delivery"].pop("tokens") > FEW
+    assert agent == {"agent": "a", "sections": 1, "tools": 30, "delivery": {"few": FEW, "cheaper": "discovery"}}
     assert said(30, "all") == []
+    assert for_programs() == [{"agent": "a", "sections": 1, "tools": 30}]
     assert f"{FEW:,}" in (ROOT / "docs" / "cost.md").read_text(encoding="utf-8")
+
+
+def test_a_tool_that_files_say_nothing_of_is_a_note_which_fails_no_check_and_can_be_accepted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tools.yaml").write_text("tools:\n  handover: {gotcha: Ask first.}\n", encoding="utf-8")
+    agent = 'agent: a\ntools: {instructions: tools.yaml}\nsections: [{id: how, text: "{{{activeProtocols}}}"}]\n'
+    (tmp_path / "agent.yaml").write_text(agent, encoding="utf-8")
+
+    assert check(tmp_path, options=CheckOptions(strict=True)) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines()[0] == "a: 1 section, 1 tool: 0 errors, 0 warnings, 1 note"
+    assert "note[found-by-name]: `handover` is found by its name only" in told.err
+    assert check(tmp_path, options=CheckOptions(format="github")) == 0
+    assert capsys.readouterr().out.startswith("::notice file=")
+
+    (tmp_path / "agent.yaml").write_text(f"{agent}accept: {{found-by-name: The host says it.}}\n", encoding="utf-8")
+    assert check(tmp_path, options=CheckOptions(strict=True)) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "a: 1 section, 1 tool: 0 errors, 0 warnings"
 
 
 def test_what_is_not_selected_does_not_count(broken: Path) -> None:
@@ -118,7 +146,10 @@ def test_github_gets_one_command_per_problem_on_stdout(warned: Path, capsys: pyt
 
     assert shown.err == ""
     assert shown.out.startswith("::warning file=agent.xml,line=3,col=17,endColumn=26,title=volatile-text::`2026-11-20`")
-    assert shown.out.count("\n") == 2
+    assert shown.out.splitlines()[1:] == [
+        "helper: 4 sections, 2 tools: 0 errors, 1 warning",
+        "  all instructions take 71 tokens, at most 2,200: `frozen` is cheaper than discovery",
+    ]
 
 
 def test_nothing_in_a_problem_can_end_a_github_command_or_begin_another() -> None:

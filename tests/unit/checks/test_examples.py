@@ -161,7 +161,7 @@ def ran(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit) as ended:
         main()
     shown = capsys.readouterr()
-    codes = re.findall(r"(?:error|warning)\[([a-z0-9-]+)\]", shown.err + shown.out)
+    codes = re.findall(r"(?:error|warning|note)\[([a-z0-9-]+)\]", shown.err + shown.out)
     codes += re.findall(r'"code": "([a-z0-9-]+)"', shown.out)
 
     assert codes or not ended.value.code, shown

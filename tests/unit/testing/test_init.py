@@ -44,6 +44,7 @@ def test_a_new_agent_passes_everything_at_once(kind: str, shell: Shell) -> None:
     assert shell("fmt", "--check", "shop")[0] == 0
     assert "0 errors, 0 warnings\n" in shell("check", "shop")[1]
     assert (Path("shop") / "turns" / "snapshots" / "first.txt").is_file()
+    assert "is cheaper for a dozen tools or fewer, `auto` decides" in (Path("shop") / "agent.yaml").read_text("utf-8")
 
 
 @pytest.mark.repeats

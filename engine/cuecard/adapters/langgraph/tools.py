@@ -31,7 +31,7 @@ def name_of(tool: AnyTool) -> str:
 def described(tool: AnyTool) -> HostTool:
     """What a tool says of itself."""
     if not isinstance(tool, dict):
-        return HostTool(tool.name, tool.description, tuple(tool.args))
+        return HostTool.of(tool.name, tool.description, {"properties": tool.args})
     function = tool.get("function")
     told: dict[str, Any] = function if isinstance(function, dict) else tool
     schema = told.get("parameters") or told.get("input_schema")

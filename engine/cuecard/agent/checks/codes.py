@@ -37,7 +37,7 @@ CODES: Mapping[str, str] = {
     # tools and their instructions
     "unknown-tool": "A name that no tool has: in `core`, `visibility`, `access` and gates an error, else a warning.",
     "unfinished-tool": "A tool with a text that still begins with `TODO`, the placeholder of `cuecard tools add`.",
-    "found-by-name": "A tool without `description` and `phrases`, of which a search reads little but the name.",
+    "found-by-name": "A tool without `description` and `phrases`: found by its name only, unless the host says more.",
     "tool-text": "A text of a tool with a placeholder, with a tag that is not closed or not its own, or very long.",
     "no-instructions": "An entry under `tools:` without `before`, `after`, `next` and `gotcha`.",
     "duplicate-tool": "A tool with instructions in two places, or of the same name in two sources.",

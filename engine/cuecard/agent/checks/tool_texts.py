@@ -115,7 +115,7 @@ def _loose_tag(text: str) -> re.Match[str] | None:
 
 
 def check_findable(cards: Iterable[ToolCard], spec: AgentFile, files: Sequence[SourceText]) -> Iterator[Problem]:
-    """A warning for each tool of which a search reads little but the name."""
+    """A note for each tool of which a search reads only the name, unless its host says more: no file tells."""
     if spec.delivery == "frozen":
         return
     core = [spec.tools.search.tool, *spec.tools.core]
@@ -125,9 +125,9 @@ def check_findable(cards: Iterable[ToolCard], spec: AgentFile, files: Sequence[S
         if said or any(fnmatchcase(card.name, each) for each in core):
             continue
         if at := _entry(card, known):
-            message = f"`{card.name}` can be found by its name only: it has no description and no phrases"
-            hint = "say what it does in `description`, and in `phrases` how users ask for it"
-            yield problem_at(*at, "found-by-name", message, hint, severity="warning")
+            message = f"`{card.name}` is found by its name only, unless the host's tool describes itself"
+            hint = "say what it does in `description`, and in `phrases` how users ask for it; or see that the tool does"
+            yield problem_at(*at, "found-by-name", message, hint, severity="note")
 
 
 LARGE_DEFINITION = 2_000

@@ -11,11 +11,11 @@ from cuecard.agent.checks.codes import CODES
 from cuecard.agent.specification import core_tools
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.files.content import content_root
-from cuecard.model import CountTokens
-from cuecard.pipeline.delivery import FEW, measured
+from cuecard.model import CountTokens, Json
+from cuecard.pipeline.delivery import FEW
 from cuecard.records import dataclass
 from cuecard.workbench.check.formats import AgentReport, Format, print_report
-from cuecard.workbench.output import counted, json_text
+from cuecard.workbench.output import json_text
 from cuecard.workspace import Workspace
 
 
@@ -86,7 +86,7 @@ class CheckOptions:
 
 
 def check(*agents: Path, options: CheckOptions = CheckOptions()) -> int:
-    """Print the problems; returns 1 if there is an error, 0 otherwise (warnings do not fail a check).
+    """Print the problems; returns 1 if there is an error or, in a strict check, a warning; 0 otherwise.
 
     Args:
         agents: agent files, their folders, or folders of such folders.
@@ -101,32 +101,24 @@ def check(*agents: Path, options: CheckOptions = CheckOptions()) -> int:
     for each in [*workspace.unread, *map(workspace.check, workspace.agents)]:
         draft = None if each.draft is None or each.draft.has_errors else each.draft
         shown = [problem for problem in each.problems if counts(problem.code)]
-        facts = (_facts(draft), _delivery(draft, workspace.counter(draft))) if draft else (each.name, "")
-        reports.append(AgentReport(shown, *facts))
+        name = draft.spec.agent if draft and draft.spec else each.name
+        reports.append(AgentReport(shown, name, _facts(draft, workspace.counter(draft)) if draft else {}))
     print_report(reports, options.format)
     told = [problem for each in reports for problem in each.problems]
-    return 1 if any(options.strict or problem.severity == "error" for problem in told) else 0
+    failing = {"error", "warning"} if options.strict else {"error"}
+    return 1 if any(problem.severity in failing for problem in told) else 0
 
 
-def _delivery(draft: AgentDraft, count: CountTokens) -> str:
-    """Whether discovery pays, by the figure by which `auto` decides."""
-    protocols = draft.protocols
-    if draft.spec is None:
-        return ""
-    tools = draft.spec.tools
-    if not protocols.keys() - {tools.search.tool, *core_tools(tools, draft.cards)}:
-        return ""
-    tokens = sum(count(protocol.text) for protocol in protocols.values())
-    cheaper = "`frozen` is cheaper than discovery" if tokens <= FEW else "discovery is cheaper than `frozen`"
-    return f"{measured(tokens)}: {cheaper}"
-
-
-def _facts(draft: AgentDraft) -> str:
+def _facts(draft: AgentDraft, count: CountTokens) -> dict[str, Json]:
+    """How many sections and tools it has, and whether discovery pays, by the figure by which `auto` decides."""
     if draft.spec is None or draft.assembly is None:
-        return ""
-    return (
-        f"{draft.spec.agent}: {counted(len(draft.assembly.compiled), 'section')}, {counted(len(draft.cards), 'tool')}"
-    )
+        return {}
+    facts: dict[str, Json] = {"sections": len(draft.assembly.compiled), "tools": len(draft.cards)}
+    tools, protocols = draft.spec.tools, draft.protocols
+    if protocols.keys() - {tools.search.tool, *core_tools(tools, draft.cards)}:
+        tokens = sum(count(protocol.text) for protocol in protocols.values())
+        facts["delivery"] = {"tokens": tokens, "few": FEW, "cheaper": "frozen" if tokens <= FEW else "discovery"}
+    return facts
 
 
 PAGE = Path("docs", "checks.md")

@@ -3,29 +3,52 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import Any, Literal, TypeAlias
 
 from cuecard.errors import Problem, most_telling, pictures, visible
+from cuecard.pipeline.delivery import measured
 from cuecard.records import dataclass
-from cuecard.workbench.output import json_text, report
+from cuecard.workbench.output import counted, json_text, report
 
 Format: TypeAlias = Literal["text", "json", "github"]
 
 
 @dataclass(frozen=True, slots=True)
 class AgentReport:
-    """What is shown of an agent: problems, what it is, and which delivery costs least, if that is a question."""
+    """What is shown of an agent.
+
+    Attributes:
+        problems: what is wrong with it.
+        name: its name; that of its file if it cannot be read.
+        facts: how many `sections` and `tools` it has, as far as it can be read, and under `delivery` which one costs
+            least, if that is a question.
+    """
 
     problems: Sequence[Problem]
-    facts: str
-    delivery: str = ""
+    name: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """The summary for people."""
+        number = Counter(problem.severity for problem in self.problems)
+        counts = [counted(number["error"], "error"), counted(number["warning"], "warning")]
+        counts += [counted(number["note"], "note")] if number["note"] else []
+        what = [counted(self.facts[each], each.removesuffix("s")) for each in ("sections", "tools") if self.facts]
+        yield f"{': '.join([visible(self.name), *filter(None, [', '.join(what)])])}: {', '.join(counts)}"
+        if told := self.facts.get("delivery"):
+            first, other = ("frozen", "discovery")[:: 1 if told["cheaper"] == "frozen" else -1]
+            yield f"  {measured(told['tokens'])}: {first} is cheaper than {other}".replace("frozen", "`frozen`")
 
 
 def print_report(checked: Sequence[AgentReport], form: Format) -> None:
     """Print problems and a summary: pictures go to stderr, everything else to stdout."""
     if form == "json":
-        print(json_text(report([problem for each in checked for problem in each.problems])))
+        agents = [{"agent": each.name, **each.facts} for each in checked]
+        print(json_text({**report([problem for each in checked for problem in each.problems]), "agents": agents}))
         return
     for each in checked:
         if form == "github":
@@ -36,11 +59,7 @@ def print_report(checked: Sequence[AgentReport], form: Format) -> None:
             sys.stderr.write(
                 f"{pictures(each.problems)}\n\nFor an example of each: cuecard explain {' '.join(codes)}\n\n"
             )
-        errors = sum(problem.severity == "error" for problem in each.problems)
-        counts = f"{_plural(errors, 'error')}, {_plural(len(each.problems) - errors, 'warning')}"
-        print(f"{visible(each.facts)}: {counts}")
-        if each.delivery and form == "text":
-            print(f"  {each.delivery}")
+        print("\n".join(each.lines))
 
 
 def annotation(problem: Problem) -> str:
@@ -51,7 +70,7 @@ def annotation(problem: Problem) -> str:
         place |= {"line": str(problem.span.line), "col": str(problem.span.column), "endColumn": str(last)}
     properties = ",".join(f"{key}={_property(value)}" for key, value in {**place, "title": problem.code}.items())
     message = "\n".join(filter(None, (problem.message, *(f"in {link}" for link in problem.chain), problem.hint)))
-    return f"::{problem.severity} {properties}::{_data(message)}"
+    return f"::{'notice' if problem.severity == 'note' else problem.severity} {properties}::{_data(message)}"
 
 
 def _data(text: str) -> str:
@@ -61,7 +80,3 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def _plural(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -11,7 +11,8 @@ from pydantic_ai import Agent, Tool, ToolOutput
 from pydantic_ai.exceptions import ToolFailed, UserError
 from pydantic_ai.models import Model, infer_model
 
-from cuecard.adapters.pydantic_ai import Cuecard, OnCall, OnStep
+from cuecard.adapters.host import OnCall, OnStep
+from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.adapters.pydantic_ai.models import framework_name
 from cuecard.config.words_spec import Words
 from cuecard.conversation import Conversation
