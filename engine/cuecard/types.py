@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cuecard.config.words_spec import WordsSpec
     from cuecard.errors import (
         DidYouMean,
+        RunLimitError,
         SettingsError,
         Severity,
         Span,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         CallGiven,
         CallPrompt,
         CallRecord,
+        CallRun,
         CallTools,
         Clock,
         Configuration,
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
         ReloadPolicy,
         RenderedResult,
         ResultRecord,
+        RunLimits,
         SearchResult,
         SectionRecord,
         Segment,
@@ -98,15 +101,15 @@ _NAMES = {
     "config.values": "InputType",
     "config.words_spec": "WordsSpec",
     "errors": (
-        "DidYouMean SettingsError Severity Span TemplateError TemplateLimitError TemplateSyntaxError "
+        "DidYouMean RunLimitError SettingsError Severity Span TemplateError TemplateLimitError TemplateSyntaxError "
         "TokenizerError ToolServerError"
     ),
     "files.host_code": "AnyRanker RankerMaker",
     "files.tokens": "TokenCounter",
     "model": (
-        "Appended Authority CacheOutcome CacheRecord CacheVerdict CallGiven CallPrompt CallRecord CallTools "
+        "Appended Authority CacheOutcome CacheRecord CacheVerdict CallGiven CallPrompt CallRecord CallRun CallTools "
         "Clock Configuration CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery "
-        "EndedText History Hit Host Json Lifetime Refusals ReloadPolicy RenderedResult ResultRecord "
+        "EndedText History Hit Host Json Lifetime Refusals ReloadPolicy RenderedResult ResultRecord RunLimits "
         "SearchResult SectionRecord Segment SourceRow Tier TokenSource TokenTotals Tokenizer ToolInstructions "
         "Withheld"
     ),
@@ -144,6 +147,7 @@ __all__ = [
     "CallGiven",
     "CallPrompt",
     "CallRecord",
+    "CallRun",
     "CallTools",
     "Cause",
     "CauseKind",
@@ -199,6 +203,8 @@ __all__ = [
     "RenderedResult",
     "ResultRecord",
     "Role",
+    "RunLimitError",
+    "RunLimits",
     "SearchResult",
     "SectionPlace",
     "SectionRecord",

@@ -34,6 +34,7 @@ from cuecard.pipeline.messages import spoken_sections, with_system
 from cuecard.pipeline.passing import ended_texts, section_of
 from cuecard.pipeline.placement import AHEAD, CUES, WITHHELD, Placement, slots
 from cuecard.pipeline.request import StepRequest
+from cuecard.pipeline.run import Verdict, verdict_of
 from cuecard.pipeline.segments import PROBE, render_sections
 from cuecard.records import dataclass
 
@@ -245,17 +246,18 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placement)
     call, placed = request.call, placed.salted(request.salt)
     discovered = placed.shown
     parts = StepParts(placed, dropped)
-    system = placed.system
+    system, active = placed.system, (*call.tools.initial, *(discovery.tool for discovery in discovered))
+    verdict = verdict_of(call.run.limits, request.found.tally, active, request.agent.spec.words)
     return Step(
         system=system,
         segments=placed.segments,
         appended=placed.blocks,
-        active_tools=(*call.tools.initial, *(discovery.tool for discovery in discovered)),
+        active_tools=active,
         initial_tools=call.tools.initial,
         discovered=discovered,
         messages=with_system(call, placed.segments, system),
         reminder=request.agent.spec.words.notices.reminder,
-        refusals=_refusals(request, placed),
+        refusals=_refusals(request, placed, verdict),
         found=request.found.tools,
         base_tools=call.tools.base,
         turns=call.prompt.turns,
@@ -264,16 +266,19 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placement)
         looks_ahead=call.tools.looks_ahead,
         offers_search=call.tools.offers_search,
         ended=(*call.prompt.ended, *ended_texts((b for b in placed.passing if b.lifetime == "step"), call.turn)),
+        stopped=verdict.stopped,
+        forced_tool=verdict.forced,
         call=call,
         record=partial(make_manifest, request, parts),
     )
 
 
-def _refusals(request: StepRequest, placed: Placement) -> Refusals:
+def _refusals(request: StepRequest, placed: Placement, verdict: Verdict) -> Refusals:
     agent, there = request.agent, request.call.tools.available
     words = agent.spec.words.tools
     said = {w.tool: words.withheld.replace("{tool}", w.tool) for w in placed.withheld if w.tool in there}
     said |= {name: words.denied.replace("{tool}", name) for name in request.call.tools.denied}
     if not request.call.tools.offers_search:
         said[agent.search_tool] = agent.spec.words.search.nothing_left
-    return Refusals(agent.catalogue.names, words.inactive, agent.search_tool, said)
+    limited = (verdict.limited, verdict.others, verdict.first, verdict.always)
+    return Refusals(agent.catalogue.names, words.inactive, agent.search_tool, said, *limited)
