@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     )
     from cuecard.model.messages import Part, Role, Summary, ToolCall, messages_from_json
     from cuecard.model.tools import SkillText
+    from cuecard.model.turn import RunLimit
     from cuecard.pipeline.cache_report import Layer, ProviderReason
     from cuecard.pipeline.changes import Break, Cause, CauseKind, Change, ChangeKind, Comparison, SectionPlace
     from cuecard.pipeline.history.selection import AsyncSummarizer, Summarizer, SummaryRequest
@@ -115,6 +116,7 @@ _NAMES = {
     ),
     "model.messages": "Part Role Summary ToolCall messages_from_json",
     "model.tools": "SkillText",
+    "model.turn": "RunLimit",
     "pipeline.cache_report": "Layer ProviderReason",
     "pipeline.changes": "Break Cause CauseKind Change ChangeKind Comparison SectionPlace",
     "pipeline.history.selection": "AsyncSummarizer Summarizer SummaryRequest",
@@ -203,6 +205,7 @@ __all__ = [
     "RenderedResult",
     "ResultRecord",
     "Role",
+    "RunLimit",
     "RunLimitError",
     "RunLimits",
     "SearchResult",

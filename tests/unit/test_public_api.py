@@ -125,6 +125,7 @@ TYPES = [
     "RenderedResult",
     "ResultRecord",
     "Role",
+    "RunLimit",
     "RunLimitError",
     "RunLimits",
     "SearchResult",
