@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import Json, Manifest, Step, ToolResult
 from cuecard.model.messages import Summary
-from cuecard.model.storage import as_plain, shallow
+from cuecard.model.storage import as_plain, shallow, to_json_lazily
 from cuecard.pipeline.search_results import found_names
 
 FORMAT = 1
@@ -111,8 +112,35 @@ def summary_json(summary: str | Summary) -> dict[str, Json]:
 
 def written(record: Mapping[str, Json]) -> bytes:
     """A record as a line."""
-    text = json.dumps(record, default=shallow, ensure_ascii=False, separators=(",", ":"))
+    text = "{" + ",".join([f'"{key}":{_value_text(value)}' for key, value in record.items()]) + "}"
     return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _value_text(value: Any) -> str:
+    """A value of a record as JSON; a manifest as `to_json` has it."""
+    if not isinstance(value, Manifest):
+        return _text(value)
+    pieces, others = list[str](), dict[str, Any]()
+    for key, held in to_json_lazily(value).items():
+        if not (isinstance(held, tuple) and held and is_dataclass(held[0])):
+            others[key] = held  # together, since each call of the encoder costs
+            continue
+        pieces += [*([_text(others)[1:-1]] if others else []), f'"{key}":[{",".join(map(_part_text, held))}]']
+        others = {}
+    return f"{{{','.join([*pieces, _text(others)[1:-1]] if others else pieces)}}}"
+
+
+@lru_cache(maxsize=4096)
+def _part_text(part: Any) -> str:
+    """A part of a manifest as JSON; most of those of a step are those of the step before."""
+    return _text(part)
+
+
+def _text(value: Any) -> str:
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(default=shallow, ensure_ascii=False, separators=(",", ":"))
 
 
 def read_records(texts: Iterable[tuple[str, str]], agent: str = "") -> tuple[list[RequestRecord], list[Problem]]:
