@@ -171,6 +171,9 @@ class CallRun:
     left: tuple[str, ...] = ()
 
 
+_UNLIMITED = CallRun()
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Call:
     """One run of the agent for one user message, prepared.
@@ -200,6 +203,11 @@ class Call:
     over: bool = field(default=False, metadata=LATER)
     conversation: str = field(default="", metadata=LATER)
     run: CallRun = field(default_factory=CallRun, metadata=LATER)
+
+    @property
+    def counts(self) -> bool:
+        """Whether results of every tool count, because its run has limits."""
+        return self.run != _UNLIMITED
 
     def to_json(self) -> dict[str, Json]:
         """The call as plain JSON; `Call.from_json` gives an equal call back."""
