@@ -159,6 +159,8 @@ def read_records(texts: Iterable[tuple[str, str]], agent: str = "") -> tuple[lis
                 reading.take(json.loads(line), where, name)
             except CuecardError as error:
                 reading.problems += [_skipped(problem.message, where) for problem in error.problems[:1]]
+            except LaterFormatError as error:
+                reading.problems.append(_skipped(str(error), where, "update cuecard"))
             except (ValueError, RecursionError) as error:
                 cut = line.startswith("{") and not line.rstrip().endswith("}")
                 reading.problems.append(_skipped(_CUT if cut else str(error), where))
@@ -167,6 +169,10 @@ def read_records(texts: Iterable[tuple[str, str]], agent: str = "") -> tuple[lis
 
 class WrongShapeError(ValueError):
     """A record that has another shape."""
+
+
+class LaterFormatError(WrongShapeError):
+    """A record of a format that this version does not read."""
 
 
 class _Reading:
@@ -226,8 +232,8 @@ def _objects(name: str, text: str) -> Iterator[tuple[str, str]]:
     yield from ((f"{name}:{number}", line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
 
 
-def _skipped(message: str, where: str) -> Problem:
-    return Problem("bad-record", f"left out: {message}", _HINT, where, severity="warning")
+def _skipped(message: str, where: str, hint: str = _HINT) -> Problem:
+    return Problem("bad-record", f"left out: {message}", hint, where, severity="warning")
 
 
 def _check_format(data: Mapping[str, Json]) -> None:
@@ -237,7 +243,7 @@ def _check_format(data: Mapping[str, Json]) -> None:
         raise WrongShapeError(f"`format` should be {FORMAT}")
     if number > FORMAT:
         told = f"the record has format {number}; this version of cuecard reads up to {FORMAT}"
-        raise WrongShapeError(told)
+        raise LaterFormatError(told)
 
 
 def _request(
