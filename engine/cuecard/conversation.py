@@ -359,6 +359,8 @@ class Conversation:
         waiting = {**state.calls, **calls}
         news = tuple(self._known.news(self._known.named(results, waiting), agent.search_tool, agent.pending))
         new = tuple(record for record, _ in news)
+        if state.call and state.call.run.limits.steps is not None:
+            new = tuple(replace(each, beside=at > 0 and each.batch is None) for at, each in enumerate(new))
         self._hooks.heard(state.call, len(state.results), [result for _, result in news])
         answered = {*self._known.tools, *(record.call_id for record in new)}
         state = replace(

@@ -275,6 +275,10 @@ class InputError(CuecardError):
     """The host supplied an invalid, missing or unknown input."""
 
 
+class RunLimitError(CuecardError):
+    """A limit of the agent's run allows no further request to the model."""
+
+
 class TokenizerError(CuecardError):
     """A token table is unknown or damaged."""
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cuecard.config.words_spec import WordsSpec
     from cuecard.errors import (
         DidYouMean,
+        RunLimitError,
         SettingsError,
         Severity,
         Span,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         CallGiven,
         CallPrompt,
         CallRecord,
+        CallRun,
         CallTools,
         Clock,
         Configuration,
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
         ReloadPolicy,
         RenderedResult,
         ResultRecord,
+        RunLimits,
         SearchResult,
         SectionRecord,
         Segment,
@@ -73,6 +76,7 @@ if TYPE_CHECKING:
     )
     from cuecard.model.messages import Part, Role, Summary, ToolCall, messages_from_json
     from cuecard.model.tools import SkillText
+    from cuecard.model.turn import RunLimit
     from cuecard.pipeline.cache_report import Layer, ProviderReason
     from cuecard.pipeline.changes import Break, Cause, CauseKind, Change, ChangeKind, Comparison, SectionPlace
     from cuecard.pipeline.history.selection import AsyncSummarizer, Summarizer, SummaryRequest
@@ -98,20 +102,21 @@ _NAMES = {
     "config.values": "InputType",
     "config.words_spec": "WordsSpec",
     "errors": (
-        "DidYouMean SettingsError Severity Span TemplateError TemplateLimitError TemplateSyntaxError "
+        "DidYouMean RunLimitError SettingsError Severity Span TemplateError TemplateLimitError TemplateSyntaxError "
         "TokenizerError ToolServerError"
     ),
     "files.host_code": "AnyRanker RankerMaker",
     "files.tokens": "TokenCounter",
     "model": (
-        "Appended Authority CacheOutcome CacheRecord CacheVerdict CallGiven CallPrompt CallRecord CallTools "
+        "Appended Authority CacheOutcome CacheRecord CacheVerdict CallGiven CallPrompt CallRecord CallRun CallTools "
         "Clock Configuration CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery "
-        "EndedText History Hit Host Json Lifetime Refusals ReloadPolicy RenderedResult ResultRecord "
+        "EndedText History Hit Host Json Lifetime Refusals ReloadPolicy RenderedResult ResultRecord RunLimits "
         "SearchResult SectionRecord Segment SourceRow Tier TokenSource TokenTotals Tokenizer ToolInstructions "
         "Withheld"
     ),
     "model.messages": "Part Role Summary ToolCall messages_from_json",
     "model.tools": "SkillText",
+    "model.turn": "RunLimit",
     "pipeline.cache_report": "Layer ProviderReason",
     "pipeline.changes": "Break Cause CauseKind Change ChangeKind Comparison SectionPlace",
     "pipeline.history.selection": "AsyncSummarizer Summarizer SummaryRequest",
@@ -144,6 +149,7 @@ __all__ = [
     "CallGiven",
     "CallPrompt",
     "CallRecord",
+    "CallRun",
     "CallTools",
     "Cause",
     "CauseKind",
@@ -199,6 +205,9 @@ __all__ = [
     "RenderedResult",
     "ResultRecord",
     "Role",
+    "RunLimit",
+    "RunLimitError",
+    "RunLimits",
     "SearchResult",
     "SectionPlace",
     "SectionRecord",

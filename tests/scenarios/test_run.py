@@ -169,7 +169,9 @@ now: "2026-11-20T09:00:00+00:00"
 turns:
   - user: Break something
     steps:
-      - calls: [{tool: tool_search, args: {query: boom, limit: 1}}]
+      - calls:
+          - {tool: acknowledge, args: {message: Gladly.}}
+          - {tool: tool_search, args: {query: boom, limit: 1}}
       - calls: [{tool: boom, fails: the tool broke}]
     answer: It broke.
 """

@@ -272,14 +272,13 @@ def test_every_answer_is_what_the_results_say(played: dict[str, Played]) -> None
     }
 
 
-def test_every_request_that_needs_tools_begins_with_one_acknowledgement() -> None:
+def test_every_turn_that_needs_tools_begins_with_one_acknowledgement() -> None:
     for scenario in SCENARIOS.values():
         for turn in scenario.file.turns:
-            calls = [[call.tool for call in step.calls] for step in turn.steps]
-            request = [] if turn.user in ("yes", "ok", "go ahead") else [["acknowledge"]]  # those answer a question
+            first, *later = [[call.tool for call in step.calls] for step in turn.steps]
 
-            assert calls[: len(request)] == request
-            assert not any("acknowledge" in tools for tools in calls[len(request) :])
+            assert first[0] == "acknowledge"
+            assert not any("acknowledge" in tools for tools in later)
 
 
 def test_all_scenarios_are_covered_here() -> None:

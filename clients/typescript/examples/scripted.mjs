@@ -6,6 +6,7 @@ const SCRIPT = [
   () => ["tool_search", { query: "create a page" }],
   () => ["cms_createPage", { title: "About Us", slug: "about" }],
   () => ["final_answer", { answer: "The page About Us is there." }],
+  () => ["acknowledge", { message: "I'll put it there." }],
   () => ["tool_search", { query: "add a menu entry" }],
   (page) => ["cms_addNavigationItem", { label: "About", href: `/pages/${page.slug}?locale=en`, location: "header" }],
   () => ["final_answer", { answer: "It is in the menu." }],

@@ -61,12 +61,19 @@ export function aiSdk(client: Cuecard, options: AiSdkOptions = {}): AiSdkSetting
       if (!run) throw new CuecardError("pass `prepareCall` to the agent, too: it begins the call", 0, "no-call");
       const next = async () => run.chat.next(resultsIn(messages, steps), await options.inputs?.(run.options, request));
       const step = stepNumber === 0 ? run.chat.step! : await next();
+      if (step.stopped) {
+        const told = `the run has come to its limit without an answer (${step.stopped})`;
+        throw new CuecardError(`${told}: end the turn and tell the user`, 0, "run-limit");
+      }
       options.onStep?.(run.chat);
       return {
         system: step.system, // version 6
         instructions: step.system, // version 7, where it carries forward: so it is always the whole text
         messages: withTexts(placed(messages, step, role), (call) => run.chat.resultText(call)),
         activeTools: shown(run, step.active_tools),
+        ...(step.forced_tool && run.names.includes(step.forced_tool)
+          ? { toolChoice: { type: "tool", toolName: step.forced_tool } }
+          : {}),
       };
     },
 
@@ -159,6 +166,8 @@ function searchTool({ search_tool: words }: Agent, chat: Conversation): any {
       additionalProperties: false,
     }),
     async execute({ query, limit }: { query: string; limit?: number }) {
+      const refusal = chat.refusal(words.name);
+      if (refusal !== undefined) throw new Error(refusal);
       const { tools, withheld, categories, message } = await chat.search(query, limit);
       const more = Object.entries({ withheld, categories }).filter(([, told]) => Object.keys(told ?? {}).length);
       return { tools, ...Object.fromEntries(more), message };

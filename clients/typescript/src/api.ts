@@ -502,7 +502,9 @@ export interface components {
              *       "query": "",
              *       "metadata": {},
              *       "ephemeral": "",
-             *       "conversation": ""
+             *       "conversation": "",
+             *       "run": {},
+             *       "not_enforced": []
              *     }
              */
             turn: components["schemas"]["TurnBody"];
@@ -720,7 +722,7 @@ export interface components {
         };
         /**
          * RefusalsShape
-         * @description The answers to calls of inactive tools.
+         * @description The answers to calls of inactive tools, and of tools that a limit of the run refuses.
          */
         RefusalsShape: {
             /**
@@ -742,6 +744,28 @@ export interface components {
             withheld: {
                 [key: string]: string;
             };
+            /**
+             * Limited
+             * @description by tool, for tools that have failed too often
+             */
+            limited?: {
+                [key: string]: string;
+            };
+            /**
+             * Others
+             * @description the answer for every other tool of `tools`, if a limit refuses all
+             */
+            others?: string;
+            /**
+             * First
+             * @description the tool that has to be called before others; those called beside it may be
+             */
+            first?: string;
+            /**
+             * Always
+             * @description tools that no limit refuses
+             */
+            always?: string[];
         };
         /**
          * Remember
@@ -889,6 +913,47 @@ export interface components {
              * @description the arguments of the call, for the rules of `memory` and for records
              */
             arguments?: unknown;
+        };
+        /**
+         * RunEntry
+         * @description Limits of a run, over those of the agent file's `run`.
+         */
+        RunEntry: {
+            /**
+             * Steps
+             * @description the maximum number of requests to the model
+             */
+            steps?: number | null;
+            /**
+             * Retries
+             * @description how often a tool that failed may be called again
+             */
+            retries?: number | null;
+            /**
+             * Failures
+             * @description after so many failed calls of the conversation, all are refused
+             */
+            failures?: number | null;
+            /**
+             * Kept Tools
+             * @description how many discovered tools a new system prompt keeps
+             */
+            kept_tools?: number | null;
+            /**
+             * First Tool
+             * @description the tool that has to be called before any other
+             */
+            first_tool?: string | null;
+            /**
+             * Force First
+             * @description whether the model is forced to call that tool (`tool_choice`)
+             */
+            force_first?: boolean | null;
+            /**
+             * Always
+             * @description tools that none of these limits refuses
+             */
+            always?: string[] | null;
         };
         /**
          * SearchAnswer
@@ -1045,6 +1110,16 @@ export interface components {
              * @description whether the request has the search tool; it stays so until a new baseline
              */
             offers_search: boolean;
+            /**
+             * Stopped
+             * @description why a limit of the run allows no further request; otherwise left out
+             */
+            stopped?: string;
+            /**
+             * Forced Tool
+             * @description the tool that the request must force the model to call (`tool_choice`)
+             */
+            forced_tool?: string;
             /**
              * Ended
              * @description texts that earlier requests held and this one must not: a stored history may contain them
@@ -1244,6 +1319,17 @@ export interface components {
              * @default
              */
             conversation: string;
+            /**
+             * @description limits of the run that override those of the agent file
+             * @default {}
+             */
+            run: components["schemas"]["RunEntry"];
+            /**
+             * Not Enforced
+             * @description limits of a run that the host cannot enforce
+             * @default []
+             */
+            not_enforced: ("steps" | "retries" | "failures" | "kept_tools" | "first_tool")[];
             /**
              * Authority
              * @description the role of appended blocks, if the host knows better than the profile

@@ -20,6 +20,7 @@ export class Conversation {
   readonly #client: Cuecard;
   readonly #agent: { agent?: string };
   readonly #sent = new Set<string>();
+  readonly #asked = new Set<string>();
   readonly #texts = new Map<string, string>();
   #begin: Begin | undefined;
   #since: Result[] = [];
@@ -91,15 +92,26 @@ export class Conversation {
   /**
    * What to answer in place of a call of this tool; undefined where it is active, or none of the agent's tools.
    *
-   * Before this handle has prepared a step, nobody knows what may be called: then every call is answered.
+   * A limit of the run may refuse it, too. Before this handle has prepared a step, nobody knows what may be called: then
+   * every call is answered.
    */
   refusal(tool: string): string | undefined {
+    this.#asked.add(tool);
     const step = this.step;
     if (!step) return `\`${tool}\` was not called: its instructions are not known here. Read them, and call it again if that is right.`;
-    if (step.active_tools.includes(tool)) return undefined;
+    if (step.active_tools.includes(tool)) return this.#overLimit(tool, step.refusals);
     const { withheld, inactive, search, tools } = step.refusals;
     if (Object.hasOwn(withheld, tool)) return withheld[tool];
-    return tools.includes(tool) ? inactive.replaceAll("{tool}", tool).replaceAll("{search}", search) : undefined;
+    const told = tools.includes(tool) ? inactive.replaceAll("{tool}", tool).replaceAll("{search}", search) : undefined;
+    return told ?? this.#overLimit(tool, step.refusals);
+  }
+
+  /** What a limit of the run says of this tool; calls beside the first tool, in the same answer, are not too early. */
+  #overLimit(tool: string, { tools, search, limited = {}, others, first, always = [] }: Step["refusals"]): string | undefined {
+    if (always.includes(tool)) return undefined;
+    if (Object.hasOwn(limited, tool)) return limited[tool];
+    if (!others || (first && this.#asked.has(first)) || !(tools.includes(tool) || tool === search)) return undefined;
+    return others.replaceAll("{tool}", tool);
   }
 
   /** What to send as the result of this call; undefined where the agent file has no template for it. */
@@ -127,6 +139,7 @@ export class Conversation {
   #take(told: Pick<PreparedStep, "conversation" | "step" | "results">): void {
     this.text = told.conversation;
     this.step = told.step;
+    this.#asked.clear();
     // A service of an earlier version has no `results`.
     for (const { call_id, text } of told.results ?? []) if (call_id !== null) this.#texts.set(call_id, text);
   }

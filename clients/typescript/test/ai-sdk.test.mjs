@@ -122,6 +122,30 @@ for (const { name, ai, Model } of versions) {
     assert.match(text(saw[4].messages.at(-1)), /"About" \(page-About\)/);
   });
 
+  test(`${name}: the limits of a run are carried out`, async () => {
+    const made = [];
+    const asked = [];
+    const model = new Model({
+      modelId: "scripted",
+      doGenerate: async ({ toolChoice }) => {
+        asked.push(toolChoice);
+        return calls([`w${asked.length}`, "cms_createPage", { name: "About" }]);
+      },
+    });
+    const run = { steps: 3, retries: 0, first_tool: "cms_createPage", force_first: true };
+    const agent = new ai.ToolLoopAgent({
+      model,
+      tools: hostTools(ai, made),
+      stopWhen: ai.stepCountIs?.(9) ?? ai.isStepCount(9),
+      ...aiSdk(client, { agent: "cms", turn: { run, discovered: ["cms_createPage"] } }),
+    });
+
+    await assert.rejects(agent.generate({ prompt: "Make a page." }), /run\.steps: 3/);
+    assert.deepEqual(asked[0], { type: "tool", toolName: "cms_createPage" });
+    assert.deepEqual(asked.slice(1).map((choice) => choice?.type ?? "auto"), ["auto", "auto"]);
+    assert.equal(made.length, 3);
+  });
+
   test(`${name}: nobody is asked to approve a call that is refused, and an approved one is looked at again`, async () => {
     const made = [];
     const asking = (agent, answers) => {

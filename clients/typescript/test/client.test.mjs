@@ -17,6 +17,11 @@ test("a conversation, stored and gone on with", async () => {
   assert.match(chat.refusal("cms_createPage"), /not active/);
 
   const step = await chat.next([FOUND]);
+  assert.match(chat.refusal("cms_createPage"), /call `acknowledge` first/, "the agent file says so under `run`");
+  assert.equal(chat.refusal("final_answer"), undefined);
+  assert.equal(chat.refusal("acknowledge"), undefined);
+  assert.equal(chat.refusal("cms_createPage"), undefined, "called beside it, in the same answer");
+  await chat.next([{ tool: "acknowledge", call_id: "c2", result: {} }]);
   assert.equal(chat.refusal("cms_createPage"), undefined);
   assert.equal(chat.refusal("nobody_has_this"), undefined);
   assert.equal(step.appended[0].after_call_id, "c1");

@@ -23,6 +23,7 @@ from cuecard.adapters.bodies import (
     profile_of,
     reminder,
     system_pieces,
+    tool_choice,
 )
 from cuecard.adapters.content_places import ANTHROPIC, THINKING, Ends, place, result_ids, text_block
 from cuecard.config.model_profile import ModelProfile
@@ -186,6 +187,7 @@ def request(
 
     Raises:
         InputError: with everything that is wrong in an argument, or when a block has no user message to go with.
+        RunLimitError: when a limit of the run allows no further request.
     """
     model = profile_of(model, base_url)
     ordered = [_bare(tool) for tool in order_tools(tools, step)]
@@ -199,6 +201,7 @@ def request(
     return {
         "model": model.name,
         **({"tools": ordered} if ordered else {}),
+        **tool_choice(step, "anthropic", ordered, model),
         "system": [{**text_block(text), **(CACHED if marked else {})} for text, marked in pieces],
         **({} if compare_with is None else {"diagnostics": {"previous_message_id": compare_with or None}}),
         "messages": _marked(turns, ends[: max(0, model.breakpoints - sum(marked for _, marked in pieces))]),

@@ -15,6 +15,7 @@ from cuecard.adapters.bodies import (
     profile_of,
     reminder,
     system_pieces,
+    tool_choice,
 )
 from cuecard.adapters.content_places import Blocks, Ends, place
 from cuecard.adapters.lifetimes import check_lifetimes
@@ -67,6 +68,7 @@ def request(
     Raises:
         InputError: with everything that is wrong in an argument; when a block has no user message to go with, or stands
             beside results where the model refuses that; when the system prompt would live shorter than the messages.
+        RunLimitError: when a limit of the run allows no further request.
     """
     model = profile_of(model, base_url)
     ordered = order_tools([tool for tool in tools if "cachePoint" not in tool], step)
@@ -80,9 +82,10 @@ def request(
         for text, marked in pieces
         for block in (_text(text), *([_point(system_lifetime or lifetime)] if marked else []))
     ]
-    body = {
+    choice = tool_choice(step, "bedrock", ordered, model)
+    body: Body = {
         "modelId": bare_name(model.name),
-        **({"toolConfig": {"tools": ordered}} if ordered else {}),
+        **({"toolConfig": {"tools": ordered, **choice}} if ordered else {}),
         **({"system": system} if system else {}),
         "messages": _marked(turns, ends[: max(0, points - sum(marked for _, marked in pieces))], lifetime),
     }

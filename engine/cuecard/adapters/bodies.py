@@ -13,13 +13,14 @@ from pydantic import PlainValidator
 from cuecard.config.model_profile import ModelProfile, wire_name
 from cuecard.config.models_file import endpoint_name
 from cuecard.config.values import fill
-from cuecard.errors import Problem
+from cuecard.errors import InputError, Problem, RunLimitError
 from cuecard.files.content import read_models
 from cuecard.model import Segment, Step
 from cuecard.model.argument_problems import not_right, refuse, unread, wrong
 from cuecard.model.boundary import Given, Rules, taken
 from cuecard.model.json_values import exact_object
 from cuecard.model.prompt import REMINDER
+from cuecard.pipeline.run import not_forced
 from cuecard.pipeline.segments import stable_part
 
 Message: TypeAlias = Mapping[str, Any]
@@ -27,6 +28,9 @@ Message: TypeAlias = Mapping[str, Any]
 
 Body: TypeAlias = dict[str, Any]
 """A request body, or a part of one."""
+
+Form: TypeAlias = Literal["anthropic", "bedrock", "chat", "responses", "gemini"]
+"""The format of messages."""
 
 
 def reminder(text: str, form: str = REMINDER) -> str:
@@ -81,6 +85,49 @@ def order_tools(tools: Iterable[Message], step: Step) -> list[Body]:
     return [dict(tool) for tool in sorted(tools, key=rank) if is_offered(tool_name(tool), step)]
 
 
+def checked_limits(step: Step) -> str:
+    """The tool that a limit of the run makes this request force; empty for none.
+
+    Raises:
+        RunLimitError: when a limit of the run allows no further request.
+    """
+    if step.stopped:
+        told = f"the run has come to its limit without an answer ({step.stopped})"
+        hint = "end the turn and tell the user; `run` in the agent file, or `Turn.run`, sets the limit"
+        raise RunLimitError(Problem("run-limit", told, hint, "run"))
+    return step.forced_tool
+
+
+def tool_choice(step: Step, form: Form, tools: Iterable[Message], profile: ModelProfile | None = None) -> Body:
+    """What a request says so that the model calls the tool that a limit of the run forces; empty without one.
+
+    Args:
+        step: the step.
+        form: the format of the request.
+        tools: the tools of the request; none is forced that is not among them.
+        profile: the profile of the model.
+
+    Raises:
+        RunLimitError: when a limit of the run allows no further request.
+        InputError: when the model cannot be forced.
+    """
+    name = checked_limits(step)
+    if not name or not any(tool_name(tool) == name for tool in tools):
+        return {}
+    if profile and not profile.forces_tools:
+        raise InputError(not_forced(profile.name, name, "model"))
+    return _CHOICES[form](name)
+
+
+_CHOICES: Mapping[Form, Callable[[str], Body]] = {
+    "anthropic": lambda name: {"tool_choice": {"type": "tool", "name": name}},
+    "bedrock": lambda name: {"toolChoice": {"tool": {"name": name}}},
+    "chat": lambda name: {"tool_choice": {"type": "function", "function": {"name": name}}},
+    "responses": lambda name: {"tool_choice": {"type": "function", "name": name}},
+    "gemini": lambda name: {"toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [name]}}},
+}
+
+
 def is_offered(tool: str, step: Step) -> bool:
     """Whether requests of the conversation have a tool: all of the host's, and the search tool if it was decided so."""
     return step.offers_search or tool != step.refusals.search
@@ -90,10 +137,6 @@ def tool_name(tool: Message) -> str:
     """The name of a tool, in whichever form it is written."""
     inner = tool.get("function") or tool.get("toolSpec") or tool.get("systemTool") or {}
     return str(tool.get("name") or inner.get("name") or tool.get("type", ""))
-
-
-Form: TypeAlias = Literal["anthropic", "bedrock", "chat", "responses", "gemini"]
-"""The format of messages."""
 
 
 def _plain_tool(tool: Any) -> Any:

@@ -292,7 +292,7 @@ class Threads:
         with self._lock:
             return self._texts.get(checked["conversation"])
 
-    def refusal(self, stored: Any, tool: str) -> str | None:
+    def refusal(self, stored: Any, tool: str, beside: Collection[str] = ()) -> str | None:
         """The answer to give instead of calling a tool in this state of a graph; None if it may be called.
 
         That is in doubt where there is no step, where its turn is over, or where another agent has made it. Where
@@ -307,7 +307,7 @@ class Threads:
                 step = thread.chat.step()
             elif call.configuration.catalogue == engine.agent.catalogue.sha256 and tool in thread.active:
                 return None
-        return step.refusal(tool) if step else in_doubt(tool, engine)
+        return step.refusal(tool, beside) if step else in_doubt(tool, engine)
 
     def engine_of(self, thread: Thread) -> Engine:
         """The engine that answers for a thread: the one of its last request, or one that could prepare the next."""

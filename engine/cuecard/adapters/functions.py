@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -120,12 +120,19 @@ class Functions:
         return definitions([self.engine.tools[name] for name in self.names], form)
 
     def answer(
-        self, chat: Conversation, step: Step, name: str, arguments: str | Mapping[str, Json], call_id: str
+        self,
+        chat: Conversation,
+        step: Step,
+        name: str,
+        arguments: str | Mapping[str, Json],
+        call_id: str,
+        *,
+        beside: Collection[str] = (),
     ) -> ToolResult:
         """The result of a tool call, or an error that the model can read.
 
-        Calls of inactive tools and arguments that do not fit become errors for the model, and so do exceptions of the
-        function, of which it reads the type alone unless `handle_tool_errors` says otherwise.
+        Calls that the step refuses and arguments that do not fit become errors for the model, and so do exceptions of
+        the function, of which it reads the type alone unless `handle_tool_errors` says otherwise.
 
         Args:
             chat: the conversation.
@@ -133,6 +140,8 @@ class Functions:
             name: the tool that the model calls.
             arguments: the arguments, as JSON text or already parsed.
             call_id: the id of the call.
+            beside: the tools that the model calls in the same answer: where `run.first_tool` is among them, no other is
+                too early.
 
         Raises:
             InputError: with everything that is wrong in an argument, or when the function has to be awaited.
@@ -140,7 +149,7 @@ class Functions:
         self._check(chat, step)
         named = without_controls(name or "?") or "?"  # the conversation keeps the name, whatever the model has written
         try:
-            value = self._call(chat, step, name, arguments)
+            value = self._call(chat, step, name, arguments, beside)
             if not inspect.isawaitable(value):
                 return ToolResult(named, plain_value(value), call_id, arguments=arguments)
         except Exception as error:  # noqa: BLE001 - `_told` raises it again where it is the host's
@@ -151,7 +160,14 @@ class Functions:
         raise InputError(Problem("wrong-argument", f"`{name}` is asynchronous", hint, "name"))
 
     async def aanswer(
-        self, chat: Conversation, step: Step, name: str, arguments: str | Mapping[str, Json], call_id: str
+        self,
+        chat: Conversation,
+        step: Step,
+        name: str,
+        arguments: str | Mapping[str, Json],
+        call_id: str,
+        *,
+        beside: Collection[str] = (),
     ) -> ToolResult:
         """The same, where some functions are asynchronous; cancellation passes through.
 
@@ -161,7 +177,7 @@ class Functions:
         self._check(chat, step)
         named = without_controls(name or "?") or "?"  # the conversation keeps the name, whatever the model has written
         try:
-            value = self._call(chat, step, name, arguments)
+            value = self._call(chat, step, name, arguments, beside)
             said = plain_value(await value if inspect.isawaitable(value) else value)
             return ToolResult(named, said, call_id, arguments=arguments)
         except Exception as error:  # noqa: BLE001 - as in `answer`
@@ -173,8 +189,10 @@ class Functions:
         taken(Step, step, "step", problems)
         refuse(problems)
 
-    def _call(self, chat: Conversation, step: Step, name: str, arguments: str | Mapping[str, Json]) -> Any:
-        if refusal := step.refusal(name):
+    def _call(
+        self, chat: Conversation, step: Step, name: str, arguments: str | Mapping[str, Json], beside: Collection[str]
+    ) -> Any:
+        if refusal := step.refusal(name, beside):
             raise _RefusedError(refusal)
         given = _read(arguments)
         if name in self._adapters:

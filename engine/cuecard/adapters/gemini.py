@@ -7,7 +7,7 @@ from functools import partial
 
 from cuecard.adapters.block_places import MessageReader
 from cuecard.adapters.blocks import place_after
-from cuecard.adapters.bodies import Body, Message, ToolBody, body_rules, order_tools, reminder
+from cuecard.adapters.bodies import Body, Message, ToolBody, body_rules, order_tools, reminder, tool_choice
 from cuecard.model import Step
 from cuecard.model.boundary import checked
 
@@ -29,11 +29,13 @@ def request(step: Step, contents: Iterable[Message], *, tools: Iterable[ToolBody
 
     Raises:
         InputError: with everything that is wrong in an argument, or when a block has no content of the user to go with.
+        RunLimitError: when a limit of the run allows no further request.
     """
     ordered = order_tools(tools, step)
     make = partial(_content, form=step.reminder)
     return {
         **({"tools": [{"functionDeclarations": ordered}]} if ordered else {}),
+        **tool_choice(step, "gemini", ordered),
         "systemInstruction": {"parts": [{"text": step.system}]},
         "contents": place_after(contents, step, make, _READER),
     }

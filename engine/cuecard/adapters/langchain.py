@@ -106,6 +106,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
 
         Raises:
             InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
+            RunLimitError: when a limit of the run allows no further request.
         """
         sent, ready = self._prepared(request)
         return _answered(handler(sent), ready, self._graph.state_key)
@@ -160,11 +161,13 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
             turn=partial(self._turn, request) if callable(self._turn) else self._turn,
             system=request.system_message,
         )
+        settings = {**ready.settings, **request.model_settings}
         sent = request.override(
             system_message=ready.system,
             messages=cast("list[Any]", ready.conversation),
             tools=ready.tools,
-            model_settings={**ready.settings, **request.model_settings},
+            tool_choice=settings.pop("tool_choice", request.tool_choice),
+            model_settings=settings,
         )
         return sent, ready
 

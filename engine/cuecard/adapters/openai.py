@@ -23,6 +23,7 @@ from cuecard.adapters.bodies import (
     profile_of,
     reminder,
     system_pieces,
+    tool_choice,
 )
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Authority, Json, RenderedResult, Step, ToolResult
@@ -63,6 +64,7 @@ def responses_request(
     Raises:
         InputError: with everything that is wrong in an argument, or when a block has no item of the user or of a tool
             to go with.
+        RunLimitError: when a limit of the run allows no further request.
     """
     model = profile_of(model, base_url)
     ordered = order_tools(tools, step)
@@ -72,6 +74,7 @@ def responses_request(
     rest = _place(items, step, model, _RESPONSES, first)
     return {
         **_head(step, model, ordered, cache_key),
+        **tool_choice(step, "responses", ordered, model),
         **({} if first else {"instructions": step.system}),
         **({"prompt_cache_options": {"comparison_response_id": compare_with}} if compare_with else {}),
         "input": [*first, *rest],
@@ -98,7 +101,8 @@ def chat_request(
     content = _parts(pieces, "text") if any(mark for _, mark in pieces) else step.system
     first: list[Body] = [{"role": _first_role(model), "content": content}]
     rest = _place(messages, step, model, _CHAT, first)
-    return {**_head(step, model, ordered, cache_key), "messages": [*first, *rest]}
+    choice = tool_choice(step, "chat", ordered, model)
+    return {**_head(step, model, ordered, cache_key), **choice, "messages": [*first, *rest]}
 
 
 def _head(step: Step, model: ModelProfile, tools: list[Body], cache_key: str | None) -> Body:

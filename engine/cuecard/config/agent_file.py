@@ -1,8 +1,9 @@
 """The agent file: one YAML mapping that configures one assistant's prompt."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.history_spec import HistorySpec, StackSpec
@@ -10,7 +11,7 @@ from cuecard.config.results_spec import MemorySpec, Results
 from cuecard.config.sections.section_spec import LayoutSpec, SectionId, SectionSpec, SelectionSpec
 from cuecard.config.sections.sources_spec import AccessSpec, VisibilitySpec
 from cuecard.config.tools_spec import AheadSpec, CuesSpec, Helpers, SearchSpec
-from cuecard.config.values import InputType, Name, NamesAndPatterns, Texts, as_tuple
+from cuecard.config.values import InputType, Name, Names, NamesAndPatterns, Texts, ToolName, as_tuple
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import DeliveryWish, Json, Lifetime, ReloadPolicy
 
@@ -103,6 +104,43 @@ class LimitsSpec(FileModel):
 
     work: int = Field(500_000, ge=1, le=100_000_000, description="loop items; a partial call counts as five")
     output: int = Field(10_000_000, ge=1, le=100_000_000, description="characters")
+
+
+class RunSpec(FileModel):
+    """Limits of a run: of what the agent does for one user message, and of its tools."""
+
+    steps: int | None = Field(None, ge=1, le=1000, description="the maximum number of requests to the model")
+    retries: int | None = Field(
+        None, ge=0, le=1000, description="how often a tool that failed may be called again; more calls are refused"
+    )
+    failures: int | None = Field(
+        None,
+        ge=1,
+        le=100_000,
+        description="after so many failed calls in a conversation, whatever the tools, calls are refused",
+    )
+    kept_tools: int | None = Field(
+        None,
+        ge=1,
+        le=100_000,
+        description="how many discovered tools the system prompt keeps when it is made anew: those used last; a search "
+        "finds the others again",
+    )
+    first_tool: ToolName | None = Field(
+        None, description="the core tool that has to be called before any other; other calls are refused until then"
+    )
+    force_first: bool = Field(
+        default=False,
+        description="forces the model to call `first_tool` in the first request (`tool_choice`), which drops cached "
+        "messages from the provider's cache; not every model takes it",
+    )
+    always: Names = Field((), description="tools that none of these limits refuses, such as one that ends the turn")
+
+    @model_validator(mode="after")
+    def _forces_something(self) -> Self:
+        if self.force_first and self.first_tool is None:
+            raise PydanticCustomError("force_first", "`force_first` needs `first_tool`, the tool to call first")
+        return self
 
 
 class TokensSpec(FileModel):
@@ -205,6 +243,7 @@ class AgentFile(FileModel):
     )
     budget: BudgetSpec = Field(BudgetSpec.usual(), description="limits in tokens")
     limits: LimitsSpec = Field(LimitsSpec.usual(), description="how much work rendering a section may take")
+    run: RunSpec = Field(RunSpec.usual(), description="limits of a run: requests, failed calls, tools")
     tokens: TokensSpec = Field(TokensSpec.usual(), description="how tokens are counted")
     accept: dict[str, Annotated[str, Field(min_length=1)]] = Field(
         default_factory=dict, description="accepted warnings of `cuecard check`: code to reason"

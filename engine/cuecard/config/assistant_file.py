@@ -42,8 +42,20 @@ class AssistantFile(FileModel):
     model: str = Field("scripted", description="a pydantic-ai model name; `scripted` plays the scenarios")
     server: ServerSpec = Field(description="where the tools come from")
     scenarios: str = Field("", description="the folder of scenario files, relative to this file")
-    steps: int = Field(15, ge=1, le=200, description="the maximum number of model requests per turn")
-    retries: int = Field(2, ge=0, le=20, description="how often a failed tool may be retried in a turn")
+    steps: int | None = Field(
+        None,
+        ge=1,
+        le=200,
+        description="the maximum number of model requests per turn, over `run: steps:` of the agent file; 15 if "
+        "neither says any",
+    )
+    retries: int | None = Field(
+        None,
+        ge=0,
+        le=20,
+        description="how often a failed tool may be retried in a turn, over `run: retries:` of the agent file; 2 if "
+        "neither says any",
+    )
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:

@@ -103,6 +103,10 @@ class Figures(FileModel):
     checks_thinking: Truth | None = Field(
         None, description="whether thinking is only accepted while the text before it is the same (prefix checks)"
     )
+    forces_tools: Truth | None = Field(
+        None,
+        description="whether a request can force the model to call a tool (`tool_choice`); true by default",
+    )
 
     def values(self) -> dict[str, Any]:
         """The bare figures that this entry states."""

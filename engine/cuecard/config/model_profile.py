@@ -47,6 +47,7 @@ class ModelProfile:
     searches: bool = True
     adds_tools: bool = False
     checks_thinking: bool = False
+    forces_tools: bool = True
     endpoint: str = ""
     known: bool = True
 

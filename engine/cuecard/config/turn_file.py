@@ -9,9 +9,9 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.values import NameOrNames, Names, Texts, as_tuple
-from cuecard.model import DeliveryWish, Entity, FileText, Host, Json, Memory, ToolResult, Turn
+from cuecard.model import DeliveryWish, Entity, FileText, Host, Json, Memory, RunLimits, ToolResult, Turn
 from cuecard.model.messages import Summary, messages_from_json
-from cuecard.model.turn import Gates
+from cuecard.model.turn import Gates, RunLimit
 from cuecard.model.values import APPEND_REMOVED
 
 
@@ -138,6 +138,20 @@ class GatesEntry(FileModel):
         return Gates(self.enabled, self.harness, self.flags, self.secrets, self.allowed, self.blocked)
 
 
+class RunEntry(FileModel):
+    """Limits of a run, over those of the agent file's `run`."""
+
+    steps: int | None = Field(None, ge=1, description="the maximum number of requests to the model")
+    retries: int | None = Field(None, ge=0, description="how often a tool that failed may be called again")
+    failures: int | None = Field(
+        None, ge=1, description="after so many failed calls of the conversation, all are refused"
+    )
+    kept_tools: int | None = Field(None, ge=1, description="how many discovered tools a new system prompt keeps")
+    first_tool: str | None = Field(None, description="the tool that has to be called before any other")
+    force_first: bool | None = Field(None, description="whether the model is forced to call that tool (`tool_choice`)")
+    always: Names | None = Field(None, description="tools that none of these limits refuses")
+
+
 StoredSummary = Annotated[
     SummaryEntry,
     BeforeValidator(
@@ -191,6 +205,10 @@ class TurnFields(FileModel):
         "so",
     )
     conversation: str = Field("", description="the host's id of the conversation, for records")
+    run: RunEntry = Field(RunEntry.usual(), description="limits of the run that override those of the agent file")
+    not_enforced: Annotated[tuple[RunLimit, ...], BeforeValidator(as_tuple)] = Field(
+        (), description="limits of a run that the host cannot enforce"
+    )
 
     @property
     def spoken(self) -> dict[str, Json] | None:
@@ -260,4 +278,6 @@ def to_turn(file: TurnFields, inputs: Mapping[str, Json]) -> Turn:
         ephemeral=file.ephemeral,
         ahead=file.ahead,
         conversation=file.conversation,
+        run=RunLimits(**dict(file.run)),
+        not_enforced=file.not_enforced,
     )

@@ -259,6 +259,17 @@ WORDS: Final[Mapping[str, Word]] = MappingProxyType(
             "{tool} was called again after it had failed {count} times",
             "tool count",
         ),
+        "tools.spent": Word(
+            "`{tool}` was not called: {count} calls have failed in this conversation, so no more are made. Tell the "
+            "user what failed and suggest another way.",
+            "{tool} was called after {count} calls of any tools had failed (`run.failures`)",
+            "tool count",
+        ),
+        "tools.first": Word(
+            "`{tool}` was not called: call `{first}` first, then call it again.",
+            "{tool} was called before {first}, which comes first (`run.first_tool`)",
+            "tool first",
+        ),
         "tools.final_answer": Word(
             "End the turn with this text for the user.",
             "the description of the runnable assistant's tool `final_answer`; added to that of a tool file",

@@ -1,6 +1,15 @@
 """The nouns that travel: frozen, slotted, plain data. Nothing here reads, counts or renders."""
 
-from cuecard.model.call import Call, CallGiven, CallPrompt, CallRecord, CallTools, ConversationState, ResultRecord
+from cuecard.model.call import (
+    Call,
+    CallGiven,
+    CallPrompt,
+    CallRecord,
+    CallRun,
+    CallTools,
+    ConversationState,
+    ResultRecord,
+)
 from cuecard.model.prompt import (
     Appended,
     Configuration,
@@ -18,7 +27,7 @@ from cuecard.model.prompt import (
 )
 from cuecard.model.step import CacheOutcome, CacheRecord, CacheVerdict, Manifest, Step, TokenTotals
 from cuecard.model.tools import Hit, Refusals, SearchResult, ToolCard, ToolInstructions, Withheld
-from cuecard.model.turn import Turn
+from cuecard.model.turn import RunLimits, Turn
 from cuecard.model.values import (
     Authority,
     Clock,
@@ -47,6 +56,7 @@ __all__ = [
     "CallGiven",
     "CallPrompt",
     "CallRecord",
+    "CallRun",
     "CallTools",
     "Clock",
     "Configuration",
@@ -72,6 +82,7 @@ __all__ = [
     "ReloadPolicy",
     "RenderedResult",
     "ResultRecord",
+    "RunLimits",
     "SearchResult",
     "SectionRecord",
     "Segment",

@@ -21,7 +21,7 @@ from cuecard.model.prompt import (
 )
 from cuecard.model.storage import LATER, from_json, to_json
 from cuecard.model.tools import Withheld
-from cuecard.model.turn import Gates
+from cuecard.model.turn import Gates, RunLimits
 from cuecard.model.values import FileText, Json, Memory
 from cuecard.records import dataclass
 
@@ -155,6 +155,28 @@ class CallRecord:
     inputs: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class CallRun:
+    """The limits of a call's run, and where in the conversation it begins.
+
+    Attributes:
+        limits: the limits.
+        since: the call id of the last result before it; None if there is none, or it has no id.
+        results: how many results came before it.
+        failures: how many of those had failed.
+        left: discovered tools that have left the conversation, until a search finds them again.
+    """
+
+    limits: RunLimits = field(default_factory=RunLimits)
+    since: str | None = None
+    results: int = 0
+    failures: int = 0
+    left: tuple[str, ...] = ()
+
+
+_UNLIMITED = CallRun()
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Call:
     """One run of the agent for one user message, prepared.
@@ -170,6 +192,7 @@ class Call:
         given: what sources read of the turn, where inputs that come with a request may fill them again; otherwise None.
         over: whether the turn has ended: the texts of one turn are gone from it, and it has no further steps.
         conversation: the id of the conversation in records; empty if it has none.
+        run: the limits of its run.
     """
 
     configuration: Configuration
@@ -182,6 +205,12 @@ class Call:
     given: CallGiven | None = field(default=None, metadata=LATER)
     over: bool = field(default=False, metadata=LATER)
     conversation: str = field(default="", metadata=LATER)
+    run: CallRun = field(default_factory=CallRun, metadata=LATER)
+
+    @property
+    def counts(self) -> bool:
+        """Whether results of every tool count, because its run has limits."""
+        return self.run != _UNLIMITED
 
     def to_json(self) -> dict[str, Json]:
         """The call as plain JSON; `Call.from_json` gives an equal call back."""
@@ -209,6 +238,7 @@ class ResultRecord:
         pending: whether the tool is waiting for confirmation and has done nothing yet.
         batch: an id shared by the results of calls that the model made in one message; None if unknown.
         unread: the shape of a search result that could not be read; empty if everything was read.
+        beside: whether it came together with the result before it, where no `batch` says so.
     """
 
     tool: str
@@ -218,6 +248,7 @@ class ResultRecord:
     unread: str = ""
     pending: bool = False
     batch: str | None = field(default=None, compare=False)
+    beside: bool = field(default=False, compare=False, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)

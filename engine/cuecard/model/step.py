@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import field, fields
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -155,6 +155,8 @@ class _Prompt:
     looks_ahead: bool = field(default=False, kw_only=True)
     ended: tuple[EndedText, ...] = field(default=(), kw_only=True, metadata=LATER)
     offers_search: bool = field(default=True, kw_only=True, metadata=LATER)
+    stopped: str = field(default="", kw_only=True, metadata=LATER)
+    forced_tool: str = field(default="", kw_only=True, metadata=LATER)
 
 
 @dataclass(frozen=True)
@@ -197,6 +199,8 @@ class Step(_Prompt):
             with the step. A step that was read from JSON has none.
         offers_search: whether the request has the search tool: it was decided at the conversation's last baseline, and
             stays, because definitions of tools stand in front of everything.
+        stopped: why a limit of the run allows no further request, such as `run.steps: 15`; empty if one may be sent.
+        forced_tool: the tool that the request must force the model to call (`tool_choice`); empty for none.
         record: creates the manifest.
     """
 
@@ -208,13 +212,20 @@ class Step(_Prompt):
         """What was sent, why, and what was left out; created on first access."""
         return self.record()
 
-    def refusal(self, tool: str) -> str | None:
+    def refusal(self, tool: str, beside: Collection[str] = ()) -> str | None:
         """The answer to give instead of calling this tool: None if it is active, or not in the agent's catalogue.
+
+        A tool that a limit of the run refuses has an answer, too.
 
         A tool becomes active together with its instructions. A host that sends the definitions of all its tools should
         check this before it runs one, and return the text as an error: it tells the model what to do instead.
+
+        Args:
+            tool: the name of the tool.
+            beside: the tools that the model calls in the same answer, as far as they are known.
         """
-        return None if tool in self.active_tools else self.refusals.text(tool)
+        told = None if tool in self.active_tools else self.refusals.text(tool)
+        return told or self.refusals.over_limit(tool, beside)
 
     def to_json(self) -> dict[str, Json]:
         """The step and its manifest as plain JSON; `Step.from_json` gives an equal step back."""

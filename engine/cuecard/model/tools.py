@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
 from typing import TypeAlias
 
 from cuecard.model.boundary import FilledText, JsonObject
 from cuecard.model.prompt import Diagnostic
+from cuecard.model.storage import LATER
 from cuecard.model.values import Json
 from cuecard.records import dataclass
 
@@ -113,19 +114,43 @@ class Withheld:
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """The answers to calls of inactive tools.
+    """The answers to calls of inactive tools, and of tools that a limit of the run refuses.
 
     Attributes:
         tools: every tool of the agent's catalogue; the engine does not judge the host's other tools.
         inactive: the answer for a tool that a search may find; `{tool}` stands for its name.
         search: the name of the search tool, which `{search}` stands for.
         withheld: the answer by tool, for tools that were found but do not fit.
+        limited: the answer by tool, for tools that have failed too often.
+        others: the answer for every other tool, if a limit refuses all; empty if none does.
+        first: the tool that has to be called before others; calls beside it, in the same answer of the model, are not
+            too early. Empty if there is none, or it has been called.
+        always: tools that no limit refuses.
     """
 
     tools: tuple[str, ...] = ()
     inactive: str = ""
     search: str = ""
     withheld: Mapping[str, str] = field(default_factory=dict)
+    limited: Mapping[str, str] = field(default_factory=dict, metadata=LATER)
+    others: str = field(default="", metadata=LATER)
+    first: str = field(default="", metadata=LATER)
+    always: tuple[str, ...] = field(default=(), metadata=LATER)
+
+    def over_limit(self, tool: str, beside: Collection[str] = ()) -> str | None:
+        """The answer for a tool that a limit of the run refuses; None if none does.
+
+        Args:
+            tool: the tool.
+            beside: the tools that the model calls in the same answer.
+        """
+        if tool in self.always:
+            return None
+        if tool in self.limited:
+            return self.limited[tool]
+        if not self.others or self.first in {tool, *beside} or tool not in {*self.tools, self.search}:
+            return None
+        return self.others.replace("{tool}", tool)
 
     def text(self, tool: str) -> str | None:
         """The answer for a tool that is not active; None for one that the catalogue does not know."""

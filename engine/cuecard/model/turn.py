@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AwareDatetime
 
-from cuecard.model.boundary import JsonObject
+from cuecard.model.boundary import Count, JsonObject
 from cuecard.model.messages import Message, Summary, agreed
 from cuecard.model.prompt import Diagnostic
 from cuecard.model.values import Authority, DeliveryWish, FileText, Host, Memory, ReloadPolicy
@@ -34,6 +34,33 @@ class Gates:
     secrets: tuple[str, ...] | None = None
     allowed: tuple[str, ...] | None = None
     blocked: tuple[str, ...] = ()
+
+
+RunLimit: TypeAlias = Literal["steps", "retries", "failures", "kept_tools", "first_tool"]
+"""A limit of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """The limits of a run; None where there is none. In a turn they override those of the agent file's `run`.
+
+    Attributes:
+        steps: the maximum number of requests to the model for one user message; at least 1.
+        retries: how often a tool that failed may be called again for one user message.
+        failures: after so many failed results of a conversation, its tools are refused.
+        kept_tools: how many discovered tools a new baseline keeps, those that were used last.
+        first_tool: the tool that has to be called before any other, for each user message.
+        force_first: whether requests force the model to call that tool first (`tool_choice`).
+        always: tools that none of these limits refuses, such as one that ends the turn.
+    """
+
+    steps: Count | None = None
+    retries: Count | None = None
+    failures: Count | None = None
+    kept_tools: Count | None = None
+    first_tool: str | None = None
+    force_first: bool | None = None
+    always: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +101,8 @@ class Turn:
             file has `tools.ahead`, the call searches itself.
         conversation: the host's id of the conversation, for records; later calls that continue it need not repeat it.
             It enters no prompt.
+        run: limits of the run that override those of the agent file.
+        not_enforced: limits that the host cannot enforce; the manifest says so where the agent has them.
     """
 
     inputs: JsonObject = field(default_factory=dict)
@@ -103,3 +132,5 @@ class Turn:
     diagnostics: tuple[Diagnostic, ...] = ()
     ahead: tuple[str, ...] | None = None
     conversation: str = ""
+    run: RunLimits = field(default_factory=RunLimits)
+    not_enforced: tuple[RunLimit, ...] = ()

@@ -14,7 +14,7 @@ from cuecard.pipeline.inputs import Values
 from cuecard.pipeline.messages import TurnMessages, plain_messages, section_messages, stack
 from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.sections import CallSections, given_of
-from cuecard.pipeline.tools import ToolPlan
+from cuecard.pipeline.tools import ToolPlan, run_of
 from cuecard.records import dataclass
 from cuecard.sources.gates import access_of
 from cuecard.template import clean
@@ -92,6 +92,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
         ),
         given=given_of(request),
         conversation=turn.conversation or (request.previous.conversation if request.previous else ""),
+        run=run_of(request),
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from cuecard.errors import visible
 from cuecard.model import Call, Cut, Diagnostic, Discovery, Json, ResultRecord, ToolResult
 from cuecard.model.values import BLOCKS, STRUCTURED
+from cuecard.pipeline.run import Tally
 from cuecard.pipeline.search_results import NOTHING_FOUND, found_names
 from cuecard.records import dataclass
 
@@ -72,6 +73,7 @@ class Discoveries:
         named: tools in the catalogue that searches named, ending with the best hit of the latest search.
         answers: the first results of discovered tools, in order.
         early: results of tools in the catalogue that were not discovered by then.
+        tally: what counts against the limits of the run.
     """
 
     tools: tuple[Discovery, ...] = ()
@@ -81,14 +83,21 @@ class Discoveries:
     named: tuple[str, ...] = ()
     answers: tuple[FirstResult, ...] = ()
     early: tuple[Discovery, ...] = ()
+    tally: Tally = field(default_factory=Tally)
 
     @classmethod
     def before(cls, call: Call) -> Discoveries:
         """The discoveries at the beginning of a call."""
         tools = call.tools
-        return cls(tools.discovered, called=tools.called, named=tools.named, early=tools.early)
+        tally = Tally.before(call.run)
+        return cls(tools.discovered, called=tools.called, named=tools.named, early=tools.early, tally=tally)
 
-    def more(self, results: Iterable[ResultRecord], known: Collection[str], *, cues: bool) -> Discoveries:
+    def without(self, left: Collection[str]) -> Discoveries:
+        """The discoveries without tools that have left the conversation."""
+        kept = tuple(found for found in self.tools if found.tool not in left)
+        return replace(self, tools=kept, named=tuple(name for name in self.named if name not in left))
+
+    def more(self, results: Sequence[ResultRecord], known: Collection[str], *, cues: bool) -> Discoveries:
         """The discoveries including those in later results.
 
         Earlier ones stay in front and are never reordered, so a conversation can be read in portions of any size.
@@ -98,6 +107,13 @@ class Discoveries:
             known: the names in the catalogue; others are dropped and recorded.
             cues: whether first results of tools trigger cues, so that `answers` and `early` are needed.
         """
+        left, earlier = self.tally.run.left, self.tally.earlier(results)
+        tally = self.tally.more(results)
+        if left and earlier:
+            results = [_without(left, result) for result in results[:earlier]] + [*results[earlier:]]
+        return replace(self._more(results, known, cues=cues), tally=tally)
+
+    def _more(self, results: Sequence[ResultRecord], known: Collection[str], *, cues: bool) -> Discoveries:
         good = [result for result in results if not result.is_error]
         read = [result for result in good if result.found or result.unread]
         called = _latest(self.called, [r.tool for r in good if not r.found and r.tool in known])
@@ -130,6 +146,12 @@ class Discoveries:
                     unknown[name] = Cut(name, "unknown tool: named by a search result, but not in the catalogue")
         rest = (called, named, answers.first, answers.too_soon)
         return Discoveries(tuple(tools.values()), tuple(unknown.values()), tuple(told), *rest)
+
+
+def _without(left: Collection[str], result: ResultRecord) -> ResultRecord:
+    """A result as if it had not named these tools."""
+    found = tuple(name for name in result.found if name not in left)
+    return result if len(found) == len(result.found) else replace(result, found=found)
 
 
 def _latest(before: tuple[str, ...], now: Sequence[str]) -> tuple[str, ...]:

@@ -426,6 +426,20 @@ def recent_first(tools: Iterable[str], called: Sequence[str], named: Sequence[st
     return tuple(name for _, name in reversed(ranked))
 
 
+def without_room(request: CallRequest, tools: Iterable[str], limit: int) -> tuple[str, ...]:
+    """Which discovered tools a new system prompt does not keep where it may keep so many: those used least recently.
+
+    Args:
+        request: what the call is prepared from.
+        tools: the discovered tools, in order of discovery; core tools take no room.
+        limit: how many it keeps.
+    """
+    core, found = frozenset(request.agent.core), request.found
+    open_ = [name for name in dict.fromkeys(tools) if name not in core]
+    lost = frozenset(recent_first(open_, found.called, found.named)[limit:])
+    return tuple(name for name in open_ if name in lost)
+
+
 def excess(agent: Agent, tokens: int) -> int:
     """How many tokens a prompt has beyond its whole budget; 0 if it is within."""
     total = agent.spec.budget.total

@@ -64,7 +64,9 @@ from cuecard.pipeline.tools import (
     known_tools,
     plan_tools,
     seen_tools,
+    with_kept_tools,
     with_search,
+    within_limits,
 )
 from cuecard.pipeline.window import with_window
 from cuecard.records import dataclass
@@ -100,7 +102,7 @@ class Hooks:
 
     def more(self, found: Discoveries, results: Iterable[ResultRecord]) -> Discoveries:
         """The discoveries so far, with those of later results."""
-        return found.more(results, self.agent.catalogue.keys(), cues=bool(self.agent.pending))
+        return found.more([*results], self.agent.catalogue.keys(), cues=bool(self.agent.pending))
 
     def heard(self, call: Call | None, known: int, results: Sequence[ToolResult]) -> None:
         """Told of results before each prompt that follows them; who records overrides it.
@@ -131,6 +133,7 @@ class Hooks:
             turn = replace(turn, diagnostics=(*turn.diagnostics, *told))
         now = time_of(turn, self.clock)
         request = CallRequest(self.agent, turn, found, previous, kept, now, self.count, since)
+        request = within_limits(request, model)
         chosen = select_history(request)
         request = with_window(request, chosen)
         values = clean_inputs(request, chosen.summary)
@@ -315,9 +318,12 @@ def _begun(request: CallRequest, given: _Basis) -> _CallDraft:
     previous, delivery = request.previous, given.delivery
     reason = baseline_reason(request, delivery)
     anew = previous is None or bool(reason) or not delivery.places_blocks
-    existing, earlier = existing_tools(request), earlier_tools(request)
+    earlier = earlier_tools(request)
     if anew and previous:  # tools from messages follow no result that could announce them again
         earlier = (*earlier, *previous.tools.brought)
+    if anew and not delivery.shows_all:
+        request, earlier = with_kept_tools(request, earlier)
+    existing = existing_tools(request)
     known = known_tools(request, earlier, existing.tools.available, anew=anew)
     before = previous.tools.offers_search if previous and not reason else None
     existing = with_search(request, existing, known, before=before, anew=anew, every=delivery.shows_all)

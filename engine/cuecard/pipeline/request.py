@@ -8,9 +8,10 @@ from datetime import datetime
 
 from cuecard.agent import Agent
 from cuecard.errors import InputError, Problem
-from cuecard.model import Appended, Call, FileText, Segment, Tokenizer, Turn
+from cuecard.model import Appended, Call, FileText, RunLimits, Segment, Tokenizer, Turn
 from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fingerprints import sha256
+from cuecard.pipeline.run import NO_LIMITS
 from cuecard.records import dataclass
 
 
@@ -29,6 +30,8 @@ class CallRequest:
         since: the call id of the last result before this message; None if unknown.
         lost: why `kept` is set although the host did not report a compaction.
         apart: whether texts that do not stay go into blocks of their own.
+        limits: the limits of the run.
+        leaves: discovered tools that leave the conversation with it.
     """
 
     agent: Agent
@@ -41,6 +44,8 @@ class CallRequest:
     since: str | None = None
     lost: str = ""
     apart: bool = False
+    limits: RunLimits = NO_LIMITS
+    leaves: tuple[str, ...] = ()
 
     def with_files(self, files: Mapping[str, FileText]) -> CallRequest:
         """The same request with cleaned files, if the turn has any."""

@@ -6,9 +6,9 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from functools import partial
+from functools import lru_cache, partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 from cuecard.agent import Section
 from cuecard.model import (
@@ -34,6 +34,7 @@ from cuecard.pipeline.messages import spoken_sections, with_system
 from cuecard.pipeline.passing import ended_texts, section_of
 from cuecard.pipeline.placement import AHEAD, CUES, WITHHELD, Placement, slots
 from cuecard.pipeline.request import StepRequest
+from cuecard.pipeline.run import Verdict, verdict_of
 from cuecard.pipeline.segments import PROBE, render_sections
 from cuecard.records import dataclass
 
@@ -69,7 +70,8 @@ class StepParts:
 def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
     """The manifest of a step. With a salt, every fingerprint in it is salted; those in `parts` already are."""
     call, salt, placed = request.call, request.salt, parts.placed
-    spoken, record = tuple(_spoken(request)), call.record
+    known = _sections(request)
+    spoken, record = tuple(_spoken(request, known)), call.record
     system, appended = (sum(each.tokens for each in place) for place in (placed.segments, placed.blocks))
     messages = sum(each.tokens for each in spoken)
     active = (*call.tools.initial, *(d.tool for d in placed.shown))
@@ -80,7 +82,7 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
         delivery=call.delivery,
         active_tools=active,
         discovered=placed.shown,
-        sections=(*_in_system(request, placed), *spoken, *_appended(placed), *_passing(request, placed)),
+        sections=(*_in_system(request, placed, known), *spoken, *_appended(placed), *_passing(request, placed, known)),
         protocols=tuple(_protocols(request, placed, {each.what for each in short})),
         total_tokens=system + messages + appended,
         tokens=TokenTotals(system, messages, appended, record.tokens),
@@ -108,16 +110,37 @@ def _configuration(made: Configuration, salt: str) -> Configuration:
 
 def _fingerprint(manifest: Manifest) -> str:
     """The fingerprint of every field in order of declaration, except those added later; mappings by sorted keys."""
-    names = [field.name for field in fields(Manifest) if field.name not in {"sha256", "cache", "definitions"}]
-    values = [getattr(manifest, name) for name in (*names, *(["definitions"] if manifest.definitions else []))]
-    flat = [sorted(value.items()) if isinstance(value, Mapping) else value for value in values]
-    return hashlib.sha256(json.dumps(flat, default=_flat).encode()).hexdigest()
+    values = [*_COVERED(manifest), *([manifest.definitions] if manifest.definitions else [])]
+    return hashlib.sha256(f"[{', '.join(map(_as_text, values))}]".encode()).hexdigest()
+
+
+_COVERED = attrgetter(*(each.name for each in fields(Manifest) if each.name not in {"sha256", "cache", "definitions"}))
+
+
+def _as_text(value: Any) -> str:
+    """A field of a manifest as JSON."""
+    if type(value) in _FIELDS:
+        return _record_text(value)
+    if isinstance(value, tuple) and value and type(value[0]) in _FIELDS:
+        return f"[{', '.join(map(_record_text, value))}]"
+    if isinstance(value, Mapping):
+        return _ENCODER.encode(sorted(value.items())) if value else "[]"
+    return _ENCODER.encode(value) if value != () else "[]"
+
+
+@lru_cache(maxsize=4096)
+def _record_text(record: Any) -> str:
+    """A record as JSON; most of those of a step are those of the step before."""
+    return _ENCODER.encode(record)
 
 
 def _flat(value: Any) -> Any:
     """The values of a record; fields that its format did not have at first count where they say something."""
     usual, later = _FIELDS[type(value)]
     return (*usual(value), *(told for name in later if (told := getattr(value, name))))
+
+
+_ENCODER = json.JSONEncoder(default=_flat)
 
 
 def _cut_short(request: StepRequest) -> Iterator[Cut]:
@@ -136,7 +159,11 @@ def _silent(request: StepRequest, active: tuple[str, ...]) -> Iterator[Cut]:
             yield Cut(name, "no instructions: active without a protocol")
 
 
-def _sections(request: StepRequest) -> dict[str, Section]:
+_Known: TypeAlias = Mapping[str, Section]
+"""The sections by id."""
+
+
+def _sections(request: StepRequest) -> _Known:
     """The sections by id; the baseline may have another profile than the call."""
     configuration = request.call.configuration
     edition = request.agent.edition(configuration.profile, configuration.variant)
@@ -149,19 +176,17 @@ def _homeless(placed: Placement) -> Iterator[Diagnostic]:
         yield Diagnostic("missing_call_id", told)
 
 
-def _in_system(request: StepRequest, placed: Placement) -> Iterator[SectionRecord]:
-    known = _sections(request)
+def _in_system(request: StepRequest, placed: Placement, known: _Known) -> Iterator[SectionRecord]:
     for s in placed.segments:
         section = known.get(s.id)
         source, reads = (section.written_at(request.call.values), section.values) if section else ("", ())
         yield SectionRecord(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256, reads)
 
 
-def _spoken(request: StepRequest) -> Iterator[SectionRecord]:
+def _spoken(request: StepRequest, known: _Known) -> Iterator[SectionRecord]:
     """Sections that are separate messages; the host's messages are not part of a manifest."""
     if not request.call.prompt.messages:
         return
-    known = _sections(request)
     for message in spoken_sections(request.call, {*known, *request.call.prompt.shown}):
         section, text = known.get(message.id), str(message.content)
         tier: Tier = section.tier if section else "static"
@@ -194,9 +219,9 @@ def _appended(placed: Placement) -> Iterator[SectionRecord]:
         yield SectionRecord(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
 
 
-def _passing(request: StepRequest, placed: Placement) -> Iterator[SectionRecord]:
+def _passing(request: StepRequest, placed: Placement, known: _Known) -> Iterator[SectionRecord]:
     """The texts of this turn or this request alone; a section that has changed within the turn has several."""
-    known, call, named = _sections(request), request.call, set[str]()
+    call, named = request.call, set[str]()
     for block in placed.passing:
         name, lives = section_of(block), "turn" if block.lifetime == "turn" else "request"
         section = known.get(name)
@@ -247,17 +272,18 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placement)
     call, placed = request.call, placed.salted(request.salt)
     discovered = placed.shown
     parts = StepParts(placed, dropped)
-    system = placed.system
+    system, active = placed.system, (*call.tools.initial, *(discovery.tool for discovery in discovered))
+    verdict = verdict_of(call.run.limits, request.found.tally, active, request.agent.spec.words)
     return Step(
         system=system,
         segments=placed.segments,
         appended=placed.blocks,
-        active_tools=(*call.tools.initial, *(discovery.tool for discovery in discovered)),
+        active_tools=active,
         initial_tools=call.tools.initial,
         discovered=discovered,
         messages=with_system(call, placed.segments, system),
         reminder=request.agent.spec.words.notices.reminder,
-        refusals=_refusals(request, placed),
+        refusals=_refusals(request, placed, verdict),
         found=request.found.tools,
         base_tools=call.tools.base,
         turns=call.prompt.turns,
@@ -266,12 +292,14 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placement)
         looks_ahead=call.tools.looks_ahead,
         offers_search=call.tools.offers_search,
         ended=(*call.prompt.ended, *ended_texts((b for b in placed.passing if b.lifetime == "step"), call.turn)),
+        stopped=verdict.stopped,
+        forced_tool=verdict.forced,
         call=call,
         record=partial(make_manifest, request, parts),
     )
 
 
-def _refusals(request: StepRequest, placed: Placement) -> Refusals:
+def _refusals(request: StepRequest, placed: Placement, verdict: Verdict) -> Refusals:
     agent, there = request.agent, request.call.tools.available
     words = agent.spec.words.tools
     texts = {False: words.withheld, True: words.withheld_definition}
@@ -280,4 +308,5 @@ def _refusals(request: StepRequest, placed: Placement) -> Refusals:
     said |= {name: words.denied.replace("{tool}", name) for name in request.call.tools.denied}
     if not request.call.tools.offers_search:
         said[agent.search_tool] = agent.spec.words.search.nothing_left
-    return Refusals(agent.catalogue.names, words.inactive, agent.search_tool, said)
+    limited = (verdict.limited, verdict.others, verdict.first, verdict.always)
+    return Refusals(agent.catalogue.names, words.inactive, agent.search_tool, said, *limited)

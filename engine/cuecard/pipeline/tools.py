@@ -6,11 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from cuecard.agent import Agent
-from cuecard.model import Call, CallTools, Cut, Discovery, ToolCard, Turn, Withheld
+from cuecard.config.model_profile import ModelProfile
+from cuecard.errors import InputError
+from cuecard.model import Call, CallRun, CallTools, Cut, Diagnostic, Discovery, ToolCard, Turn, Withheld
 from cuecard.model.turn import Gates
 from cuecard.pipeline.discovery import Discoveries
-from cuecard.pipeline.fit import NOT_SHOWN
+from cuecard.pipeline.fit import NOT_SHOWN, without_room
 from cuecard.pipeline.request import CallRequest, StepRequest
+from cuecard.pipeline.run import NO_LIMITS, limits_of, not_forced
 from cuecard.records import dataclass
 from cuecard.sources.gates import excluded_tools, gates_of, visible
 
@@ -27,6 +30,56 @@ class ToolPlan:
     matching: tuple[str, ...] = ()
 
 
+_LEFT = "no longer discovered, until a search finds it again"
+
+
+def within_limits(request: CallRequest, model: ModelProfile) -> CallRequest:
+    """The request with the limits of its run.
+
+    Raises:
+        InputError: when it must force a tool that its model cannot be forced to call.
+    """
+    turn, previous = request.turn, request.previous
+    limits = limits_of(request.agent.spec.run, turn.run)
+    if limits.force_first and not model.forces_tools:
+        raise InputError(not_forced(model.name, limits.first_tool or "", "turn.model"))
+    open_ = [name for name in dict.fromkeys(turn.not_enforced) if getattr(limits, name) is not None]
+    if open_ and (previous is None or previous.run.limits != limits):
+        told = "; ".join(f"run.{name}: {getattr(limits, name)}" for name in open_)
+        said = Diagnostic("not-enforced", f"the host cannot enforce {told}")
+        turn = replace(turn, diagnostics=(*turn.diagnostics, said))
+    return replace(request, turn=turn, limits=limits)
+
+
+def with_kept_tools(request: CallRequest, earlier: tuple[str, ...]) -> tuple[CallRequest, tuple[str, ...]]:
+    """The request for a new system prompt, and the earlier tools, without those for which a limit leaves no room.
+
+    Args:
+        request: what the call is prepared from.
+        earlier: discovered tools whose protocols belong in the system prompt, in order of first discovery.
+    """
+    turn, limit = request.turn, request.limits.kept_tools
+    found = (*earlier, *turn.discovered, *(each.tool for each in request.found.tools))
+    lost = () if limit is None else without_room(request, found, limit)
+    if not lost:
+        return request, earlier
+    turn = replace(turn, discovered=tuple(name for name in turn.discovered if name not in lost))
+    request = replace(request, turn=turn, found=request.found.without(lost), leaves=lost)
+    return request, tuple(name for name in earlier if name not in lost)
+
+
+def run_of(request: CallRequest) -> CallRun:
+    """The limits of the call's run, and where it begins; empty where nothing depends on that."""
+    found, before = request.found, request.previous
+    there = {each.tool for each in found.tools}
+    left = [name for name in (before.run.left if before else ()) if name not in there]
+    left += [name for name in request.leaves if name not in left]
+    if request.limits == NO_LIMITS and not left:
+        return CallRun()
+    tally = found.tally
+    return CallRun(request.limits, request.since, tally.results, tally.failures, tuple(left))
+
+
 def existing_tools(request: CallRequest) -> ToolPlan:
     """The tools that exist for a call, of which only the core tools are active that the agent file names."""
     agent, turn = request.agent, request.turn
@@ -35,6 +88,7 @@ def existing_tools(request: CallRequest) -> ToolPlan:
     wanted = [card for name, card in catalogue.items() if chosen is None or name in chosen]
     cards, closed = _behind_gates(agent, turn, wanted)
     tools = tuple([card.name for card in cards])
+    limits = request.limits
     there = frozenset(tools)
     denied = tuple(card.name for card in wanted if card.name not in there) if closed else ()
     cuts = [*_strange(agent, turn), *closed]
@@ -44,6 +98,9 @@ def existing_tools(request: CallRequest) -> ToolPlan:
     initial, matching = (tuple([name for name in each if name in there]) for each in (dict.fromkeys(named), agent.core))
     _, dropped = _to_show(request.found, tools, initial)
     found = request.found
+    cuts += [Cut(name, f"{_LEFT}: run.kept_tools: {limits.kept_tools}") for name in request.leaves]
+    if limits.first_tool and limits.first_tool not in there:
+        cuts.append(Cut("run.first_tool", f"no call has to wait for `{limits.first_tool}`, which does not exist here"))
     planned = CallTools(
         tools,
         initial,

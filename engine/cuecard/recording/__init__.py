@@ -21,7 +21,6 @@ from cuecard.errors import Problem
 from cuecard.model import Call, Json, Step, ToolResult, Turn
 from cuecard.model.boundary import FilledText, Seconds, checked
 from cuecard.model.messages import Summary
-from cuecard.model.storage import to_json_lazily
 from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fit import Room
 from cuecard.pipeline.hooks import Changed, Hooks
@@ -170,7 +169,7 @@ class Recorder:
             again, talk.last = identity == talk.last, identity
         if again:  # the host asked once more for the same request
             return
-        told: dict[str, Json] = {"turn": call.turn, "manifest": to_json_lazily(manifest), "calls": []}
+        told: dict[str, Json] = {"turn": call.turn, "manifest": manifest, "calls": []}
         texts = {"texts": texts_json(step)} if self._texts else {}
         self._write({**head(identity, agent, conversation, datetime.now(UTC)), **told, **texts})
 

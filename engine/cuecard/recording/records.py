@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import Json, Manifest, Step, ToolResult
 from cuecard.model.messages import Summary
-from cuecard.model.storage import as_plain, shallow
+from cuecard.model.storage import as_plain, shallow, to_json_lazily
 from cuecard.pipeline.search_results import found_names
 
 FORMAT = 1
@@ -111,8 +112,35 @@ def summary_json(summary: str | Summary) -> dict[str, Json]:
 
 def written(record: Mapping[str, Json]) -> bytes:
     """A record as a line."""
-    text = json.dumps(record, default=shallow, ensure_ascii=False, separators=(",", ":"))
+    text = "{" + ",".join([f'"{key}":{_value_text(value)}' for key, value in record.items()]) + "}"
     return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _value_text(value: Any) -> str:
+    """A value of a record as JSON; a manifest as `to_json` has it."""
+    if not isinstance(value, Manifest):
+        return _text(value)
+    pieces, others = list[str](), dict[str, Any]()
+    for key, held in to_json_lazily(value).items():
+        if not (isinstance(held, tuple) and held and is_dataclass(held[0])):
+            others[key] = held  # together, since each call of the encoder costs
+            continue
+        pieces += [*([_text(others)[1:-1]] if others else []), f'"{key}":[{",".join(map(_part_text, held))}]']
+        others = {}
+    return f"{{{','.join([*pieces, _text(others)[1:-1]] if others else pieces)}}}"
+
+
+@lru_cache(maxsize=4096)
+def _part_text(part: Any) -> str:
+    """A part of a manifest as JSON; most of those of a step are those of the step before."""
+    return _text(part)
+
+
+def _text(value: Any) -> str:
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(default=shallow, ensure_ascii=False, separators=(",", ":"))
 
 
 def read_records(texts: Iterable[tuple[str, str]], agent: str = "") -> tuple[list[RequestRecord], list[Problem]]:
@@ -131,6 +159,8 @@ def read_records(texts: Iterable[tuple[str, str]], agent: str = "") -> tuple[lis
                 reading.take(json.loads(line), where, name)
             except CuecardError as error:
                 reading.problems += [_skipped(problem.message, where) for problem in error.problems[:1]]
+            except LaterFormatError as error:
+                reading.problems.append(_skipped(str(error), where, "update cuecard"))
             except (ValueError, RecursionError) as error:
                 cut = line.startswith("{") and not line.rstrip().endswith("}")
                 reading.problems.append(_skipped(_CUT if cut else str(error), where))
@@ -139,6 +169,10 @@ def read_records(texts: Iterable[tuple[str, str]], agent: str = "") -> tuple[lis
 
 class WrongShapeError(ValueError):
     """A record that has another shape."""
+
+
+class LaterFormatError(WrongShapeError):
+    """A record of a format that this version does not read."""
 
 
 class _Reading:
@@ -198,8 +232,8 @@ def _objects(name: str, text: str) -> Iterator[tuple[str, str]]:
     yield from ((f"{name}:{number}", line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
 
 
-def _skipped(message: str, where: str) -> Problem:
-    return Problem("bad-record", f"left out: {message}", _HINT, where, severity="warning")
+def _skipped(message: str, where: str, hint: str = _HINT) -> Problem:
+    return Problem("bad-record", f"left out: {message}", hint, where, severity="warning")
 
 
 def _check_format(data: Mapping[str, Json]) -> None:
@@ -209,7 +243,7 @@ def _check_format(data: Mapping[str, Json]) -> None:
         raise WrongShapeError(f"`format` should be {FORMAT}")
     if number > FORMAT:
         told = f"the record has format {number}; this version of cuecard reads up to {FORMAT}"
-        raise WrongShapeError(told)
+        raise LaterFormatError(told)
 
 
 def _request(

@@ -72,13 +72,17 @@ class DiscoveryShape(Shape):
     after_call_id: str | None
 
 
-class RefusalsShape(Shape):
-    """The answers to calls of inactive tools."""
+class RefusalsShape(SparseShape):
+    """The answers to calls of inactive tools, and of tools that a limit of the run refuses."""
 
     tools: list[str] = Field(description="every tool in the agent's catalogue; other tools are not listed")
     inactive: str = Field(description="`{tool}` stands for the tool, `{search}` for the search tool")
     search: str
     withheld: dict[str, str] = Field(description="by tool, for tools that were found but do not fit")
+    limited: dict[str, str] = Field({}, description="by tool, for tools that have failed too often")
+    others: str = Field("", description="the answer for every other tool of `tools`, if a limit refuses all")
+    first: str = Field("", description="the tool that has to be called before others; those called beside it may be")
+    always: list[str] = Field([], description="tools that no limit refuses")
 
 
 class StepShape(SparseShape):
@@ -96,6 +100,8 @@ class StepShape(SparseShape):
     reminder: str = Field(description="the wrapper of a block in the user's turn; `{text}` is the block")
     refusals: RefusalsShape
     offers_search: bool = Field(description="whether the request has the search tool; it stays so until a new baseline")
+    stopped: str = Field("", description="why a limit of the run allows no further request; otherwise left out")
+    forced_tool: str = Field("", description="the tool that the request must force the model to call (`tool_choice`)")
     ended: list[EndedShape] = Field(
         [], description="texts that earlier requests held and this one must not: a stored history may contain them"
     )

@@ -199,13 +199,24 @@ def step_json(step: Step, engine: Engine) -> dict[str, Json]:
         "turns": list(step.turns),
         "messages": [message.to_json() for message in step.messages],
         "reminder": step.reminder,
-        "refusals": as_plain(step.refusals),
+        "refusals": _refusals(step),
         "offers_search": step.offers_search,
+        **({"stopped": step.stopped} if step.stopped else {}),
+        **({"forced_tool": step.forced_tool} if step.forced_tool else {}),
     }
     if not step.ended:
         return told
     thinking = {"checks_thinking": True} if step.call and _checks_thinking(step.call, engine) else {}
     return {**told, "ended": [asdict(each) for each in step.ended], **thinking}
+
+
+def _refusals(step: Step) -> Json:
+    """A `RefusalsShape`."""
+    told = as_plain(step.refusals)
+    return {key: held for key, held in told.items() if held or key not in _OF_LIMITS}
+
+
+_OF_LIMITS = {"limited", "others", "first", "always"}
 
 
 def _block(block: Appended) -> dict[str, Json]:

@@ -34,7 +34,7 @@ from cuecard.server.options import ServiceOptions
 from cuecard.server.process import listen
 from cuecard.server.service import Envelopes
 from cuecard.template.backends.pybars_backend import pybars3
-from cuecard.types import messages_from_json
+from cuecard.types import RunLimits, messages_from_json
 from cuecard.workbench.check.command import check
 from cuecard.workbench.diff.revision import read_revision
 from unit.checks.examples import Example, examples
@@ -67,6 +67,7 @@ NAMES = {
             pybars3,
             read_models,
             refuse_kept_history,
+            RunLimits,
             read_table,
             request,
             wait_for,

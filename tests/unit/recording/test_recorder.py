@@ -269,6 +269,7 @@ def test_a_record_of_a_later_format_and_one_of_another_agent_are_named_and_left_
 
     requests, problems = read_records(texts, "cms")
     assert (len(requests), ["format 2" in each.message for each in problems]) == (3, [True])
+    assert [each.hint for each in problems] == ["update cuecard"]
     requests, problems = read_records(texts, "mushroom")
     assert requests == []
     assert "of the agent `cms`, not of `mushroom`" in problems[-1].message

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cuecard import Engine, Step, ToolResult, Turn
 from cuecard.adapters import anthropic
 from cuecard.config.transcript_file import TranscriptFile, read_transcript
-from cuecard.workbench.bill import first_break
+from cuecard.workbench.bill import Prices, bill, first_break
 from cuecard.workbench.replay.play import Channel, SentRequest, play, with_inputs, without_searches
 from shipped import read_models
 from unit.replay.small import conversation, engine, pages, search
@@ -262,3 +262,17 @@ def test_sections_that_are_messages_appear_between_system_prompt_and_conversatio
     first = play(helper, conversation({"user": "Hi", "requests": [{"text": "Hello"}]}), "append")[0]
 
     assert labels(first) == ["system/identity", "messages/example", "messages/answer", "messages/user"]
+
+
+def test_forcing_the_first_tool_drops_the_messages_from_the_cache_of_a_model_that_counts_it_in(tmp_path: Path) -> None:
+    text = (ROOT / "examples" / "cms" / "recordings" / "blog-post.json").read_text(encoding="utf-8")
+    talk, agent = read_transcript(text, "blog-post.json"), tmp_path / "agent.yaml"
+
+    def cost(force: str, model: str) -> float:
+        agent.write_text(f"agent: cms\nextends: {ROOT}/prompts/cms/agent.yaml\nrun: {{force_first: {force}}}\n")
+        profile = read_models().find(model)
+        sent = play(Engine.open(agent), talk, "append", Channel.of(profile))
+        return bill([each.request for each in sent], Prices.of(profile)).cost
+
+    assert cost("true", "claude-opus-4-8") > 1.05 * cost("false", "claude-opus-4-8")
+    assert cost("true", "gpt-5") == cost("false", "gpt-5")

@@ -33,6 +33,7 @@ with needs("google-adk", ">=2.13", "adk"):
 
 from cuecard.adapters.adk.contents import (
     CallIds,
+    called_together,
     named,
     place_blocks,
     tool_results,
@@ -50,6 +51,7 @@ from cuecard.adapters.adk.requests import (
     waits,
 )
 from cuecard.adapters.adk.texts import SessionRecord
+from cuecard.adapters.bodies import checked_limits
 from cuecard.adapters.conversations import anew, answered_step, found_so_far, in_doubt, made_by, search
 from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, HostTool, OnCall, OnStep, ToolErrors, told_error
 from cuecard.adapters.one_turn import ends_with_turn, inputs_now
@@ -192,6 +194,7 @@ class Cuecard(BasePlugin):
 
         Raises:
             InputError: at the first request of a message, with every missing, unknown or wrong input of the turn.
+            RunLimitError: when a limit of the run allows no further request.
         """
         if not self._serves(callback_context):
             return
@@ -204,10 +207,16 @@ class Cuecard(BasePlugin):
             llm_request.append_tools([self.search_tool])
         now = inputs_now(engine.agent, lambda: self._said(callback_context)) if call is goes_on else {}
         step = talk.step = talk.chat.step(results, inputs=now)
+        forced = checked_limits(step)
         await self._keep(talk, callback_context)
         if self.on_step:
             self.on_step(step)
         config = llm_request.config
+        if forced in llm_request.tools_dict:
+            calling = types.FunctionCallingConfig(
+                mode=types.FunctionCallingConfigMode.ANY, allowed_function_names=[forced]
+            )
+            config.tool_config = types.ToolConfig(function_calling_config=calling)
         config.system_instruction = put_in_front(step.system.strip(), config.system_instruction)
         if engine.agent.results:
             llm_request.contents = with_results(llm_request.contents, held, engine.render_result)
@@ -250,7 +259,8 @@ class Cuecard(BasePlugin):
         if tool.name not in engine.tools:
             return None
         step = self._step(talk, engine, tool_context)
-        refusal = step.refusal(tool.name) if step else in_doubt(tool.name, engine)
+        beside = called_together(tool_context.session.events, tool_context.agent_name)
+        refusal = step.refusal(tool.name, beside) if step else in_doubt(tool.name, engine)
         return {"error": refusal} if refusal else None
 
     @override

@@ -89,6 +89,12 @@ def _batch(held: Sequence[tuple[str, types.FunctionResponse]]) -> Iterator[ToolR
         yield ToolResult(response.name or "", plain_value(_said(said)), call, is_error=failed, batch=batch)
 
 
+def called_together(events: Sequence[Event], agent: str) -> tuple[str, ...]:
+    """The tools that the model of an agent has called last, in one answer."""
+    made = (event.get_function_calls() for event in reversed(events) if event.author == agent)
+    return tuple(call.name or "" for call in next(filter(None, made), ()))
+
+
 def _said(response: Mapping[str, Any]) -> Any:
     wrap = next((key for key in _WRAPS if response.keys() == {key}), None)
     return response[wrap] if wrap else dict(response)

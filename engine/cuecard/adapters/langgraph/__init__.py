@@ -34,7 +34,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from cuecard.adapters.bodies import is_offered
+from cuecard.adapters.bodies import checked_limits, is_offered
 from cuecard.adapters.conversations import Stored, Thread, Threads, ThreadTexts, anew, made_by
 from cuecard.adapters.host import (
     AnyEngine,
@@ -48,6 +48,7 @@ from cuecard.adapters.host import (
     told_error,
 )
 from cuecard.adapters.langgraph.messages import (
+    called_together,
     ends_that_stay,
     holds_all,
     last_user,
@@ -97,7 +98,8 @@ class PreparedRequest:
         system: the system prompt, with the host's own behind it.
         conversation: the messages behind it, with the blocks in their places.
         tools: what to bind.
-        settings: what keeps the prompt cached: further arguments for `bind_tools` or `bind`.
+        settings: further arguments for `bind_tools` or `bind`: what keeps the prompt cached, and a tool that the model
+            has to call.
         step: the step, for its manifest.
     """
 
@@ -196,6 +198,7 @@ class Cuecard:
 
         Raises:
             InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
+            RunLimitError: when a limit of the run allows no further request.
         """
         facts, messages = facts_of(model, self._profile), with_refused(messages)
         opened = self._threads.open(cuecard)
@@ -205,6 +208,7 @@ class Cuecard:
         results = tool_results(messages, known)
         before = thread.chat.call
         step = thread.chat.step(results, inputs=now)
+        forced = checked_limits(step)
         if self.on_step:
             self.on_step(step)
         call = thread.chat.call
@@ -223,13 +227,14 @@ class Cuecard:
             shown = self._deferred.shown(all_tools, step, engine.tools, held)
             late = {name_of(tool) for tool, sent in zip(all_tools, shown, strict=True) if tool is not sent}
             showing = revealing(showing, step, late)
+        forcing = {"tool_choice": forced} if any(name_of(tool) == forced for tool in shown) else {}
         role = facts.speaks(call.delivery.authority if call else "unknown")
         key = f"cuecard-{(step.origin or engine.agent.sha256)[:32]}"
         return PreparedRequest(
             system_message(step, facts, rough(shown) if facts.claude else [], self.cache, system, len(marks)),
             self._placed(showing, step, facts, role),
             shown,
-            settings_of(facts, self.cache, key),
+            settings_of(facts, self.cache, key) | forcing,
             step,
             self._threads.keep(replace(thread, step=step, engine=engine)),
             self._threads,
@@ -259,10 +264,12 @@ class Cuecard:
     def refusal(self, tool: str, state: Any) -> str | None:
         """The answer to give instead of calling a tool in this state of the graph; None if it may be called.
 
+        A limit of the run may refuse it, too.
+
         Where the request is not known that the model has answered, no tool of the catalogue may. Where the files have
         changed since, those may that were active, if nothing has changed of any tool.
         """
-        return self._threads.refusal(self._stored(state), tool)
+        return self._threads.refusal(self._stored(state), tool, called_together(_messages(state)))
 
     def wrap_tool_call(self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Answer]) -> Answer:
         """For `ToolNode(tools, wrap_tool_call=...)`: a call of a tool that is not known to be active is refused."""

@@ -115,6 +115,13 @@ def refusing(messages: Sequence[BaseMessage], refusal: Callable[[str], str | Non
     return [*([_without(message, told)] if left else []), *answers], left
 
 
+def called_together(messages: Sequence[BaseMessage]) -> tuple[str, ...]:
+    """The tools that the model calls in its last message, those that were refused among them."""
+    last = next((message for message in reversed(messages) if isinstance(message, AIMessage)), None)
+    calls = [*last.tool_calls, *last.invalid_tool_calls] if last else []
+    return tuple(call["name"] or "" for call in calls)
+
+
 def _refused_before(messages: Sequence[BaseMessage]) -> int:
     """How many messages of the model before these ends were followed by nothing but errors."""
     count = 0

@@ -10,13 +10,13 @@ Nothing is kept but the messages that the host has: they are gone through with e
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial, wraps
 from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
-from cuecard.adapters.bodies import Body, admit_chat
+from cuecard.adapters.bodies import Body, admit_chat, checked_limits, tool_choice
 from cuecard.adapters.conversations import search
 from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, OnCall, OnStep
 from cuecard.adapters.litellm.completions import (
@@ -34,11 +34,15 @@ from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.model import Step, Turn
 from cuecard.model.boundary import admit, check_fields
+from cuecard.model.turn import RunLimit
 
 TurnSource: TypeAlias = Turn | Callable[[Mapping[str, Any]], Turn]
 """What the host knows about a conversation: the same for all, or made from the arguments of the completion."""
 
 _FRONT = ("system", "developer")
+
+_UNCOUNTED: tuple[RunLimit, ...] = ("retries", "failures")
+"""The limits of a run that messages of this form are not enough for: they do not say that a call has failed."""
 
 _MODELS = 256
 """Of how many models and addresses is kept what is known of them."""
@@ -59,18 +63,20 @@ class PreparedCompletion:
     _engine: Engine = field(repr=False)
     _chat: Conversation = field(repr=False)
 
-    def answer(self, call: Any) -> dict[str, Any] | None:
-        """The message that answers a call of the model, if it is one of the search tool, or of one that is not active.
+    def answer(self, call: Any, beside: Collection[str] = ()) -> dict[str, Any] | None:
+        """The message that answers a call of the model, if it is one of the search tool, or one that is refused.
 
         Args:
             call: a tool call of the answer, as LiteLLM gives it or as plain JSON.
+            beside: the tools that the model calls in the same answer: where `run.first_tool` is among them, no other is
+                too early.
 
         Returns:
             The message; None for a call that the host has to run.
         """
         made = _plain(call)
         name = made["function"]["name"]
-        if (told := self.step.refusal(name)) is None and name == self._engine.search_tool:
+        if (told := self.step.refusal(name, beside)) is None and name == self._engine.search_tool:
             told = self._found(_json(made["function"].get("arguments")))
         return None if told is None else {"role": "tool", "tool_call_id": made["id"], "name": name, "content": told}
 
@@ -145,6 +151,7 @@ class Cuecard:
 
         Raises:
             InputError: with everything that is wrong in messages and tools, or in the turn.
+            RunLimitError: when a limit of the run allows no further request.
         """
         said, offer = self._admitted(messages, tools)
         own = next((place for place, each in enumerate(said) if each.get("role") not in _FRONT), len(said))
@@ -157,6 +164,7 @@ class Cuecard:
         call = chat.call
         if call is None:
             raise RuntimeError("a replayed conversation has a call")
+        checked_limits(step)
         if self.on_call:
             self.on_call(call)
         if self.on_step:
@@ -174,7 +182,8 @@ class Cuecard:
         sent = {"model": model, "messages": whole, "tools": offered}
         stays = last_that_stays(whole, step)
         kept = caching(target, self.cache, f"cuecard-{step.origin[:32]}", others.get("extra_body"), stays)
-        return PreparedCompletion({**sent, **kept}, step, engine, chat)
+        choice = tool_choice(step, "chat", offered, target.profile)
+        return PreparedCompletion({**sent, **choice, **kept}, step, engine, chat)
 
     def wrap(self, completion: Callable[..., Any]) -> Callable[..., Any]:
         """A function that prepares its requests: `completion`, `acompletion`, or a router's, streamed or not.
@@ -231,6 +240,7 @@ class Cuecard:
 
     def _knowing(self, said: Turn, target: Target, offer: ToolOffer, engine: Engine) -> Turn:
         turn = with_tools(said, offer.names, engine.tools)
+        turn = replace(turn, not_enforced=(*turn.not_enforced, *_UNCOUNTED))
         named = turn if turn.model else replace(turn, model=target.name, endpoint=target.endpoint)
         return replace(named, authority="user" if target.moves else turn.authority or target.role)
 

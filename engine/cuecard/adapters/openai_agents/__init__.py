@@ -22,6 +22,7 @@ from cuecard.adapters.clients import needs
 with needs("openai-agents", ">=0.24", "openai-agents"):
     from agents import (
         FunctionTool,
+        ModelSettings,
         RunConfig,
         RunContextWrapper,
         Tool,
@@ -52,6 +53,7 @@ from cuecard.conversation import Conversation
 from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.model import Turn
 from cuecard.model.boundary import check_fields, checked
+from cuecard.pipeline.run import limits_of
 
 Find = Callable[[Any], Run | None]
 """Finds the run in the context that a host passes to the runner."""
@@ -153,7 +155,7 @@ class Cuecard:
             InputError: with each argument that is wrong.
         """
         run = self.run(turn, conversation, config=config, kept=kept)
-        return {"context": run, "run_config": self.config(config)}
+        return {"context": run, "run_config": self._config(config, turn if isinstance(turn, Turn) else Turn())}
 
     @checked
     def run(
@@ -196,10 +198,21 @@ class Cuecard:
         return run
 
     def config(self, config: RunConfig | None = None) -> RunConfig:
-        """Settings of a run by which its requests go through this card, over those of the host."""
-        own = config or RunConfig()
+        """Settings of a run by which its requests go through this card, over those of the host.
+
+        Where `run.force_first` forces the first tool, these are the settings that do it, unless the host has its own.
+        """
+        return self._config(config, Turn())
+
+    def _config(self, config: RunConfig | None, turn: Turn) -> RunConfig:
+        own, limits = config or RunConfig(), limits_of(self._door.current.agent.spec.run, turn.run)
+        settings = own.model_settings
+        if limits.force_first and not (settings and settings.tool_choice):  # the SDK resets it once a tool was called
+            forced = ModelSettings(tool_choice=limits.first_tool)
+            settings = settings.resolve(forced) if settings else forced
         return replace(
             own,
+            model_settings=settings,
             call_model_input_filter=partial(self._filtered, own.call_model_input_filter),
             tool_error_formatter=partial(self._error, own.tool_error_formatter),
         )

@@ -12,6 +12,7 @@ from agents import Agent, FunctionTool, Handoff, Model, OpenAIChatCompletionsMod
 from agents.agent import AgentBase
 from agents.run_config import ModelInputData
 
+from cuecard.adapters.bodies import checked_limits
 from cuecard.adapters.conversations import answered_step, check_own, in_doubt, made_by, search
 from cuecard.adapters.function_tools import plain_value
 from cuecard.adapters.host import EngineDoor, HostTool
@@ -117,6 +118,7 @@ class Run:
         names: the tools of calls, by call id.
         failed: the ids of calls that failed or were refused.
         found: tools that searches have found since the step.
+        asked: tools that the model has called since the step.
         resumed: whether it goes on after an interruption: then no request has shown what the model was sent.
         kept: whether the provider keeps the history, and is sent only what is new.
         door: what chooses the engine; None for the one that the run has.
@@ -137,6 +139,7 @@ class Run:
     names: dict[str, str] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
     found: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
     resumed: bool = False
     kept: bool = False
     door: EngineDoor | None = None
@@ -195,7 +198,9 @@ class Run:
         items = cast("Sequence[Item]", data.input)
         now = inputs_now(self.engine.agent, self._said) if goes_on and self.turn is not None else {}
         self.step = self.chat.step(self._results(items), inputs=now)
+        checked_limits(self.step)
         self.found.clear()
+        self.asked.clear()
         if self.told.step:
             self.told.step(self.step)
         if self.engine.agent.results:
@@ -217,7 +222,8 @@ class Run:
             told = "a request was sent without the prompt, because the run does not use this adapter's settings"
             raise InputError(Problem("wrong-argument", told, _WAY_OUT, "run_config"))
         self.names[call_id] = tool
-        refusal = step.refusal(tool) if step else in_doubt(tool, self.engine)
+        self.asked.add(tool)
+        refusal = step.refusal(tool, self.asked) if step else in_doubt(tool, self.engine)
         if refusal is not None:
             self.failed.add(call_id)
         return refusal

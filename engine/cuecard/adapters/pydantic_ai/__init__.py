@@ -23,11 +23,11 @@ with needs("pydantic-ai-slim", ">=2.62", "pydantic-ai"):
     from pydantic_ai.exceptions import ToolFailed
     from pydantic_ai.messages import InstructionPart, ToolCallPart
     from pydantic_ai.models import ModelRequestContext
-    from pydantic_ai.settings import CacheSetting, ModelSettings
+    from pydantic_ai.settings import CacheSetting, ModelSettings, merge_model_settings
     from pydantic_ai.tools import ToolDefinition
     from pydantic_ai.toolsets import FunctionToolset
 
-from cuecard.adapters.bodies import is_offered
+from cuecard.adapters.bodies import checked_limits, is_offered
 from cuecard.adapters.conversations import answered_step, check_own, in_doubt, made_by
 from cuecard.adapters.host import (
     AnyEngine,
@@ -43,7 +43,7 @@ from cuecard.adapters.host import (
 from cuecard.adapters.one_turn import inputs_now
 from cuecard.adapters.pydantic_ai.messages import (
     as_reminders,
-    failures_of,
+    called_together,
     holds_all,
     last_blocks,
     place_appended,
@@ -68,7 +68,6 @@ from cuecard.adapters.pydantic_ai.models import (
     shown_tools,
     with_model,
 )
-from cuecard.config.values import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError
@@ -117,8 +116,9 @@ class Cuecard(AbstractCapability[Any]):
             tools, the system prompt and the growing conversation. None for none, False to turn caching off.
         on_call: told of the prepared call.
         on_step: called with every step.
-        retries: how often a tool that failed may be called again in a run; None for no limit. A result counts that is
-            marked as failed, whoever has marked it, and so does a retry that pydantic-ai has asked for.
+        retries: how often a tool that failed may be called again in a run, over `run.retries` of the agent file. A
+            result counts that is marked as failed, whoever has marked it, and so does a retry that pydantic-ai has
+            asked for.
         handle_tool_errors: what the model reads of an exception of a tool: its type (True), a text, or what a function
             makes of it. By default the exception ends the run, as without the capability.
         chat: the conversation of this run; `for_run` sets it.
@@ -184,6 +184,7 @@ class Cuecard(AbstractCapability[Any]):
 
         Raises:
             InputError: at the first request, with every missing, unknown or wrong input of the turn.
+            RunLimitError: when a limit of the run allows no further request.
         """
         started = self.step is not None
         chat, call, begins = self._called(ctx, request_context)
@@ -191,6 +192,7 @@ class Cuecard(AbstractCapability[Any]):
         parameters, model = request_context.model_request_parameters, request_context.model
         now = inputs_now(engine.agent, partial(self.again, ctx)) if not begins and self.again else {}
         step = self.step = chat.step(tool_results(ctx.messages), inputs=now)
+        forced = checked_limits(step)
         if self.on_step:
             self.on_step(step)
         before = self.lists.get(chat, ToolList())
@@ -199,6 +201,9 @@ class Cuecard(AbstractCapability[Any]):
         showing: Showing = "active" if call.delivery.rebuilds else "revealed" if reveals_tools(model, known) else "all"
         tools = offered if showing == "active" else listed.sent
         prompt = InstructionPart(content=step.system.strip(), dynamic=call.delivery.rebuilds)
+        if forced and any(tool.name == forced for tool in tools):
+            settings = ModelSettings(tool_choice=[forced])
+            request_context.model_settings = merge_model_settings(request_context.model_settings, settings)
         request_context.model_request_parameters = replace(
             parameters,
             instruction_parts=[prompt, *(parameters.instruction_parts or [])],
@@ -229,18 +234,13 @@ class Cuecard(AbstractCapability[Any]):
     async def before_tool_validate(
         self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: str | dict[str, Any]
     ) -> str | dict[str, Any]:
-        """Refuse tools that are not active, and tools that have failed too often.
+        """Refuse tools that are not active, and those that a limit of the run refuses.
 
         Raises:
             ToolFailed: with what to do instead; the model reads it and the run goes on.
         """
-        name, words = call.tool_name, self._engine.words
-        if refusal := self._refusal(name, ctx):
+        if refusal := self._refusal(call.tool_name, ctx):
             raise ToolFailed(refusal)
-        of_run = (message for message in ctx.messages if message.run_id == ctx.run_id)
-        failures = failures_of(name, of_run)
-        if self.retries is not None and failures > self.retries:
-            raise ToolFailed(fill(words.tools.failed, {"tool": words.quoted(name), "count": str(failures)}))
         return args
 
     @override
@@ -318,6 +318,8 @@ class Cuecard(AbstractCapability[Any]):
         if chat.call and not holds_all(ctx.messages, chat.call.prompt.sent):
             chat.compacted()
         turn = with_model(turn, request.model, engine.models)
+        if self.retries is not None:
+            turn = replace(turn, run=replace(turn.run, retries=self.retries))
         if turn.tools is None:
             parameters = request.model_request_parameters
             there = (tool.name for tool in (*parameters.function_tools, *parameters.output_tools))
@@ -331,10 +333,10 @@ class Cuecard(AbstractCapability[Any]):
     def _refusal(self, tool: str, ctx: RunContext[Any]) -> str | None:
         """The answer to a call: of what another run has asked for, a person has approved it, say, no step is there."""
         engine = self._engine
-        if tool not in engine.tools or self.chat is None or not isinstance(self.turn, Turn):
+        if self.chat is None or not isinstance(self.turn, Turn) or not (self.step or tool in engine.tools):
             return None
         step = self.step or answered_step(self.chat, engine, self.turn, tool_results(ctx.messages))
-        return step.refusal(tool) if step else in_doubt(tool, engine)
+        return step.refusal(tool, called_together(ctx.messages)) if step else in_doubt(tool, engine)
 
     @property
     def _door(self) -> EngineDoor:

@@ -42,23 +42,26 @@ def tool_results(messages: Iterable[ModelMessage]) -> tuple[ToolResult, ...]:
     return tuple(found)
 
 
-def failures_of(tool: str, messages: Iterable[ModelMessage]) -> int:
-    """How often a tool has failed in these messages: a result says so, or pydantic-ai has asked for another try."""
-    return sum(
-        part.tool_name == tool and (isinstance(part, RetryPromptPart) or part.outcome != "success")
-        for part in _parts(messages)
-        if isinstance(part, (RetryPromptPart, ToolReturnPart))
-    )
-
-
 def _results(request: ModelRequest, asked: Mapping[str, Any]) -> Iterator[ToolResult]:
-    """The results in one message: those of the calls that the model made in one, with what it `asked`."""
-    parts = [part for part in request.parts if isinstance(part, ToolReturnPart)]
+    """The results in one message: those of the calls that the model made in one, with what it `asked`.
+
+    A call that pydantic-ai wants to have made again has failed.
+    """
+    parts = [part for part in request.parts if isinstance(part, (ToolReturnPart, RetryPromptPart)) and part.tool_name]
     batch = parts[0].tool_call_id if len(parts) > 1 else None
     for part in parts:
-        failed = part.outcome != "success"
-        call = part.tool_call_id
-        yield ToolResult(part.tool_name, _content(part), call, is_error=failed, batch=batch, arguments=asked.get(call))
+        if isinstance(part, RetryPromptPart):
+            said, failed = part.model_response(), True
+        else:
+            said, failed = _content(part), part.outcome != "success"
+        tool, call = part.tool_name or "", part.tool_call_id
+        yield ToolResult(tool, said, call, is_error=failed, batch=batch, arguments=asked.get(call))
+
+
+def called_together(messages: Sequence[ModelMessage]) -> tuple[str, ...]:
+    """The tools that the model calls in its last message."""
+    last = next((message for message in reversed(messages) if isinstance(message, ModelResponse)), None)
+    return tuple(call.tool_name for call in last.tool_calls) if last else ()
 
 
 def _content(part: ToolReturnPart) -> Any:

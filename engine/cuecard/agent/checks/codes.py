@@ -147,6 +147,8 @@ CODES: Mapping[str, str] = {
     ),
     "unmatched-tool": "An entry without a tool of the host, or a tool without an entry, under `unmatched: refuse`.",
     "kept-history": "A text of one turn where the provider keeps the history, and takes nothing back.",
+    "forced-tool": "A tool to force (`run.force_first`), for a model that cannot be forced to call one.",
+    "run-limit": "A request to the model beyond the limit of its run (`run.steps`).",
     "control-character": "A text of the turn contains NUL, another control character, or a lone surrogate.",
     "unknown-selection": "A profile, a variant or an access that the agent file does not have.",
     "unknown-gate": "A flag or a category of harness tools that `tools.visibility` does not have.",

@@ -31,10 +31,24 @@ def check_tools(document: Document, spec: AgentFile, known: frozenset[str] | Non
             hint = DidYouMean(name, known) if name != "all" else "for every tool, write `core: all`"
             yield document.problem(place, "unknown-tool", message, hint)
         yield from _unmatched(document, place, name, known)
+    yield from _first_tool(document, spec, known)
     for at, name in _excluded(spec):
         if name not in known:
             hint = DidYouMean(name, known)
             yield document.problem(at, "unknown-tool", f"no tool is called `{name}`", hint, severity="warning")
+
+
+def _first_tool(document: Document, spec: AgentFile, known: frozenset[str]) -> Iterator[Problem]:
+    """The problem of a first tool that no call has active from the start, or that does not exist."""
+    first, core = spec.run.first_tool, spec.tools.core
+    if first is None or first in core:
+        return
+    at = ("run", "first_tool")
+    if first not in known:
+        yield document.problem(at, "unknown-tool", f"no tool is called `{first}`", DidYouMean(first, known))
+    elif not any(is_pattern(each) and fnmatchcase(first, each) for each in core):
+        told = f"`{first}` is no core tool, so no request could begin with it"
+        yield document.problem(at, "wrong-value", told, f"add `{first}` to `core` under `tools`")
 
 
 def check_gates(
@@ -70,6 +84,7 @@ def check_named(document: Document, spec: AgentFile, known: frozenset[str] | Non
 
 
 def _excluded(spec: AgentFile) -> Iterator[tuple[Path, str]]:
+    yield from ((("run", "always", at), name) for at, name in enumerate(spec.run.always))
     for kind, selections in (("profiles", spec.profiles), ("variants", spec.variants)):
         for chosen, selection in selections.items():
             yield from (((kind, chosen, "exclude_tools", at), name) for at, name in enumerate(selection.exclude_tools))

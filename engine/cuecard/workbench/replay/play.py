@@ -42,17 +42,19 @@ class Channel:
         reminders: whether blocks are reminders in the user's turn, since no role has more authority there.
         by_results: whether only results can bring deferred definitions. Then an agent that searches ahead of them
             defers none.
+        choice_in_front: whether a request that forces a tool (`tool_choice`) shares no messages with one that does not.
     """
 
     definitions: Definitions = "deferred"
     reminders: bool = False
     by_results: bool = False
+    choice_in_front: bool = True
 
     @classmethod
     def of(cls, model: ModelProfile) -> Channel:
         """What a model accepts."""
         by_results = model.definitions == "deferred" and not model.adds_tools
-        return cls(model.definitions, model.mid_conversation == "user", by_results)
+        return cls(model.definitions, model.mid_conversation == "user", by_results, model.provider == "anthropic")
 
     def loads_all(self, *, ahead: bool) -> bool:
         """Whether every definition comes first; `ahead` says whether the agent searches with the user's words."""
@@ -194,7 +196,9 @@ class _Stage:
         read = _READER.read(self.messages)
         placed = homes(read, [b for b in step.appended if b.stays or own == "in place"], step.turns)
         spoken = step.manifest.sections if step.messages else ()  # sections that are messages stand in the stack
-        said = [spoken_block(record) for record in spoken if record.placement == "message"]
+        choice = [BillBlock(f"tool_choice {step.forced_tool}", 0)] if self.channel.choice_in_front else []
+        said = choice if step.forced_tool else []
+        said += [spoken_block(record) for record in spoken if record.placement == "message"]
         begun, seams = len(front) + len(system), _Seams([], [])
         for place, message in enumerate(self.messages):
             said.append(message["block"])

@@ -18,8 +18,9 @@ from cuecard.config.words_spec import Words
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
-from cuecard.model import Json, ToolResult, Turn
+from cuecard.model import Json, RunLimits, ToolResult, Turn
 from cuecard.pipeline.results import told_result
+from cuecard.pipeline.run import NO_LIMITS
 
 CallTool: TypeAlias = Callable[[str, Mapping[str, Json]], Awaitable[ToolResult]]
 """Calls a tool: its name, its arguments. What the tool refuses is a result with `is_error`."""
@@ -34,8 +35,8 @@ def make_assistant(
     tools: Iterable[str],
     call_tool: CallTool,
     *,
-    retries: int = 2,
     conversation: Conversation | None = None,
+    limits: RunLimits = NO_LIMITS,
     on_call: OnCall | None = None,
     on_step: OnStep | None = None,
 ) -> Agent[Turn, str]:
@@ -46,15 +47,15 @@ def make_assistant(
         model: a pydantic-ai model, or its name.
         tools: the names of the server's tools, all of them in the engine's catalogue.
         call_tool: calls them.
-        retries: how often a tool that failed may be called again in a run.
         conversation: the conversation that the runs belong to; without one, each run begins its own.
+        limits: those of its runs, which pydantic-ai has to know; the turns have them, too.
         on_call: told of the prepared call.
         on_step: called with every step.
 
     Raises:
         InputError: with every name in `tools` that the engine does not know, and all else that `Cuecard` refuses.
     """
-    words, tools = engine.words.tools, _known(tools, engine)
+    words, tools, retries = engine.words.tools, _known(tools, engine), limits.retries
     said = _said(engine, ACKNOWLEDGE) or words.acknowledge
     own = [Tool(acknowledge, description=said)] if ACKNOWLEDGE in engine.tools else []
     answer = ToolOutput(_answer(words), name=FINAL_ANSWER, description=_said(engine, FINAL_ANSWER))
@@ -65,12 +66,11 @@ def make_assistant(
         # A model that answers in plain text has answered: only a tool call carries the turn on.
         output_type=answers,
         tools=[*own, *(_server_tool(engine, name, call_tool) for name in tools)],
-        retries=retries,
+        retries=2 if retries is None else retries,
         capabilities=[
             Cuecard(
                 engine=engine,
                 turn=lambda ctx: ctx.deps,
-                retries=retries,
                 handle_tool_errors=True,
                 conversation=conversation,
                 on_call=on_call,

@@ -16,7 +16,7 @@ from cuecard.config.assistant_file import AssistantFile
 from cuecard.config.turn_file import TurnFile, to_turn
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
-from cuecard.model import Turn
+from cuecard.model import RunLimits, Turn
 from cuecard.workbench.played import read_turn
 from cuecard.workbench.run.assistant import ACKNOWLEDGE, FINAL_ANSWER
 from cuecard.workbench.run.assistant_file import Assistant
@@ -61,7 +61,7 @@ async def assistant_on(server: ToolServer, name: str, file: AssistantFile, engin
         ToolServerError: when the server cannot list its tools.
     """
     source = await of_server(server)
-    return LiveAgent.on(source, name, engine, own=engine.agent.named, steps=file.steps, retries=file.retries)
+    return LiveAgent.on(source, name, engine, own=engine.agent.named, over=RunLimits(file.steps, file.retries))
 
 
 _LIVE = ("history", "messages", "message", "discovered", "tools")

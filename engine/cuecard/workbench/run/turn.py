@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from pydantic_ai import Agent
-from pydantic_ai.exceptions import AgentRunError, UsageLimitExceeded
+from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model
 from pydantic_ai.usage import UsageLimits
@@ -15,7 +15,9 @@ from pydantic_ai.usage import UsageLimits
 from cuecard.adapters.pydantic_ai.messages import tool_results
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.model import Memory, Step, ToolResult, Turn
+from cuecard.errors import RunLimitError
+from cuecard.model import Memory, RunLimits, Step, ToolResult, Turn
+from cuecard.pipeline.run import NO_LIMITS, limits_of
 from cuecard.workbench.run.assistant import ACKNOWLEDGE, FINAL_ANSWER, CallTool, make_assistant
 from cuecard.workbench.run.events import CallMade, Emit, StepTaken, TurnEnd, UserMessage
 from cuecard.workbench.run.sources import ToolSource
@@ -32,8 +34,7 @@ class LiveAgent:
         tools: the names of the tools that `call` supports.
         own: tools that exist without a source.
         base: what the host knows of every turn.
-        steps: the maximum number of requests per turn.
-        retries: how often a failed tool may be called again within a turn.
+        over: limits of a run that override those of the agent file.
     """
 
     name: str
@@ -42,8 +43,7 @@ class LiveAgent:
     tools: tuple[str, ...]
     own: tuple[str, ...] = ()
     base: Turn = field(default_factory=Turn)
-    steps: int = 15
-    retries: int = 2
+    over: RunLimits = NO_LIMITS
 
     @classmethod
     def on(cls, source: ToolSource, name: str, engine: Engine, *, own: tuple[str, ...], **options: Any) -> LiveAgent:
@@ -58,7 +58,14 @@ class LiveAgent:
     def turn(self, now: datetime | None) -> Turn:
         """The next turn for the engine: a tool exists if a source or the agent itself has it."""
         tools = tuple(dict.fromkeys((*self.own, *self.tools)))
-        return replace(self.base, now=now or self.base.now, tools=tools)
+        return replace(self.base, now=now or self.base.now, tools=tools, run=self.limits)
+
+    @property
+    def limits(self) -> RunLimits:
+        """The limits of a run; a chat always has some for requests and retries."""
+        limits = limits_of(self.engine.agent.spec.run, self.over)
+        steps, retries = (usual if said is None else said for said, usual in ((limits.steps, 15), (limits.retries, 2)))
+        return replace(limits, steps=steps, retries=retries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +96,13 @@ async def take_turn(
     turn = running.turn(now)
     everything: list[int] = []
     prepared: list[Step] = []
-    retries, limits = running.retries, UsageLimits(request_limit=running.steps)
+    limits = UsageLimits(request_limit=None)
     agent = make_assistant(
         running.engine,
         model,
         running.tools,
         running.call,
-        retries=retries,
+        limits=running.limits,
         conversation=talk.chat,
         on_call=lambda _: everything.append(_with_all_protocols(running.engine, turn, talk.chat.memory)),
         on_step=prepared.append,
@@ -116,8 +123,8 @@ async def take_turn(
                     emit(steps[-1])
                 response = node.model_response if Agent.is_call_tools_node(node) else None
             answered = replace(answered, answer=run.result.output if run.result else "")
-        except UsageLimitExceeded:
-            answered = replace(answered, stopped=f"no answer within {running.steps} steps")
+        except RunLimitError:
+            answered = replace(answered, stopped=f"no answer within {running.limits.steps} steps")
         except AgentRunError as error:
             answered = replace(answered, stopped=str(error))
         messages = run.all_messages()

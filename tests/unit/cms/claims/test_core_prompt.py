@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from cms.tools import TOOLS
 from cuecard import Engine
-from cuecard.workbench.run.assistant_file import read_assistant
 from unit.cms.claims.claims import CMS
 
 if TYPE_CHECKING:
@@ -62,11 +60,13 @@ def test_good_searches_find_their_tool_and_bad_ones_do_not_find_what_was_meant(e
         )
 
 
-def test_the_limits_are_those_of_the_assistant() -> None:
-    limits = read_assistant(Path(__file__).parents[4] / "examples" / "cms" / "assistant.yaml").file
+def test_the_limits_are_those_of_the_agent_file() -> None:
+    limits = Engine.open(CMS).agent.spec.run
 
     assert re.findall(r"You have up to (\d+) steps\.", CORE) == [str(limits.steps)]
     assert re.findall(r"At most (\d+) retries per tool", CORE) == [str(limits.retries)]
+    assert re.findall(r"(\d+) failures per session", CORE) == [str(limits.failures)]
+    assert re.findall(r"Begin a request that needs tools with (\w+);", CORE) == [limits.first_tool]
 
 
 def test_every_tool_with_a_flag_is_tried_here() -> None:
