@@ -92,7 +92,7 @@ HOSTS_COUNT = int(os.environ.get("CUECARD_ONE_TURN_HOSTS", "5"))
 
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("seed", range(HOSTS_COUNT))
-def test_no_framework_sends_a_text_of_another_turn(seed: int, host: str) -> None:
+def test_no_host_sends_a_text_of_another_turn(seed: int, host: str) -> None:
     draw = random.Random(seed)  # noqa: S311 - a seeded test
     forgets = host in FORGETFUL
     made = plan(seed, draw.choice(SYSTEMS), draw.choice(get_args(Delivery)), minutes=0 if forgets else 1)

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from cuecard.config.documents.document import Document, Path
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values import Moment, Name, ToolName
+from cuecard.config.values import Moment, Name, Texts, ToolName
 from cuecard.errors import Problem, did_you_mean
 from cuecard.model import Json
 from cuecard.records import dataclass
@@ -107,6 +107,7 @@ class StepEntry(FileModel):
     """One decision of the model: a thought, and one or more parallel calls."""
 
     think: str = Field("", description="the model's reasoning before it acts")
+    reads: Texts = Field((), description="texts that the model must have been sent by now, such as words of a GOTCHA")
     calls: list[CallEntry] = Field(min_length=1, description="the tools it calls, all at once")
 
 

@@ -274,6 +274,7 @@ CODES: Mapping[str, str] = {
     "unsaved-name": "`${name}` in a scenario that no earlier step saves.",
     "unresolved-value": "`${name.key}` in a scenario that does not exist in the tool's answer.",
     "hidden-tool": "A scenario calls a tool that the model cannot see in that step.",
+    "not-read": "A text that a scenario says the model has been sent by that step, and that is in no message.",
     "other-outcome": "A call in a scenario did not end as the scenario expects.",
     "other-end": "The content at the end of a scenario differs from what the scenario expects.",
     "turn-stopped": "A turn of a scenario did not finish.",

@@ -8,7 +8,7 @@ into the scenario file.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ThinkingPart, ToolCallPart
@@ -57,9 +57,30 @@ class Script:
             if all(tool.name != FINAL_ANSWER for tool in info.output_tools):
                 return ModelResponse([TextPart(str(answer))])
             return ModelResponse([ToolCallPart(FINAL_ANSWER, {"answer": answer}, f"t{self.turn + 1}-answer")])
+        self._check_read(number, messages, info)
         step, path = turn.steps[number], ("turns", self.turn, "steps", number, "calls")
         calls = [self._call((*path, index), call, saved, shown) for index, call in enumerate(step.calls)]
         return ModelResponse([*([ThinkingPart(step.think)] if step.think else []), *calls])
+
+    def _check_read(self, number: int, messages: Sequence[ModelMessage], info: AgentInfo) -> None:
+        """Hold what the model was sent against what the scenario says that it reads.
+
+        Raises:
+            SpecError: with every text that is in no message.
+        """
+        sent = [
+            info.instructions or "",
+            *(str(getattr(part, "content", "")) for each in messages for part in each.parts),
+        ]
+        problems = [
+            self.scenario.document.problem(
+                ("turns", self.turn, "steps", number, "reads", at), "not-read", f"the model was not sent `{text}`"
+            )
+            for at, text in enumerate(self.scenario.file.turns[self.turn].steps[number].reads)
+            if not any(text in each for each in sent)
+        ]
+        if problems:
+            raise SpecError(problems)
 
     def _call(self, path: Path, call: CallEntry, saved: Mapping[str, Json], shown: Collection[str]) -> ToolCallPart:
         if call.tool not in shown:
