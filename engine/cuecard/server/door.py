@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import socket
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -126,3 +130,17 @@ class _Listener(socket.socket):
             raise BlockingIOError
         self._taken += 1
         return super().accept()
+
+
+@contextmanager
+def ended_by_signals(end: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """SIGINT and SIGTERM call `end` meanwhile; uvicorn's own way raises them again, which kills the process."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from types import FrameType
 from typing import Any, NoReturn
@@ -21,6 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cuecard.errors import InputError, Problem
 from cuecard.server.connections import ROOM, Connections, address_of
+from cuecard.server.door import ended_by_signals
 from cuecard.server.guard import App
 from cuecard.server.monitoring import log_event
 from cuecard.server.options import ServiceOptions
@@ -331,18 +330,9 @@ class Server(uvicorn.Server):
         while not (self.force_exit or done() or time.monotonic() > end):  # noqa: ASYNC110 - as uvicorn itself waits
             await asyncio.sleep(0.01)
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Shut down on SIGINT and SIGTERM; uvicorn's own raises them again, which kills the process."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for each, handler in before.items():
-                signal.signal(each, handler)
+    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]  # uvicorn's is one, too
+        """Shut down on SIGINT and SIGTERM."""
+        return ended_by_signals(self.handle_exit)
 
 
 def _accept_all(listening: socket.socket) -> Iterator[socket.socket]:
