@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, Literal
 
 from cuecard.errors import CuecardError
-from cuecard.model import Cut, Manifest, SectionRecord, Step
+from cuecard.model import Cut, Manifest, SectionRecord
 from cuecard.records import dataclass
 from cuecard.studio.cache_view import CacheView, cache_view
 from cuecard.studio.links import editor_link, short_place
 from cuecard.studio.problems import problem_views
-from cuecard.studio.runs import Line, Sent
 from cuecard.studio.screen import Asked
+from cuecard.studio.steps import Line, Sent
 from cuecard.workspace import first_step
 
 _QUOTED = 80
@@ -164,12 +163,7 @@ def _made(asked: Asked) -> Sent:
     """The first step of a turn, as if a search had found the tools of the address."""
     assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
     step = first_step(asked.engine, asked.turn, asked.address.found)
-    return Sent(1, 1, step.manifest, texts_of(step), tuple(Line("block", block=each.id) for each in step.appended))
-
-
-def texts_of(step: Step) -> Mapping[str, str]:
-    """The texts of a step by the ids of their sections."""
-    return {each.id: each.text for each in chain(step.segments, step.appended)}
+    return Sent.of_step(step)
 
 
 class _Rows:
@@ -250,15 +244,15 @@ def _call_of(manifest: Manifest, tools: Sequence[SectionRecord]) -> str:
 def _queries(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
     """The query of each search, by the id of its call."""
     for line in lines:
-        for call in line.calls:
-            yield call.id, call.query
+        for identity, (_, query) in zip(line.ids, line.calls, strict=False):
+            yield identity, query
 
 
 def _message(line: Line) -> Row:
     if line.text:
         return Row("message", line.who, quoted=_short(line.text))
-    told = ", ".join(call.tool for call in line.calls)
-    queries = ", ".join(f"“{_short(call.query)}”" for call in line.calls if call.query)
+    told = ", ".join(dict.fromkeys(tool for tool, _ in line.calls))
+    queries = ", ".join(f"“{_short(query)}”" for _, query in line.calls if query)
     return Row("message", line.who, " ".join(filter(None, (told, queries))))
 
 

@@ -40,7 +40,7 @@ def studio(agents: Sequence[Path], options: StudioOptions) -> int:
     from cuecard.studio.links import EDITOR, check_editor
     from cuecard.studio.news import News
     from cuecard.studio.process import run_app
-    from cuecard.studio.runs import Runs
+    from cuecard.studio.runs import Runs, places_near
     from cuecard.studio.security import Keys
 
     editor = check_editor(options.editor or EDITOR)
@@ -49,7 +49,8 @@ def studio(agents: Sequence[Path], options: StudioOptions) -> int:
     with listen(options.host, options.port) as listening:
         port = listening.getsockname()[1]
         keys = Keys(home.token(), port)
-        asking = Asking(shown, Runs(options.records), home, editor)
+        runs = Runs([options.records] if options.records else places_near(shown.paths))
+        asking = Asking(shown, runs, home, editor)
         app = Studio(asking, news, keys).app(local=is_loopback(options.host))
         place = f"http://{_named(options.host)}:{port}/"
         print(f"cuecard studio: {place}?token={keys.token}", flush=True)
