@@ -12,8 +12,8 @@ from cuecard.records import dataclass
 from cuecard.studio.cache_view import CacheView, cache_view
 from cuecard.studio.links import editor_link, short_place
 from cuecard.studio.problems import problem_views
-from cuecard.studio.runs import Line, Sent
 from cuecard.studio.screen import Asked
+from cuecard.studio.steps import Line, Sent
 from cuecard.workspace import first_step
 
 _QUOTED = 80
@@ -162,7 +162,8 @@ def prompt_view(asked: Asked) -> PromptView:
 def _made(asked: Asked) -> Sent:
     """The first step of a turn, as if a search had found the tools of the address."""
     assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
-    return Sent.of_step(first_step(asked.engine, asked.turn, asked.address.found))
+    step = first_step(asked.engine, asked.turn, asked.address.found)
+    return Sent.of_step(step)
 
 
 class _Rows:
@@ -250,7 +251,7 @@ def _queries(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
 def _message(line: Line) -> Row:
     if line.text:
         return Row("message", line.who, quoted=_short(line.text))
-    told = ", ".join(call.tool for call in line.calls)
+    told = ", ".join(dict.fromkeys(call.tool for call in line.calls))
     queries = ", ".join(f"“{_short(call.query)}”" for call in line.calls if call.query)
     return Row("message", line.who, " ".join(filter(None, (told, queries))))
 

@@ -33,10 +33,8 @@ __all__ = ["Called", "Held", "Line", "Run", "RunSummary", "Runs", "Sent", "StepB
 MAX_RUN_FILES = 1_000
 """The number of files of conversations that the studio reads; of more, the newest."""
 
-_DEPTH, _KEPT, _PRICED, _STEM = 3, 24, 4, 60
-"""How deep folders are searched, how many played conversations are kept, how many recordings the list prices, and how
-many characters of a file's name an address holds.
-"""
+_DEPTH, _KEPT, _PRICED = 3, 24, 4
+"""How deep folders are searched, how many played conversations are kept, and how many recordings the list prices."""
 
 _LINES, _SUFFIXES = (".jsonl", ".ndjson"), (".json", ".jsonl", ".ndjson")
 _POLL, _SWEEP = 0.25, 8
@@ -196,12 +194,11 @@ class Runs:
         self, recording: _Recording, delivery: Delivery, engine: Engine, model: ModelProfile | None
     ) -> RunSummary:
         transcript = recording.transcript
-        played = self._play(recording, delivery, engine, model) if model else None
-        run = played if isinstance(played, Run) else None
+        run = self._played_by(recording, delivery, engine, model) if model else None
         priced = bill_of(run, model) if run and model else None
         words = " ".join([recording.path.stem, delivery, *(turn.user for turn in transcript.turns)])
         return RunSummary(
-            self._name(recording),
+            _identity(recording.path, "", delivery),
             recording.path.stem,
             delivery,
             "recording",
@@ -214,37 +211,35 @@ class Runs:
             words=words.casefold(),
         )
 
-    def open(self, identity: str, engine: Engine, delivery: Delivery, model: ModelProfile) -> Run | None:
-        """A conversation by its id; None if there is none.
-
-        Args:
-            identity: its id.
-            engine: plays it, if it is a recording.
-            delivery: under which a recording is played; records are what they are.
-            model: how it takes definitions and reminders.
-
-        Raises:
-            CuecardError: when a recording cannot be played with this agent.
-        """
+    def run(self, identity: str, engine: Engine, model: ModelProfile) -> Run | None:
+        """A conversation by its id; None if there is none, or it cannot be played with this agent."""
         with self._lock:
             self.look(again=not self._searched)
-            for recording in self._recordings.values():
-                if self._name(recording) == identity:
-                    run = self._play(recording, delivery, engine, model)
-                    if isinstance(run, CuecardError):
-                        raise run
-                    return run
+            for recording, delivery in self._playable():
+                if _identity(recording.path, "", delivery) == identity:
+                    return self._played_by(recording, delivery, engine, model)
             for path, file in self._records.items():
                 for name in file.talks:
                     if _identity(path, name) == identity:
                         return self._recorded(identity, path, file, name)
         return None
 
-    def _name(self, recording: _Recording) -> str:
-        """The id of a recording: the stem of its file, with a digest where two files have the same."""
-        stem = recording.path.stem
-        alone = sum(each.path.stem == stem for each in self._recordings.values()) == 1
-        return stem if alone and len(stem) <= _STEM else f"{stem[:_STEM]}-{_identity(recording.path, '')}"
+    def under(self, run: Run, delivery: str, engine: Engine, model: ModelProfile) -> Run | None:
+        """The same conversation under another delivery, or played by another state of the agent; None where only
+        records are known, which cannot be played.
+        """
+        with self._lock:
+            for recording, each in self._playable():
+                if recording.transcript is run.transcript and each == delivery:
+                    return self._played_by(recording, each, engine, model)
+        return None
+
+    def _playable(self) -> Iterator[tuple[_Recording, Delivery]]:
+        return ((each, delivery) for each in self._recordings.values() for delivery in DELIVERIES)
+
+    def _played_by(self, recording: _Recording, delivery: Delivery, engine: Engine, model: ModelProfile) -> Run | None:
+        run = self._play(recording, delivery, engine, model)
+        return run if isinstance(run, Run) else None
 
     def problems(self, engine: Engine) -> tuple[str, ...]:
         """What could not be read, or belongs to another agent, each kind in one line."""
@@ -284,7 +279,7 @@ class Runs:
             except CuecardError as error:
                 self._played[key] = error
             else:
-                self._played[key] = _played_run(self._name(recording), recording, delivery, steps)
+                self._played[key] = _played_run(recording, delivery, steps)
             while len(self._played) > _KEPT:
                 self._played.popitem(last=False)
         self._played.move_to_end(key)
@@ -330,15 +325,16 @@ def bill_of(run: Run, model: ModelProfile) -> Bill:
     return bill((step.billed for step in run.steps), Prices.of(model))
 
 
-def _played_run(identity: str, recording: _Recording, delivery: Delivery, steps: tuple[Sent, ...]) -> Run:
+def _played_run(recording: _Recording, delivery: Delivery, steps: tuple[Sent, ...]) -> Run:
     transcript, name = recording.transcript, recording.path.stem
+    identity = _identity(recording.path, "", delivery)
     said = {number: turn.user for number, turn in enumerate(transcript.turns, 1)}
     at, file = (steps[0].at if steps else ""), shown(recording.path)
     return Run(identity, name, "recording", steps, at, delivery=delivery, file=file, said=said, transcript=transcript)
 
 
-def _identity(path: Path, conversation: str) -> str:
-    told = "\0".join((os.path.realpath(path), conversation))
+def _identity(path: Path, conversation: str, delivery: str = "") -> str:
+    told = "\0".join((os.path.realpath(path), conversation, delivery))
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

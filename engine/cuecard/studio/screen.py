@@ -13,7 +13,9 @@ from cuecard.records import dataclass
 from cuecard.studio.address import Address
 from cuecard.studio.agents import Agents, AgentState
 from cuecard.studio.home import Home
-from cuecard.studio.runs import Run, Runs, Sent
+from cuecard.studio.runs import Run, Runs, RunSummary
+from cuecard.studio.steps import Sent
+from cuecard.workbench.output import counted
 
 MODELS = ("claude-opus-5", "claude-sonnet-5", "gpt-5.6", "gemini-3.8-flash")
 """The models whose caches can be chosen, besides the one of the address."""
@@ -26,12 +28,11 @@ class Asked:
     Attributes:
         address: what is shown.
         agents: every agent.
-        store: every conversation.
         state: the agent of the address, as its files are now.
         engine: the state that is shown; None if there is no good one.
         older: whether `engine` is not the newest state, because the address names another one.
         model: what is known of the model whose cache is shown.
-        runs: the conversations that can be chosen: id and name, newest first.
+        runs: every conversation.
         run: the one that is shown; None for the prompt of a turn.
         step: the number of the request in it, counted from 0.
         turn: the turn of the address; None for the one with every default.
@@ -41,17 +42,21 @@ class Asked:
 
     address: Address
     agents: Agents
-    store: Runs
     state: AgentState
     engine: Engine | None
     older: bool
     model: ModelProfile
-    runs: tuple[tuple[str, str], ...]
+    runs: Runs
     run: Run | None
     step: int
     turn: Turn | None
     home: Home
     editor: str
+
+    @property
+    def listed(self) -> tuple[RunSummary, ...]:
+        """The conversations that can be chosen, newest first."""
+        return self.runs.listed(self.engine) if self.engine else ()
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -107,10 +112,9 @@ class Cell:
 
 
 def _cell(sent: Sent, *, current: bool) -> Cell:
-    found = len(sent.came)
-    told = [f"{found} tool{'' if found == 1 else 's'} found"] if found else []
+    told = [f"{counted(len(sent.came), 'tool')} entered"] if sent.came else []
     told += ["the cache broke"] if sent.broken else []
-    marks = "broke" if sent.broken else "found" if found else ""
+    marks = "broke" if sent.broken else "found" if sent.came else ""
     return Cell(sent.place, sent.place, ", ".join((sent.place, *told)), marks, current)
 
 

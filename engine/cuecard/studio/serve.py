@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import webbrowser
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event, Thread
 
 from cuecard.errors import InputError, Problem
 from cuecard.records import dataclass
@@ -58,13 +58,12 @@ def studio(agents: Sequence[Path], options: StudioOptions) -> int:
         print(f"shows {', '.join(shown.paths)}; stop with Ctrl-C", flush=True)
         if home.unkept:
             print(f"nothing is kept in {home.folder}: {home.unkept}", flush=True)
-        over = threading.Event()
-        following = (lambda kind, facts: news.tell(kind, **facts), over)
-        threading.Thread(target=runs.follow, args=following, name="cuecard-runs", daemon=True).start()
+        stop = Event()
+        Thread(target=runs.follow, args=(lambda kind, facts: news.tell(kind, **facts), stop), daemon=True).start()
         try:
             run_app(app, listening, news, _opener(f"{place}?token={keys.ticket()}") if options.browser else None)
         finally:
-            over.set()
+            stop.set()
             shown.stop()
     return 0
 
