@@ -132,15 +132,12 @@ def filled_in(record: TurnRecord, inputs: Mapping[str, InputSpec], form: Mapping
             _put(turn, key, _read_key(key, text, turn.get(key)))
     if any(name.startswith("m.") for name in told):
         _put(turn, "memory", _with_entities(turn.get("memory", []), told))
-    if added := told.get("tool", "").strip():
-        names = turn.get("tools")
-        turn["tools"] = [*dict.fromkeys([*(names if isinstance(names, list) else []), added])]
     return TurnRecord(turn, record.file, record.sha256, record.told)
 
 
 def acted(record: TurnRecord, inputs: Mapping[str, InputSpec], tools: Sequence[str], action: str) -> TurnRecord:
-    """The turn after a button: `default NAME`, `empty NAME`, `clear KEY`, `drop-tool NAME`, `all-tools`, `some-tools`,
-    `no-tools` or `drop-entity N`; anything else changes nothing.
+    """The turn after a button: `default NAME`, `empty NAME`, `clear KEY`, `add-tool NAME`, `drop-tool NAME`,
+    `all-tools`, `some-tools`, `no-tools` or `drop-entity N`; anything else changes nothing.
     """
     verb, _, name = action.partition(" ")
     made = _ACTIONS.get(verb)
@@ -232,6 +229,12 @@ def _no_tools(turn: dict[str, Json], _name: str, _inputs: Mapping[str, InputSpec
     turn["tools"] = []
 
 
+def _add_tool(turn: dict[str, Json], name: str, _inputs: Mapping[str, InputSpec], _tools: Sequence[str]) -> None:
+    if name:
+        names = turn.get("tools")
+        turn["tools"] = [*dict.fromkeys([*(names if isinstance(names, list) else ()), name])]
+
+
 def _drop_tool(turn: dict[str, Json], name: str, _inputs: Mapping[str, InputSpec], _tools: Sequence[str]) -> None:
     if isinstance(turn.get("tools"), list):
         turn["tools"] = [each for each in turn["tools"] if each != name]
@@ -250,6 +253,7 @@ _ACTIONS: Mapping[str, Act] = {
     "all-tools": _all_tools,
     "some-tools": _some_tools,
     "no-tools": _no_tools,
+    "add-tool": _add_tool,
     "drop-tool": _drop_tool,
     "drop-entity": _drop_entity,
 }

@@ -116,7 +116,7 @@ def test_entities_are_added_changed_and_removed() -> None:
 def test_tools_are_chosen() -> None:
     some = acted(TurnRecord(), {}, ("a", "b"), "some-tools")
     assert acted(some, {}, (), "drop-tool a").turn == {"tools": ["b"]}
-    assert filled_in(some, {}, {"tool": "c"}).turn["tools"] == ["a", "b", "c"]
+    assert acted(some, {}, (), "add-tool c").turn["tools"] == ["a", "b", "c"]
     assert acted(some, {}, (), "no-tools").turn == {"tools": []}
     assert acted(some, {}, (), "all-tools").turn == {}
 
