@@ -1,0 +1,171 @@
+"""The agents that the studio shows: one workspace behind one lock, which follows their files, and the last good states."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from cuecard.engine import Engine
+from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
+from cuecard.files.content import find_content
+from cuecard.files.roots import is_there
+from cuecard.records import dataclass
+from cuecard.reload.events import Hint, hints
+from cuecard.reload.files import AgentFiles, Look
+from cuecard.reload.settle import Pace, settle
+from cuecard.workspace import Workspace
+
+MAX_STATES = 32
+"""The number of good states that are kept, so that older addresses still show what they showed."""
+
+_PACE = Pace(quiet=0.05, hold=0.5)
+"""Quicker than hosts are: who is editing is waiting, and a wrong look costs nothing but another one."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentState:
+    """An agent as its files are now.
+
+    Attributes:
+        name: what the studio calls it.
+        path: its agent file.
+        engine: the newest good state; None if there has been none.
+        problems: what is wrong with the files, in reading order.
+        broken: whether the files do not work, so that `engine` is not what they say.
+    """
+
+    name: str
+    path: Path
+    engine: Engine | None
+    problems: tuple[Problem, ...]
+    broken: bool
+
+    @property
+    def sha256(self) -> str:
+        """The fingerprint of the state that is shown; empty without one."""
+        return self.engine.sha256 if self.engine else ""
+
+
+class Agents:
+    """The agents below some folders. Thread-safe; reading a state waits for no file that is already known."""
+
+    def __init__(self, roots: Sequence[Path], tell: Callable[[str], object], *, allow_code: bool = False) -> None:
+        """Look for agents.
+
+        Args:
+            roots: as for a workspace.
+            tell: is called with the name of an agent that has changed, by any thread.
+            allow_code: whether code that agent files name may be loaded.
+
+        Raises:
+            InputError: with every root where there is no agent.
+        """
+        found = list(map(find_content, roots))
+        if missing := [root for root in found if not is_there(root)]:
+            raise InputError(_nothing(root) for root in missing)
+        self._workspace = Workspace(found, allow_code=allow_code)
+        self.paths = _named(self._workspace.agents)
+        if not self.paths:
+            hint = "name an agent file, or a folder that holds agents"
+            raise InputError(Problem("unknown-agent", "there is no agent in these folders", hint, "AGENT"))
+        self._tell, self._lock, self._stop = tell, threading.RLock(), threading.Event()
+        self._states: dict[str, AgentState] = {}
+        self._kept: OrderedDict[tuple[str, str], Engine] = OrderedDict()
+
+    def state(self, name: str = "") -> AgentState:
+        """An agent as its files are now; from the first question on, they are followed.
+
+        Raises:
+            InputError: when there is no such agent.
+        """
+        name = name or next(iter(self.paths))
+        if name not in self.paths:
+            hint = did_you_mean(name, self.paths)
+            raise InputError(Problem("unknown-agent", f"the studio shows no agent `{name}`", hint, "address.agent"))
+        with self._lock:
+            if name not in self._states:
+                files = AgentFiles(self.paths[name])
+                seen = files.read()
+                self._look(name)
+                work = threading.Thread(
+                    target=self._follow, args=(name, files, seen), name="cuecard-studio", daemon=True
+                )
+                work.start()
+            return self._states[name]
+
+    def engine(self, name: str, sha256: str) -> Engine | None:
+        """A state by its fingerprint or the beginning of it; None if it is no longer known."""
+        with self._lock:
+            known = [key for key in self._kept if key[0] == name and key[1].startswith(sha256)]
+            if len(known) != 1:
+                return None
+            self._kept.move_to_end(known[0])
+            return self._kept[known[0]]
+
+    def stop(self) -> None:
+        """Follow no more files."""
+        self._stop.set()
+
+    def _look(self, name: str) -> None:
+        path = self.paths[name]
+        try:
+            engine: Engine | None = self._workspace.engine(path)
+        except SpecError:
+            engine = None
+        try:
+            problems = self._workspace.check(path).problems
+        except CuecardError as error:
+            problems = error.problems
+        broken = any(problem.severity == "error" for problem in problems)
+        self._states[name] = AgentState(name, path, engine, problems, broken or engine is None)
+        if engine:
+            self._kept[name, engine.sha256] = engine
+            self._kept.move_to_end((name, engine.sha256))
+            while len(self._kept) > MAX_STATES:
+                self._kept.popitem(last=False)
+
+    def _follow(self, name: str, files: AgentFiles, seen: Look) -> None:
+        while not self._stop.is_set():
+            try:
+                seen = self._followed(name, files, seen)
+            except Exception:  # noqa: BLE001 - logged; whatever it is, the files are followed on
+                _log.exception("an agent's files could not be followed, and are followed again")
+                self._stop.wait(_PACE.sweep)
+
+    def _followed(self, name: str, files: AgentFiles, seen: Look) -> Look:
+        for hint in hints(files.folders, self._stop, _PACE.sweep):
+            seen = self._heard(hint, name, files, seen)
+        return seen
+
+    def _heard(self, hint: Hint, name: str, files: AgentFiles, seen: Look) -> Look:
+        """One reason to look: a state is taken once nobody is writing it, and told if it is another one."""
+        if hint != "event" and files.read().same_as(seen):
+            return seen
+        look = settle(files, seen, _PACE, self._stop.wait)
+        if look is None or look.same_as(seen):
+            return seen
+        with self._lock:
+            self._look(name)
+        self._tell(name)
+        return look
+
+
+def _named(paths: Sequence[Path]) -> dict[str, Path]:
+    """The agents by the names of their folders or files, with as many folders as tell them apart."""
+    names: dict[str, Path] = {}
+    for path in paths:
+        parts = list(path.parent.parts if path.stem == "agent" else (*path.parent.parts, path.stem))
+        deep = 1
+        while "/".join(parts[-deep:]) in names and deep < len(parts):
+            deep += 1
+        names["/".join(parts[-deep:])] = path
+    return names
+
+
+def _nothing(root: Path) -> Problem:
+    return Problem("unknown-agent", f"there is nothing at `{root}`", "name an agent file, or its folder", "AGENT")

@@ -1,0 +1,129 @@
+"""The studio as an ASGI application: its screens, what they are asked, and its errors as pages."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from cuecard.errors import CuecardError, Problem
+from cuecard.studio.address import Address, read_address
+from cuecard.studio.asking import Asking
+from cuecard.studio.inputs_view import inputs
+from cuecard.studio.news import News
+from cuecard.studio.problems import problem_views
+from cuecard.studio.prompt_view import prompt, welcome
+from cuecard.studio.screen import Asked, Screen
+from cuecard.studio.security import App, Guard, Keys
+from cuecard.studio.timeline_view import timeline
+
+SCREENS = (
+    Screen("prompt", "Prompt", prompt),
+    Screen("timeline", "Timeline", timeline),
+    Screen("inputs", "Inputs", inputs),
+)
+"""The screens, in the order of the bar and of the keys `1` to `3`."""
+
+_WELCOME = Screen("", "Welcome", welcome)
+_KINDS = {"css": "text/css", "js": "text/javascript"}
+_log = logging.getLogger(__name__)
+
+
+class Studio:
+    """The routes. Everything that they know is in the address and on disk."""
+
+    def __init__(self, asking: Asking, news: News, keys: Keys) -> None:
+        self._asking, self._news, self._keys = asking, news, keys
+        self._pages = Environment(
+            loader=PackageLoader("cuecard.studio"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+
+    def app(self, *, local: bool) -> App:
+        """The application with its guard; `local` says that it listens on this machine alone."""
+        routes = [Route(f"/{each.path}", self._route(each)) for each in (_WELCOME, *SCREENS)]
+        routes += [Route("/search", self.search), Route("/events", self.events), Route("/static/{name}", _static)]
+        made = Starlette(
+            routes=routes,
+            middleware=[Middleware(GZipMiddleware, minimum_size=500)],
+            exception_handlers={CuecardError: self._wrong, HTTPException: self._missing, Exception: self._fault},
+        )
+        return Guard(made, self._keys, lambda problem, status: self._problems([problem], status), local=local)
+
+    async def events(self, request: Request) -> Response:
+        """What changes, told to one tab."""
+        del request
+        return StreamingResponse(self._news.stream(), media_type="text/event-stream")
+
+    def search(self, request: Request) -> Response:
+        """The prompt with the tools that a search finds, as if the model had searched."""
+        told = dict(request.query_params)
+        words = told.pop("query", "").strip()
+        address = read_address(told.items())
+        engine = self._asking.asked(address).engine
+        found = engine.search_tools(words).tools if engine and words else ()
+        return RedirectResponse(address.to("prompt", found=tuple(found), run="", step=""), 303)
+
+    def _route(self, screen: Screen) -> Any:
+        def answer(request: Request) -> Response:
+            asked = self._asking.asked(read_address(request.query_params.multi_items()))
+            return self._page(f"{screen.path or 'welcome'}.html", asked, screen, screen.view(asked))
+
+        return answer
+
+    def _page(self, template: str, asked: Asked, screen: Screen, shown: Mapping[str, Any]) -> Response:
+        text = self._pages.get_template(template).render(
+            asked=asked, address=asked.address, screen=screen, screens=SCREENS, write=self._keys.write, **shown
+        )
+        return HTMLResponse(text.encode("utf-8", "backslashreplace"))
+
+    def _problems(self, problems: Iterable[Problem], status: int) -> Response:
+        shown, more = problem_views(problems)
+        text = self._pages.get_template("problem.html").render(
+            problems=shown, more=more, address=Address(), screens=SCREENS, screen=None
+        )
+        return HTMLResponse(text.encode("utf-8", "backslashreplace"), status)
+
+    def _wrong(self, _: Request, error: Exception) -> Response:
+        return self._problems(error.problems if isinstance(error, CuecardError) else (), 422)
+
+    def _missing(self, _: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        told = "the studio has no such page" if status == 404 else "this page does not support this method"
+        return self._problems([Problem("unknown-path", told, "go on with one of the screens above", "address")], status)
+
+    def _fault(self, _: Request, error: Exception) -> Response:
+        _log.error("a screen failed: %s", type(error).__name__)
+        told = "the studio failed to show this screen; every other one goes on"
+        return self._problems([Problem("fault", told, "report it, with what the terminal says", "studio")], 500)
+
+
+def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    text = _file(name)
+    if text is None:
+        raise HTTPException(404)
+    return Response(text, media_type=_KINDS[name.rpartition(".")[2]], headers={"cache-control": "no-cache"})
+
+
+@lru_cache(maxsize=16)
+def _file(name: str) -> bytes | None:
+    """A file that the studio ships; None for any other name."""
+    if name.rpartition(".")[2] not in _KINDS or "/" in name or "\\" in name:
+        return None
+    place = files("cuecard.studio") / "static" / name
+    return place.read_bytes() if place.is_file() else None

@@ -1,0 +1,82 @@
+"""`cuecard studio`: prompts in the browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from cuecard.errors import InputError, Problem
+from cuecard.records import dataclass
+
+_NEEDS = {"starlette": "starlette", "uvicorn": "uvicorn", "jinja2": "jinja2"}
+
+
+@dataclass(frozen=True, slots=True)
+class StudioOptions:
+    """The options of the command."""
+
+    host: str
+    port: int
+    browser: bool
+    records: Path | None
+    editor: str
+    allow_code: bool
+
+
+def studio(agents: Sequence[Path], options: StudioOptions) -> int:
+    """Show agents in the browser until the process is told to stop; the exit code is 0.
+
+    Raises:
+        InputError: when a package, an agent or the port is missing, or an option is wrong.
+    """
+    _check_installed()
+    from cuecard.server.door import is_loopback, listen
+    from cuecard.studio.agents import Agents
+    from cuecard.studio.app import Studio
+    from cuecard.studio.asking import Asking
+    from cuecard.studio.home import Home
+    from cuecard.studio.links import EDITOR, check_editor
+    from cuecard.studio.news import News
+    from cuecard.studio.process import run_app
+    from cuecard.studio.runs import Runs
+    from cuecard.studio.security import Keys
+
+    editor = check_editor(options.editor or EDITOR)
+    news, home = News(), Home(Path.cwd() / ".cuecard" / "studio")
+    shown = Agents(agents, lambda name: news.tell("files", agent=name), allow_code=options.allow_code)
+    with listen(options.host, options.port) as listening:
+        port = listening.getsockname()[1]
+        keys = Keys(home.token(), port)
+        asking = Asking(shown, Runs(options.records), home, editor)
+        app = Studio(asking, news, keys).app(local=is_loopback(options.host))
+        place = f"http://{_named(options.host)}:{port}/"
+        print(f"cuecard studio: {place}?token={keys.token}", flush=True)
+        print(f"shows {', '.join(shown.paths)}; stop with Ctrl-C", flush=True)
+        if home.unkept:
+            print(f"nothing is kept in {home.folder}: {home.unkept}", flush=True)
+        try:
+            run_app(app, listening, news, _opener(f"{place}?token={keys.ticket()}") if options.browser else None)
+        finally:
+            shown.stop()
+    return 0
+
+
+def _named(host: str) -> str:
+    """The host as addresses write it; an address for all interfaces is reached at this machine."""
+    if host in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not listened on
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+def _opener(place: str) -> Callable[[], object]:
+    return lambda: webbrowser.open(place)
+
+
+def _check_installed() -> None:
+    if missing := [package for module, package in _NEEDS.items() if not find_spec(module)]:
+        hint = 'pip install "cuecard[studio]"'
+        raise InputError(
+            Problem("not-installed", f"`cuecard studio` needs {name}", hint, "cuecard studio") for name in missing
+        )

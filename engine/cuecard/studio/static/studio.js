@@ -1,0 +1,112 @@
+// The studio in the browser: keys, theme, folds, copy, search and live reload. Everything else is in the pages.
+"use strict"
+const root = document.documentElement
+const one = (selector) => document.querySelector(selector)
+const all = (selector) => [...document.querySelectorAll(selector)]
+
+// Theme ---------------------------------------------------------------
+const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches
+const sayTheme = () => { const button = one("#theme"); if (button) button.textContent = dark() ? "☾ Dark theme" : "☀ Light theme" }
+const turnTheme = () => {
+  root.dataset.theme = dark() ? "light" : "dark"
+  try { localStorage.setItem("cuecard-theme", root.dataset.theme) } catch { /* it lasts as long as the page */ }
+  sayTheme()
+}
+
+// What a person has folded, scrolled to or is writing stays, whatever comes in ----
+const address = () => location.pathname + location.search
+let kept = null
+const keep = () => {
+  kept = {
+    at: address(),
+    open: new Map(all("#page details[id]").map((each) => [each.id, each.open])),
+    inner: new Map(all("#page pre[tabindex], #page .scroll").map((each, n) => [n, each.scrollTop])),
+    find: one("#find")?.value,
+    top: scrollY,
+  }
+}
+const restore = (same) => {
+  if (!kept) return
+  if (same) {
+    for (const each of all("#page details[id]")) if (kept.open.has(each.id)) each.open = kept.open.get(each.id)
+    all("#page pre[tabindex], #page .scroll").forEach((each, n) => { each.scrollTop = kept.inner.get(n) || 0 })
+    scrollTo({ top: kept.top, behavior: "instant" })
+  }
+  if (kept.find && one("#find")) { one("#find").value = kept.find; find(kept.find) }
+  kept = null
+}
+const say = () => { const told = one("#page .say.first"); if (told) one("#said").textContent = told.textContent }
+const widen = () => { const wide = matchMedia("(min-width: 1240px)").matches; for (const each of all("details.wide-open")) if (wide) each.open = true }
+
+// Search on this screen: rows that do not hold the words are set aside ----
+const find = (words) => {
+  const wanted = words.trim().toLowerCase()
+  for (const row of all("[data-rows] > *")) row.hidden = Boolean(wanted) && !row.textContent.toLowerCase().includes(wanted)
+  for (const told of all(".found-none")) told.hidden = !wanted || all("[data-rows] > *").some((row) => !row.hidden)
+}
+const fold = (open) => { for (const each of all("#main details.sec")) each.open = open }
+
+const toast = (text) => { const box = one("#toast"); box.firstElementChild.textContent = text; box.hidden = false }
+const copy = async (text, what) => {
+  try { await navigator.clipboard.writeText(text); toast(`${what} copied`) } catch { toast("The browser does not let this page copy; select the text instead") }
+}
+
+// Live: the files have changed, or a conversation has grown ----
+let source = null
+let missed = false
+const busy = () => { const at = document.activeElement; return at?.matches("#main input:not([type=search]), #main textarea, #main [contenteditable]") }
+const refresh = () => {
+  if (busy()) { missed = true; one("#live").textContent = "new state: press to show"; return }
+  missed = false
+  htmx.ajax("GET", address(), { target: "#page", select: "#page", swap: "outerHTML show:none", source: one("#page") })
+}
+const follow = () => {
+  source = new EventSource("/events")
+  let lost = false
+  source.onopen = () => { if (lost) refresh(); lost = false }
+  source.onerror = () => { lost = true; const live = one("#live"); if (live) { live.textContent = "waiting for the studio"; live.classList.add("held") } }
+  source.addEventListener("files", (event) => { if (JSON.parse(event.data).agent === one("#page").dataset.agent) refresh() })
+  source.addEventListener("steps", () => document.dispatchEvent(new CustomEvent("cuecard:steps")) && refresh())
+}
+addEventListener("pagehide", () => source?.close())
+addEventListener("pageshow", (event) => { if (event.persisted) follow() })
+
+document.addEventListener("htmx:beforeSwap", keep)
+document.addEventListener("htmx:afterSettle", () => { const same = kept && kept.at === address(); restore(same); sayTheme(); widen(); say() })
+// A swap of the same screen keeps the folds, too: what was opened in one step is compared with the next.
+
+// Clicks ----
+document.addEventListener("click", (event) => {
+  const at = event.target.closest("button, a, #live")
+  if (!at) return
+  if (at.id === "theme") turnTheme()
+  if (at.id === "help") one("#keys").showModal()
+  if (at.id === "live" && missed) { document.activeElement.blur(); refresh() }
+  if (at.dataset.fold !== undefined) fold(at.dataset.fold === "open")
+  if (at.matches("#toast button")) one("#toast").hidden = true
+  if (at.matches(".copy")) copy(at.closest(".body, .ways > li").querySelector("pre").textContent, "Text")
+  if (at.matches(".copy-all")) copy(all("#main pre.text").map((each) => each.textContent).join(""), "What was sent")
+  if (at.matches(".list a[href^='#'], .legend a[href^='#']")) { const row = document.getElementById(decodeURIComponent(at.hash.slice(1))); if (row) row.open = true }
+})
+document.addEventListener("input", (event) => { if (event.target.id === "find") find(event.target.value) })
+
+// Keys: single ones act outside fields, and can be turned off ----
+const acts = { t: turnTheme, "?": () => one("#keys").showModal(), f: () => fold(false), F: () => fold(true), "/": () => (one("#find") || one("#main input[type=search]"))?.focus(),
+  ArrowLeft: () => one("#before[href]")?.click(), ArrowRight: () => one("#after[href]")?.click(),
+  x: () => { const cells = all(".ruler a"); const now = cells.findIndex((each) => each.matches("[aria-current]")); (cells.find((each, n) => n > now && each.matches(".broke")) || one(".ruler a.broke"))?.click() },
+  e: () => (document.activeElement.closest("details.sec") || one("details.sec[open]") || one("details.sec"))?.querySelector("a.editor")?.click(),
+  a: () => one("[data-act=a]")?.click(), b: () => one("[data-act=b]")?.click() }
+const off = () => { try { return localStorage.getItem("cuecard-keys") === "off" } catch { return false } }
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || one("#keys").open || off()) return
+  if (event.target.closest("input, select, textarea, [contenteditable]")) { if (event.key === "Escape") event.target.blur(); return }
+  if (event.key.startsWith("Arrow") && event.target.closest("pre[tabindex], .scroll")) return
+  const act = /^[1-9]$/.test(event.key) ? () => one(`.screens [data-key="${event.key}"]`)?.click() : acts[event.key]
+  if (act) { event.preventDefault(); act() }
+})
+one("#single").checked = !off()
+one("#single").addEventListener("change", (event) => { try { localStorage.setItem("cuecard-keys", event.target.checked ? "on" : "off") } catch { /* it lasts as long as the page */ } })
+
+sayTheme()
+widen()
+follow()
