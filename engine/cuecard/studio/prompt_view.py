@@ -244,15 +244,15 @@ def _call_of(manifest: Manifest, tools: Sequence[SectionRecord]) -> str:
 def _queries(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
     """The query of each search, by the id of its call."""
     for line in lines:
-        for identity, (_, query) in zip(line.ids, line.calls, strict=False):
-            yield identity, query
+        for call in line.calls:
+            yield call.id, call.query
 
 
 def _message(line: Line) -> Row:
     if line.text:
         return Row("message", line.who, quoted=_short(line.text))
-    told = ", ".join(dict.fromkeys(tool for tool, _ in line.calls))
-    queries = ", ".join(f"“{_short(query)}”" for _, query in line.calls if query)
+    told = ", ".join(dict.fromkeys(call.tool for call in line.calls))
+    queries = ", ".join(f"“{_short(call.query)}”" for call in line.calls if call.query)
     return Row("message", line.who, " ".join(filter(None, (told, queries))))
 
 
@@ -273,23 +273,17 @@ def _answer(sent: Sent, before: Sent | None) -> str:
     if before is None:
         tools = len(sent.manifest.active_tools)
         return f"The system prompt, {behind}. The model may call {_number(tools, 'tool')}."
-    now, then = (_system(each.manifest) for each in (sent, before))
-    same = "The system prompt as before" if now == then else "Another system prompt than before"
-    entered = [tool for tool in sent.manifest.active_tools if tool not in before.manifest.active_tools]
-    left = [tool for tool in before.manifest.active_tools if tool not in sent.manifest.active_tools]
+    same = "The system prompt as before" if sent.system == before.system else "Another system prompt than before"
+    entered, left = sent.came, sent.gone
     came = f"{_number(len(entered), 'tool').capitalize()} entered here" if entered else "No tool entered here"
     gone = f"{_number(len(left), 'tool')} left" if left else "nothing left" if entered else "none left"
     return f"{same}, {behind}. {came}; {gone}."
 
 
-def _system(manifest: Manifest) -> list[str]:
-    return [each.sha256 for each in manifest.sections if each.placement != "appended"]
-
-
 def _unchanged(steps: Sequence[Sent], place: int) -> str:
     """The first step from which on the system prompt has been the same; empty if it is this one."""
     first = place
-    while first and _system(steps[first - 1].manifest) == _system(steps[place].manifest):
+    while first and steps[first - 1].system == steps[place].system:
         first -= 1
     return steps[first].place if first < place else ""
 

@@ -21,14 +21,14 @@ from cuecard.files.content import content_root
 from cuecard.files.safe_read import MAX_LOG_BYTES, read_text, shown
 from cuecard.model import Delivery, Json
 from cuecard.studio.record_files import RecordedTalk, RecordFile
-from cuecard.studio.steps import Held, Kind, Line, Run, Sent, StepBreak, StepCall, played_steps
+from cuecard.studio.steps import Called, Held, Kind, Line, Run, Sent, StepBreak, played_steps
 from cuecard.workbench.bill import Bill, Prices, bill
 from cuecard.workbench.output import counted
 from cuecard.workbench.replay.play import Channel, play
 from cuecard.workbench.replay.report import DELIVERIES
 from cuecard.workbench.transcripts.formats import read_conversation
 
-__all__ = ["Held", "Line", "Run", "RunSummary", "Runs", "Sent", "StepBreak", "StepCall", "places_near"]
+__all__ = ["Called", "Held", "Line", "Run", "RunSummary", "Runs", "Sent", "StepBreak", "bill_of", "places_near"]
 
 MAX_RUN_FILES = 1_000
 """The number of files of conversations that the studio reads; of more, the newest."""
@@ -89,13 +89,17 @@ def places_near(agents: Mapping[str, Path]) -> tuple[Path, ...]:
     return tuple(place for place in dict.fromkeys((*near, *ours)) if place.is_dir())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Recording:
     """A recorded conversation in a file, as it was when it was read."""
 
     path: Path
     seen: tuple[int, int]
     transcript: TranscriptFile
+
+
+_Key: TypeAlias = tuple[_Recording, str, Delivery, Channel]
+"""What a played conversation depends on: the recording, the fingerprint of the agent, the delivery and the channel."""
 
 
 class Runs:
@@ -107,7 +111,7 @@ class Runs:
         self._lock = threading.RLock()
         self._records: dict[Path, RecordFile] = {}
         self._recordings: dict[Path, _Recording] = {}
-        self._played: OrderedDict[tuple[object, ...], Run | str] = OrderedDict()
+        self._played: OrderedDict[_Key, Run | CuecardError] = OrderedDict()
         self._live: set[Path] = set()
         self._unread: dict[Path, str] = {}
         self._bad: dict[Path, tuple[tuple[int, int], str]] = {}
@@ -190,8 +194,8 @@ class Runs:
         self, recording: _Recording, delivery: Delivery, engine: Engine, model: ModelProfile | None
     ) -> RunSummary:
         transcript = recording.transcript
-        run = self._play(recording, delivery, engine, model) if model else None
-        priced = bill_of(run, model) if isinstance(run, Run) and model else None
+        run = self._played_by(recording, delivery, engine, model) if model else None
+        priced = bill_of(run, model) if run and model else None
         words = " ".join([recording.path.stem, delivery, *(turn.user for turn in transcript.turns)])
         return RunSummary(
             _identity(recording.path, "", delivery),
@@ -200,10 +204,10 @@ class Runs:
             "recording",
             len(transcript.turns),
             sum(len(turn.requests) for turn in transcript.turns),
-            max((step.prompt for step in run.steps), default=0) if isinstance(run, Run) else 0,
+            max((step.prompt for step in run.steps), default=0) if run else 0,
             recording.seen[0] / 1e9,
             cost=priced.cost if priced else None,
-            breaks=sum(step.broken is not None for step in run.steps) if isinstance(run, Run) else None,
+            breaks=sum(step.broken is not None for step in run.steps) if run else None,
             words=words.casefold(),
         )
 
@@ -211,34 +215,42 @@ class Runs:
         """A conversation by its id; None if there is none, or it cannot be played with this agent."""
         with self._lock:
             self.look(again=not self._searched)
-            for recording in self._recordings.values():
-                for delivery in DELIVERIES:
-                    if _identity(recording.path, "", delivery) == identity:
-                        run = self._play(recording, delivery, engine, model)
-                        return run if isinstance(run, Run) else None
+            for recording, delivery in self._playable():
+                if _identity(recording.path, "", delivery) == identity:
+                    return self._played_by(recording, delivery, engine, model)
             for path, file in self._records.items():
                 for name in file.talks:
                     if _identity(path, name) == identity:
                         return self._recorded(identity, path, file, name)
         return None
 
-    def under(self, run: Run, delivery: Delivery, engine: Engine, model: ModelProfile) -> Run | None:
-        """The same conversation under another delivery, or played with another state of the agent; None where only
+    def under(self, run: Run, delivery: str, engine: Engine, model: ModelProfile) -> Run | None:
+        """The same conversation under another delivery, or played by another state of the agent; None where only
         records are known, which cannot be played.
         """
         with self._lock:
-            for recording in self._recordings.values():
-                if any(_identity(recording.path, "", each) == run.id for each in DELIVERIES):
-                    played = self._play(recording, delivery, engine, model)
-                    return played if isinstance(played, Run) else None
+            for recording, each in self._playable():
+                if recording.transcript is run.transcript and each == delivery:
+                    return self._played_by(recording, each, engine, model)
         return None
+
+    def _playable(self) -> Iterator[tuple[_Recording, Delivery]]:
+        return ((each, delivery) for each in self._recordings.values() for delivery in DELIVERIES)
+
+    def _played_by(self, recording: _Recording, delivery: Delivery, engine: Engine, model: ModelProfile) -> Run | None:
+        run = self._play(recording, delivery, engine, model)
+        return run if isinstance(run, Run) else None
 
     def problems(self, engine: Engine) -> tuple[str, ...]:
         """What could not be read, or belongs to another agent, each kind in one line."""
         with self._lock:
             told = [*self._unread.values(), *(line for file in self._records.values() for line in file.problems())]
             told += [why for _, why in self._bad.values()]
-            told += [run for key, run in self._played.items() if isinstance(run, str) and key[1] == engine.sha256]
+            told += [
+                f"{shown(recording.path)}: {run.problems[0].message}"
+                for (recording, sha256, *_), run in self._played.items()
+                if isinstance(run, CuecardError) and sha256 == engine.sha256
+            ]
             told += self._foreign(engine)
         return tuple(dict.fromkeys(told))
 
@@ -256,14 +268,16 @@ class Runs:
             more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
             yield f"{shown(foreign[0].path)}{more}: a recording whose tools `{engine.name}` does not have"
 
-    def _play(self, recording: _Recording, delivery: Delivery, engine: Engine, model: ModelProfile) -> Run | str:
+    def _play(
+        self, recording: _Recording, delivery: Delivery, engine: Engine, model: ModelProfile
+    ) -> Run | CuecardError:
         channel, transcript = Channel.of(model), recording.transcript
-        key = (recording.path, engine.sha256, recording.seen, delivery, channel)
+        key = (recording, engine.sha256, delivery, channel)
         if key not in self._played:
             try:
                 steps = tuple(played_steps(engine, transcript, play(engine, transcript, delivery, channel)))
             except CuecardError as error:
-                self._played[key] = f"{shown(recording.path)}: {error.problems[0].message}"
+                self._played[key] = error
             else:
                 self._played[key] = _played_run(recording, delivery, steps)
             while len(self._played) > _KEPT:
@@ -312,10 +326,11 @@ def bill_of(run: Run, model: ModelProfile) -> Bill:
 
 
 def _played_run(recording: _Recording, delivery: Delivery, steps: tuple[Sent, ...]) -> Run:
-    said = {number: turn.user for number, turn in enumerate(recording.transcript.turns, 1)}
-    identity, name = _identity(recording.path, "", delivery), recording.path.stem
-    at = steps[0].at if steps else ""
-    return Run(identity, name, "recording", steps, at, delivery=delivery, file=shown(recording.path), said=said)
+    transcript, name = recording.transcript, recording.path.stem
+    identity = _identity(recording.path, "", delivery)
+    said = {number: turn.user for number, turn in enumerate(transcript.turns, 1)}
+    at, file = (steps[0].at if steps else ""), shown(recording.path)
+    return Run(identity, name, "recording", steps, at, delivery=delivery, file=file, said=said, transcript=transcript)
 
 
 def _identity(path: Path, conversation: str, delivery: str = "") -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Literal, TypeAlias
 
 from cuecard.config.transcript_file import RecordedCall, RecordedRequest, RecordedUsage, TranscriptFile
 from cuecard.engine import Engine
 from cuecard.errors import InputError
 from cuecard.model import CacheRecord, Manifest, Step
-from cuecard.pipeline.changes import Comparison
+from cuecard.pipeline.changes import ChangeKind, Comparison
 from cuecard.pipeline.comparison import compare_manifests
 from cuecard.pipeline.search_results import found_names
 from cuecard.recording.records import RequestRecord, ToolCallRecord
@@ -34,24 +35,35 @@ class StepBreak:
     Attributes:
         part: what kind of part it is.
         name: the id of the section or block, or the name of a tool.
+        change: what happened to it.
         cause: why, as `Cause` writes it: `memory`, `discovery cms_getPage`.
         source: where it is written, as `file:line`; empty if that is not known.
     """
 
     part: BreakPart
     name: str
-    cause: str
+    cause: str = ""
+    change: ChangeKind = "changed"
     source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class StepCall:
-    """A call that the model then made."""
+class Called:
+    """A tool that the model called.
+
+    Attributes:
+        tool: its name.
+        query: the query of a search, where it was recorded.
+        id: the id of the call; empty if unknown.
+        is_error: whether it failed.
+        found: the tools that a search found.
+    """
 
     tool: str
+    query: str = ""
+    id: str = ""
     is_error: bool = False
     found: tuple[str, ...] = ()
-    query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +73,14 @@ class Line:
     Attributes:
         who: `user` or `assistant` for a message, `block` for a text of cuecard's.
         text: the words of a message; empty where they were not recorded.
-        calls: the tools that the model called, each with the query of a search.
+        calls: the tools that the model called.
         block: the id of the section, for a block.
-        ids: the ids of the calls, where they are known.
     """
 
     who: Literal["user", "assistant", "block"]
     text: str = ""
-    calls: tuple[tuple[str, str], ...] = ()
+    calls: tuple[Called, ...] = ()
     block: str = ""
-    ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +101,7 @@ class Sent:
         billed: its blocks, as far as they are known: of the prompt alone where messages and definitions are not.
         whole: whether `billed` is the whole request.
         prompt: the tokens of the prompt alone.
+        system: the fingerprint of its system prompt.
         called: what the model then called; None where that was not recorded.
         came: tools that this request has and the one before had not; `gone` the other way round.
         broken: where it stops beginning like the request before; None where it only adds to it.
@@ -105,7 +116,8 @@ class Sent:
     billed: Request
     whole: bool
     prompt: int
-    called: tuple[StepCall, ...] | None = None
+    system: str
+    called: tuple[Called, ...] | None = None
     came: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     broken: StepBreak | None = None
@@ -148,9 +160,17 @@ class Sent:
     @classmethod
     def of_step(cls, step: Step, turn: int = 1, number: int = 1) -> Sent:
         """The request of a prompt that was made of a turn: its messages are not known."""
-        held = Held(Side.of(f"{turn}.{number}", step))
-        manifest = step.manifest
-        return cls(turn, number, prompt_request(manifest), whole=False, prompt=manifest.total_tokens, held=lambda: held)
+        lines = tuple(Line("block", block=each.id) for each in step.appended)
+        held, manifest = Held(Side.of(f"{turn}.{number}", step), lines), step.manifest
+        return cls(
+            turn,
+            number,
+            prompt_request(manifest),
+            whole=False,
+            prompt=manifest.total_tokens,
+            system=system_of(manifest),
+            held=lambda: held,
+        )
 
 
 Kind: TypeAlias = Literal["recording", "records", "turn"]
@@ -173,6 +193,7 @@ class Run:
         said: what the user wrote, by the number of the turn, where it is known.
         earlier: how many requests before `steps` are not held any more.
         problems: what of it could not be read, each in one line.
+        transcript: the recording that it was played from; None for records.
     """
 
     id: str
@@ -186,6 +207,7 @@ class Run:
     said: Mapping[int, str] = field(default_factory=dict)
     earlier: int = 0
     problems: tuple[str, ...] = ()
+    transcript: TranscriptFile | None = field(default=None, repr=False)
 
     def place_of(self, step: str) -> int:
         """The number of a step in `steps`, counted from 0: the last one without a name; -1 where there is none."""
@@ -206,7 +228,8 @@ def played_steps(engine: Engine, transcript: TranscriptFile, sent: Sequence[Sent
             one.request,
             whole=True,
             prompt=one.manifest.total_tokens,
-            called=tuple(_played_call(call, engine.search_tool) for call in recorded.calls),
+            system=system_of(one.manifest),
+            called=tuple(_called(recorded, f"{one.turn}.{one.number}", engine.search_tool)),
             came=came,
             gone=gone,
             broken=_played_break(before, one),
@@ -233,12 +256,22 @@ def _messages(engine: Engine, transcript: TranscriptFile) -> Iterator[tuple[str,
         yield user_block(turn.user, engine.count).key, Line("user", turn.user)
         for place, request in enumerate(turn.requests, 1):
             said = [Line("assistant", request.text)] if request.text else []
-            for nth, call in enumerate(request.calls, 1):
-                query = _query(call) if call.tool == engine.search_tool else ""
-                said.append(Line("assistant", calls=((call.tool, query),), ids=(call.id or f"{number}.{place}.{nth}",)))
-            yield from (
-                (block.key, line) for block, line in zip(answer_blocks(request, engine.count), said, strict=True)
-            )
+            called = _called(request, f"{number}.{place}", engine.search_tool)
+            said += [Line("assistant", calls=(each,)) for each in called]
+            blocks = answer_blocks(request, engine.count)
+            yield from ((block.key, line) for block, line in zip(blocks, said, strict=True))
+
+
+def _called(request: RecordedRequest, place: str, search: str) -> Iterator[Called]:
+    for number, call in enumerate(request.calls, 1):
+        found = found_names(call.result).names if call.tool == search and not call.is_error else ()
+        query = _query(call) if call.tool == search else ""
+        yield Called(call.tool, query, call.id or f"{place}.{number}", call.is_error, tuple(found))
+
+
+def _query(call: RecordedCall) -> str:
+    told = call.args.get("query") if isinstance(call.args, dict) else None
+    return told if isinstance(told, str) else ""
 
 
 def _joined(lines: Iterator[Line]) -> Iterator[Line]:
@@ -247,7 +280,7 @@ def _joined(lines: Iterator[Line]) -> Iterator[Line]:
     for line in lines:
         if held and line.who == held.who == "assistant":
             text = "\n".join(filter(None, (held.text, line.text)))
-            held = replace(held, text=text, calls=held.calls + line.calls, ids=held.ids + line.ids)
+            held = replace(held, text=text, calls=held.calls + line.calls)
             continue
         if held:
             yield held
@@ -260,24 +293,23 @@ def _when(recorded: RecordedRequest) -> str:
     return recorded.at.isoformat() if recorded.at else ""
 
 
-def _played_call(call: RecordedCall, search: str) -> StepCall:
-    found = found_names(call.result).names if call.tool == search and not call.is_error else ()
-    return StepCall(call.tool, call.is_error, tuple(found), _query(call) if call.tool == search else "")
-
-
-def _query(call: RecordedCall) -> str:
-    told = call.args.get("query") if isinstance(call.args, dict) else None
-    return told if isinstance(told, str) else ""
-
-
 def _played_break(before: SentRequest | None, after: SentRequest) -> StepBreak | None:
     found = breaks(before, after) if before else None
     if before is None or found is None:
         return None
     group, _, name = found.id.partition("/")
     part: BreakPart = next(each for each in _PARTS if each == group)
-    source = "" if part in {"tools", "messages"} else source_of(name, after.manifest, before.manifest)
-    return StepBreak(part, name, found.cause, source)
+    if part in {"tools", "messages"}:
+        return StepBreak(part, name, found.cause)
+    compared = compare_manifests(before.manifest, after.manifest)
+    return StepBreak(
+        part, name, found.cause, _change_of(name, compared), source_of(name, after.manifest, before.manifest)
+    )
+
+
+def _change_of(section: str, compared: Comparison) -> ChangeKind:
+    kinds = [each.kind for each in compared.changes if each.id == section and each.kind != "same"]
+    return kinds[0] if kinds else "changed"
 
 
 _PARTS: tuple[BreakPart, ...] = ("tools", "system", "appended", "messages")
@@ -294,6 +326,7 @@ def recorded_step(before: Sent | None, last: Manifest | None, record: RequestRec
         prompt_request(manifest),
         whole=False,
         prompt=manifest.total_tokens,
+        system=system_of(manifest),
         called=recorded_calls(record.calls),
         came=came,
         gone=gone,
@@ -304,9 +337,12 @@ def recorded_step(before: Sent | None, last: Manifest | None, record: RequestRec
     )
 
 
-def recorded_calls(calls: Sequence[ToolCallRecord]) -> tuple[StepCall, ...]:
+def recorded_calls(calls: Sequence[ToolCallRecord]) -> tuple[Called, ...]:
     """Calls as records hold them."""
-    return tuple(StepCall(call.tool, call.is_error, call.found, call.query) for call in calls)
+    return tuple(
+        Called(call.tool, call.query, (call.result and call.result.call_id) or "", call.is_error, call.found)
+        for call in calls
+    )
 
 
 def recorded_side(place: str, record: RequestRecord) -> Side:
@@ -329,6 +365,12 @@ def _texts(held: object) -> list[str]:
     return [str(row["text"]) for row in rows if isinstance(row, Mapping) and "text" in row]
 
 
+def system_of(manifest: Manifest) -> str:
+    """The fingerprint of everything but blocks: equal ones mean the same system prompt."""
+    told = " ".join(each.sha256 for each in manifest.sections if each.placement != "appended")
+    return sha256(told.encode()).hexdigest()
+
+
 def _tools(before: Manifest | None, after: Manifest) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if before is None:
         return (), ()
@@ -339,15 +381,16 @@ def _tools(before: Manifest | None, after: Manifest) -> tuple[tuple[str, ...], t
 
 def _recorded_break(before: Manifest, after: Manifest) -> StepBreak | None:
     try:
-        found: Comparison = compare_manifests(before, after)
+        found = compare_manifests(before, after)
     except InputError:
-        return StepBreak("salt", "", "")
+        return StepBreak("salt", "")
     if found.other_model:
-        return StepBreak("model", found.other_model, "")
+        return StepBreak("model", found.other_model)
     first = found.first_break
     if first is None:
         return None
-    return StepBreak(first.placement, first.id, str(first.cause), source_of(first.id, after, before))
+    source = source_of(first.id, after, before)
+    return StepBreak(first.placement, first.id, str(first.cause), _change_of(first.id, found), source)
 
 
 def source_of(section: str, *manifests: Manifest) -> str:
