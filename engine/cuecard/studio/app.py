@@ -23,10 +23,11 @@ from cuecard.studio.asking import Asking
 from cuecard.studio.inputs_view import inputs
 from cuecard.studio.news import News
 from cuecard.studio.problems import problem_views
-from cuecard.studio.prompt_view import prompt, welcome
+from cuecard.studio.prompt_view import prompt
 from cuecard.studio.screen import Asked, Screen
 from cuecard.studio.security import App, Guard, Keys
 from cuecard.studio.timeline_view import timeline
+from cuecard.studio.welcome_view import welcome
 
 SCREENS = (
     Screen("prompt", "Prompt", prompt),
@@ -36,7 +37,7 @@ SCREENS = (
 """The screens, in the order of the bar and of the keys `1` to `3`."""
 
 _WELCOME = Screen("", "Welcome", welcome)
-_KINDS = {"css": "text/css", "js": "text/javascript"}
+_KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _log = logging.getLogger(__name__)
 
 
