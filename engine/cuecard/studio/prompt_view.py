@@ -15,7 +15,7 @@ from cuecard.studio.links import editor_link, short_place
 from cuecard.studio.problems import problem_views
 from cuecard.studio.runs import Line, Sent
 from cuecard.studio.screen import Asked
-from cuecard.workspace import first_step
+from cuecard.studio.turns import TurnRecord, step_of_turn
 
 _QUOTED = 80
 """Characters of a text that a row quotes."""
@@ -163,8 +163,12 @@ def prompt_view(asked: Asked) -> PromptView:
 def _made(asked: Asked) -> Sent:
     """The first step of a turn, as if a search had found the tools of the address."""
     assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
-    step = first_step(asked.engine, asked.turn, asked.address.found)
-    return Sent(1, 1, step.manifest, texts_of(step), tuple(Line("block", block=each.id) for each in step.appended))
+    record = asked.home.turns.read(asked.address.turn) if asked.address.turn else TurnRecord()
+    step = step_of_turn(asked.engine, record.read(), asked.address.found)
+    message = record.turn.get("message")
+    said = [Line("user", message)] if isinstance(message, str) else []
+    blocks = [Line("block", block=each.id) for each in step.appended]
+    return Sent(1, 1, step.manifest, texts_of(step), (*said, *blocks))
 
 
 def texts_of(step: Step) -> Mapping[str, str]:
