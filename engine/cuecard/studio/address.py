@@ -23,6 +23,7 @@ MAX_VALUE = 500
 
 _STEP = re.compile(r"[1-9]\d{0,6}\.[1-9]\d{0,6}")
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
+_NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,6})?")
 _TOOL = re.compile(r"[\w.\-]{1,64}")
 
 
@@ -38,7 +39,9 @@ class Address:
         found: the tools that count as discovered, in order.
         turn: the digest of a turn on disk; empty for the turn with every default.
         model: the model whose cache is shown.
-        delivery: where step-tier text goes; empty for the agent's own.
+        price: what a million plain input tokens cost, in dollars; empty for figures in tokens alone.
+        q: what is searched in the list of conversations.
+        page: how many of them are passed over.
         a: the first of two that are compared.
         b: the second.
     """
@@ -50,7 +53,9 @@ class Address:
     found: tuple[str, ...] = ()
     turn: str = ""
     model: str = ""
-    delivery: str = ""
+    price: str = ""
+    q: str = ""
+    page: str = ""
     a: str = ""
     b: str = ""
 
@@ -100,6 +105,10 @@ def _digest(value: str) -> tuple[Any, str]:
     return value, "" if _DIGEST.fullmatch(value) else "a fingerprint has 8 to 64 digits from 0 to f"
 
 
+def _number(value: str) -> tuple[Any, str]:
+    return value, "" if _NUMBER.fullmatch(value) else "it is not a number such as `3` or `1.25`"
+
+
 def _found(value: str) -> tuple[Any, str]:
     names = tuple(dict.fromkeys(value.split(",")))
     if len(names) > MAX_FOUND:
@@ -113,4 +122,6 @@ _READ: Mapping[str, Callable[[str], tuple[Any, str]]] = {
     "state": _digest,
     "turn": _digest,
     "found": _found,
+    "page": _number,
+    "price": _number,
 }

@@ -1,4 +1,4 @@
-"""The agents that the studio shows: one workspace behind one lock, which follows their files, and the last good states."""
+"""The agents that the studio shows: one workspace behind one lock, and the last good states."""
 
 from __future__ import annotations
 

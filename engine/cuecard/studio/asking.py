@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine
-from cuecard.errors import InputError, Problem, did_you_mean, shortened
+from cuecard.errors import InputError, Problem, shortened
 from cuecard.files.content import read_models
-from cuecard.model import Delivery
 from cuecard.records import dataclass
 from cuecard.studio.address import Address
 from cuecard.studio.agents import Agents
@@ -41,18 +40,14 @@ class Asking:
         if run and step < 0:
             hint = f"it has {len(run.steps)} steps, the last one is {run.steps[-1].place}"
             raise InputError(Problem("unknown-step", f"`{run.name}` has no step {address.step}", hint, "address.step"))
-        listed = self.runs.listed(engine.name) if engine else ()
-        return Asked(address, self.agents, state, engine, older, model, listed, run, step, None, self.home, self.editor)
+        return Asked(address, self.agents, state, engine, older, model, self.runs, run, step, self.home, self.editor)
 
     def _run(self, address: Address, engine: Engine, model: ModelProfile) -> Run | None:
         if not address.run:
             return None
-        wish = address.delivery or engine.delivery
-        delivery: Delivery = wish if wish in {"rewrite", "append", "frozen"} else "append"  # type: ignore[assignment]  # mypy does not narrow by membership
-        run = self.runs.open(address.run, engine, delivery, model)
+        run = self.runs.run(address.run, engine, model)
         if run is None:
-            known = [identity for identity, _ in self.runs.listed(engine.name)]
-            hint = did_you_mean(address.run, known) or "open the timeline to see which there are"
-            told = f"there is no conversation `{shortened(address.run)}` any more"
+            told = f"there is no conversation `{shortened(address.run)}`, or `{engine.name}` cannot play it any more"
+            hint = "open the timeline to see which there are"
             raise InputError(Problem("unknown-conversation", told, hint, "address.run"))
         return run

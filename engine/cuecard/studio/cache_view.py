@@ -8,7 +8,7 @@ from itertools import accumulate
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Manifest
 from cuecard.records import dataclass
-from cuecard.studio.runs import Sent
+from cuecard.studio.steps import Sent
 from cuecard.workbench.bill import BillBlock, Prices, Request, Row, bill
 
 

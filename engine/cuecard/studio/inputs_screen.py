@@ -134,9 +134,8 @@ def _record(asked: Asked) -> tuple[TurnRecord, str]:
     if run is None or asked.engine is None:
         return TurnRecord(), ""
     sent = run.steps[asked.step]
-    transcript = getattr(run, "transcript", None)
-    if transcript is not None:
-        filled = from_recording(transcript, sent.turn, sent.number, asked.engine.search_tool, address.model)
+    if run.transcript is not None:
+        filled = from_recording(run.transcript, sent.turn, sent.number, asked.engine.search_tool, address.model)
     else:
         filled = from_manifest(sent.manifest, [(each.who, each.text) for each in sent.lines if each.who != "block"])
     told = f"Filled from step {sent.place} of {run.name}"
@@ -174,4 +173,4 @@ def _place(asked: Asked, record: TurnRecord) -> str:
 
 def _address(asked: Asked, record: TurnRecord) -> Address:
     digest = asked.home.turns.keep(record) if record != TurnRecord() else ""
-    return replace(asked.address, turn=digest, run="", step="", delivery="")
+    return replace(asked.address, turn=digest, run="", step="")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, Literal
 
 from cuecard.errors import CuecardError
-from cuecard.model import Cut, Manifest, SectionRecord, Step
+from cuecard.model import Cut, Manifest, SectionRecord
 from cuecard.records import dataclass
 from cuecard.studio.cache_view import CacheView, cache_view
 from cuecard.studio.links import editor_link, short_place
 from cuecard.studio.problems import problem_views
-from cuecard.studio.runs import Line, Sent
 from cuecard.studio.screen import Asked
+from cuecard.studio.steps import Line, Sent
 from cuecard.studio.turns import TurnRecord, step_of_turn
 
 _QUOTED = 80
@@ -164,16 +163,7 @@ def _made(asked: Asked) -> Sent:
     """The first step of a turn, as if a search had found the tools of the address."""
     assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
     record = asked.home.turns.read(asked.address.turn) if asked.address.turn else TurnRecord()
-    step = step_of_turn(asked.engine, record.read(), asked.address.found)
-    message = record.turn.get("message")
-    said = [Line("user", message)] if isinstance(message, str) else []
-    blocks = [Line("block", block=each.id) for each in step.appended]
-    return Sent(1, 1, step.manifest, texts_of(step), (*said, *blocks))
-
-
-def texts_of(step: Step) -> Mapping[str, str]:
-    """The texts of a step by the ids of their sections."""
-    return {each.id: each.text for each in chain(step.segments, step.appended)}
+    return Sent.of_step(step_of_turn(asked.engine, record.read(), asked.address.found))
 
 
 class _Rows:
@@ -261,7 +251,7 @@ def _queries(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
 def _message(line: Line) -> Row:
     if line.text:
         return Row("message", line.who, quoted=_short(line.text))
-    told = ", ".join(call.tool for call in line.calls)
+    told = ", ".join(dict.fromkeys(call.tool for call in line.calls))
     queries = ", ".join(f"“{_short(call.query)}”" for call in line.calls if call.query)
     return Row("message", line.who, " ".join(filter(None, (told, queries))))
 
@@ -283,23 +273,17 @@ def _answer(sent: Sent, before: Sent | None) -> str:
     if before is None:
         tools = len(sent.manifest.active_tools)
         return f"The system prompt, {behind}. The model may call {_number(tools, 'tool')}."
-    now, then = (_system(each.manifest) for each in (sent, before))
-    same = "The system prompt as before" if now == then else "Another system prompt than before"
-    entered = [tool for tool in sent.manifest.active_tools if tool not in before.manifest.active_tools]
-    left = [tool for tool in before.manifest.active_tools if tool not in sent.manifest.active_tools]
+    same = "The system prompt as before" if sent.system == before.system else "Another system prompt than before"
+    entered, left = sent.came, sent.gone
     came = f"{_number(len(entered), 'tool').capitalize()} entered here" if entered else "No tool entered here"
     gone = f"{_number(len(left), 'tool')} left" if left else "nothing left" if entered else "none left"
     return f"{same}, {behind}. {came}; {gone}."
 
 
-def _system(manifest: Manifest) -> list[str]:
-    return [each.sha256 for each in manifest.sections if each.placement != "appended"]
-
-
 def _unchanged(steps: Sequence[Sent], place: int) -> str:
     """The first step from which on the system prompt has been the same; empty if it is this one."""
     first = place
-    while first and _system(steps[first - 1].manifest) == _system(steps[place].manifest):
+    while first and steps[first - 1].system == steps[place].system:
         first -= 1
     return steps[first].place if first < place else ""
 

@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 
 from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine
-from cuecard.model import Turn
 from cuecard.records import dataclass
 from cuecard.studio.address import Address
 from cuecard.studio.agents import Agents, AgentState
 from cuecard.studio.home import Home
-from cuecard.studio.runs import Run, Sent
-from cuecard.workbench.bill import first_break
+from cuecard.studio.runs import Run, Runs, RunSummary
+from cuecard.studio.steps import Sent
+from cuecard.workbench.output import counted
 
 MODELS = ("claude-opus-5", "claude-sonnet-5", "gpt-5.6", "gemini-3.8-flash")
 """The models whose caches can be chosen, besides the one of the address."""
@@ -31,10 +31,9 @@ class Asked:
         engine: the state that is shown; None if there is no good one.
         older: whether `engine` is not the newest state, because the address names another one.
         model: what is known of the model whose cache is shown.
-        runs: the conversations that can be chosen: id and name, newest first.
+        runs: every conversation.
         run: the one that is shown; None for the prompt of a turn.
         step: the number of the request in it, counted from 0.
-        turn: the turn of the address; None for the one with every default.
         home: the studio's own folder.
         editor: the template of links that open an editor.
     """
@@ -45,12 +44,16 @@ class Asked:
     engine: Engine | None
     older: bool
     model: ModelProfile
-    runs: tuple[tuple[str, str], ...]
+    runs: Runs
     run: Run | None
     step: int
-    turn: Turn | None
     home: Home
     editor: str
+
+    @property
+    def listed(self) -> tuple[RunSummary, ...]:
+        """The conversations that can be chosen, newest first."""
+        return self.runs.listed(self.engine) if self.engine else ()
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -81,7 +84,7 @@ class Asked:
         now, long = self.run.steps[self.step], len(self.run.steps) >= _LONG
         turns: dict[int, list[Cell]] = {}
         for place, sent in enumerate(self.run.steps):
-            cell = _cell(sent, self.run.steps[place - 1] if place else None, current=place == self.step)
+            cell = _cell(sent, current=place == self.step)
             cells = turns.setdefault(sent.turn, [])
             if long and sent.turn != now.turn:
                 cells[:] = [replace(cell, label=str(sent.turn), name=f"turn {sent.turn}", marks=_both(cells, cell))]
@@ -105,13 +108,10 @@ class Cell:
     current: bool
 
 
-def _cell(sent: Sent, before: Sent | None, *, current: bool) -> Cell:
-    known = {each.tool for each in before.manifest.discovered} if before else set()
-    found = [each.tool for each in sent.manifest.discovered if each.tool not in known]
-    broke = bool(before and before.request and sent.request and first_break(before.request, sent.request) is not None)
-    told = [f"{len(found)} tool{'' if len(found) == 1 else 's'} found"] if found else []
-    told += ["the cache broke"] if broke else []
-    marks = "broke" if broke else "found" if found else ""
+def _cell(sent: Sent, *, current: bool) -> Cell:
+    told = [f"{counted(len(sent.came), 'tool')} entered"] if sent.came else []
+    told += ["the cache broke"] if sent.broken else []
+    marks = "broke" if sent.broken else "found" if sent.came else ""
     return Cell(sent.place, sent.place, ", ".join((sent.place, *told)), marks, current)
 
 

@@ -6,6 +6,7 @@ import webbrowser
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event, Thread
 
 from cuecard.errors import InputError, Problem
 from cuecard.records import dataclass
@@ -40,7 +41,7 @@ def studio(agents: Sequence[Path], options: StudioOptions) -> int:
     from cuecard.studio.links import EDITOR, check_editor
     from cuecard.studio.news import News
     from cuecard.studio.process import run_app
-    from cuecard.studio.runs import Runs
+    from cuecard.studio.runs import Runs, places_near
     from cuecard.studio.security import Keys
 
     editor = check_editor(options.editor or EDITOR)
@@ -49,16 +50,20 @@ def studio(agents: Sequence[Path], options: StudioOptions) -> int:
     with listen(options.host, options.port) as listening:
         port = listening.getsockname()[1]
         keys = Keys(home.token(), port)
-        asking = Asking(shown, Runs(options.records), home, editor)
+        runs = Runs([options.records] if options.records else places_near(shown.paths))
+        asking = Asking(shown, runs, home, editor)
         app = Studio(asking, news, keys).app(local=is_loopback(options.host))
         place = f"http://{_named(options.host)}:{port}/"
         print(f"cuecard studio: {place}?token={keys.token}", flush=True)
         print(f"shows {', '.join(shown.paths)}; stop with Ctrl-C", flush=True)
         if home.unkept:
             print(f"nothing is kept in {home.folder}: {home.unkept}", flush=True)
+        stop = Event()
+        Thread(target=runs.follow, args=(lambda kind, facts: news.tell(kind, **facts), stop), daemon=True).start()
         try:
             run_app(app, listening, news, _opener(f"{place}?token={keys.ticket()}") if options.browser else None)
         finally:
+            stop.set()
             shown.stop()
     return 0
 

@@ -10,4 +10,4 @@ from cuecard.studio.screen import Asked
 
 def timeline(asked: Asked) -> Mapping[str, Any]:
     """What the template of the screen shows."""
-    return {"runs": asked.runs}
+    return {"runs": asked.listed}
