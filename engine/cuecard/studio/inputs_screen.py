@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from cuecard.config.turn_file import TurnFile
 from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.files.roots import shown
 from cuecard.records import dataclass
@@ -65,22 +64,14 @@ def inputs(asked: Asked) -> Mapping[str, Any]:
     return _shown(asked, record, told, problems)
 
 
-def turn_of(asked: Asked) -> TurnFile | None:
-    """The turn of an address; None for the one with every default.
-
-    Raises:
-        InputError: when its values are no longer kept.
-        SpecError: with everything that is wrong in them.
-    """
-    return asked.turns.read(asked.address.turn).read() if asked.address.turn else None
-
-
 def inputs_writes(asking: Asking, page: ShowPage) -> Sequence[Route]:
     """The routes of what a person writes on the screen."""
 
     def route(path: str, act: Callable[[Asked, Mapping[str, str]], TurnRecord]) -> Route:
         async def answer(request: Request) -> Response:
-            told = parse_qsl((await request.body()).decode("utf-8", "replace"), True, max_num_fields=MAX_FIELDS)
+            told = parse_qsl(
+                (await request.body()).decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS
+            )
             return await run_in_threadpool(_written, asking, page, act, request, dict(told))
 
         return Route(path, answer, methods=["POST"])
@@ -139,17 +130,18 @@ def _record(asked: Asked) -> tuple[TurnRecord, str]:
     """The turn of an address, and the step that it was filled from."""
     address, run = asked.address, asked.run
     if address.turn:
-        return asked.turns.read(address.turn), ""
+        return asked.home.turns.read(address.turn), ""
     if run is None or asked.engine is None:
         return TurnRecord(), ""
     sent = run.steps[asked.step]
-    transcript = getattr(run, "transcript", None)
-    if transcript is not None:
-        filled = from_recording(transcript, sent.turn, sent.number, asked.engine.search_tool, address.model)
+    if run.transcript is not None:
+        filled = from_recording(run.transcript, sent.turn, sent.number, asked.engine.search_tool, address.model)
     else:
         filled = from_manifest(sent.manifest, [(each.who, each.text) for each in sent.lines if each.who != "block"])
     told = f"Filled from step {sent.place} of {run.name}"
-    return TurnRecord(filled.turn, told=f"step {sent.place}"), f"{told}{'; ' if filled.unknown else ''}{filled.unknown}."
+    return TurnRecord(
+        filled.turn, told=f"step {sent.place}"
+    ), f"{told}{'; ' if filled.unknown else ''}{filled.unknown}."
 
 
 def _shown(asked: Asked, record: TurnRecord, told: str, problems: tuple[Problem, ...]) -> Mapping[str, Any]:
@@ -161,7 +153,7 @@ def _shown(asked: Asked, record: TurnRecord, told: str, problems: tuple[Problem,
         files=turn_files(agent),
         opened=record.told,
         saves=record.file,
-        unkept=asked.home.unkept or asked.turns.told,
+        unkept=asked.home.unkept or asked.home.turns.told,
         from_step=told,
         parts=",".join(_parts(view)) if view else "",
         problems=problems,
@@ -180,5 +172,5 @@ def _place(asked: Asked, record: TurnRecord) -> str:
 
 
 def _address(asked: Asked, record: TurnRecord) -> Address:
-    digest = asked.turns.keep(record) if record != TurnRecord() else ""
-    return replace(asked.address, turn=digest, run="", step="", delivery="")
+    digest = asked.home.turns.keep(record) if record != TurnRecord() else ""
+    return replace(asked.address, turn=digest, run="", step="")

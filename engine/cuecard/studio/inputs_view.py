@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from datetime import datetime
 
 from cuecard.agent import WORKING_MEMORY, Section
@@ -25,9 +25,8 @@ from cuecard.studio.inputs_form import (
     shown_as,
     unreadable,
 )
-from cuecard.studio.turns import TurnRecord
+from cuecard.studio.turns import TurnRecord, step_of_turn
 from cuecard.studio.yaml_patch import same
-from cuecard.workbench.played import play
 
 MAX_OPEN = 7
 """The number of inputs that are shown although they have their defaults; the others are folded."""
@@ -194,7 +193,11 @@ class InputsView:
     beside: PromptBeside | None = None
     results: int = 0
     talk: int = 0
-    rest: tuple[str, ...] = field(default=())
+
+    @property
+    def rows(self) -> tuple[Mapping[str, str], ...]:
+        """The rows of the working memory: its entities, and an empty one for the next."""
+        return (*(self.entities or ()), {})
 
 
 def inputs_view(engine: Engine, record: TurnRecord) -> InputsView:
@@ -323,7 +326,7 @@ def _read(record: TurnRecord) -> tuple[TurnFile | None, list[tuple[str, Problem]
 
 def _played(engine: Engine, file: TurnFile) -> Step:
     now: datetime = file.now or engine.clock()
-    return play(engine, engine.conversation(), file.model_copy(update={"now": now})).step
+    return step_of_turn(engine, file.model_copy(update={"now": now}))
 
 
 def _place_of(problem: Problem) -> str:

@@ -14,7 +14,7 @@ from cuecard.studio.problems import problem_views
 from cuecard.studio.rows import Row, Rows
 from cuecard.studio.screen import Asked
 from cuecard.studio.steps import Sent
-from cuecard.workspace import first_step
+from cuecard.studio.turns import TurnRecord, step_of_turn
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -107,8 +107,8 @@ def prompt_view(asked: Asked) -> PromptView:
 def _made(asked: Asked) -> Sent:
     """The first step of a turn, as if a search had found the tools of the address."""
     assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
-    step = first_step(asked.engine, asked.turn, asked.address.found)
-    return Sent.of_step(step)
+    record = asked.home.turns.read(asked.address.turn) if asked.address.turn else TurnRecord()
+    return Sent.of_step(step_of_turn(asked.engine, record.read(), asked.address.found))
 
 
 def _question(asked: Asked, sent: Sent) -> str:

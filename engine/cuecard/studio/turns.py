@@ -7,7 +7,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
@@ -16,16 +16,19 @@ from cuecard.config.documents.document import Document
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.file_kinds import kind_of, refuse_other_kind
-from cuecard.config.turn_file import ConversationFile, TurnFile
+from cuecard.config.turn_file import ConversationFile, TurnFile, to_turn
+from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, SpecError
 from cuecard.files.atomic_write import rewrite, write_new
 from cuecard.files.confined_files import RefusedError, read_below
 from cuecard.files.private import check_folder
 from cuecard.files.roots import is_folder, shown
 from cuecard.files.safe_read import children, read_bytes, read_text
-from cuecard.model import Json
+from cuecard.model import Json, Step
 from cuecard.records import dataclass
 from cuecard.studio.yaml_patch import patched, written
+from cuecard.workbench.played import past_results
+from cuecard.workspace import first_step
 
 MAX_TURN = 1024 * 1024
 """The maximum size of a turn's record in bytes: what a turn file may have."""
@@ -157,6 +160,17 @@ class TurnStore:
             with suppress(OSError):  # another studio may have removed it
                 (self._folder / name).unlink()
             number, size = number - 1, size - bytes_of
+
+
+def step_of_turn(engine: Engine, file: TurnFile, found: Sequence[str] = ()) -> Step:
+    """The request that a turn leads to, after the results of its `history`, as if a search had found these tools.
+
+    Raises:
+        InputError: with every input that is missing or wrong; when a tool is unknown.
+    """
+    turn = to_turn(file, file.inputs)
+    past = past_results(engine, file, engine.prepare_call(turn)).results if file.history else ()
+    return first_step(engine, turn, found, past)
 
 
 def turn_files(agent: Path) -> tuple[str, ...]:

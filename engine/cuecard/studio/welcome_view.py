@@ -90,7 +90,7 @@ def welcome_view(asked: Asked, engine: Engine) -> WelcomeView:
     Raises:
         CuecardError: when the prompt cannot be made without a turn.
     """
-    first = first_step(engine, asked.turn, ()).manifest
+    first = first_step(engine, None, ()).manifest
     run = _run(asked, engine)
     broken, told = _broken(asked, engine, asked.model)
     protocol = next((each for each in first.protocols if each.reason != "core tool"), None)
@@ -110,7 +110,7 @@ def welcome_view(asked: Asked, engine: Engine) -> WelcomeView:
         short_place(source),
         editor_link(asked.editor, asked.state.path.parent, source),
         tuple(_growth(run)) if run else (),
-        _whole(engine, asked),
+        _whole(engine),
         first.total_tokens,
     )
 
@@ -164,9 +164,9 @@ def _growth(run: Run) -> Iterator[Growth]:
         yield Growth(sent.place, sent.prompt, tuple(came))
 
 
-def _whole(engine: Engine, asked: Asked) -> int:
+def _whole(engine: Engine) -> int:
     """The tokens of the prompt if every instruction stood in it from the start; 0 if that cannot be rendered."""
     try:
-        return first_step(replace(engine, delivery="frozen"), asked.turn, ()).manifest.total_tokens
+        return first_step(replace(engine, delivery="frozen"), None, ()).manifest.total_tokens
     except CuecardError:
         return 0
