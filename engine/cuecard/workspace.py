@@ -242,8 +242,8 @@ class _Agent:
         return next((path for path, name in self.files.items() if name == problem.name), _resolved(problem.name))
 
 
-def first_step(engine: Engine, turn: Turn | None, discovered: Sequence[str]) -> Step:
-    """The first step of a call, as if a search had found these tools.
+def first_step(engine: Engine, turn: Turn | None, discovered: Sequence[str], past: Sequence[ToolResult] = ()) -> Step:
+    """The first step of a call after these results, as if a search had then found these tools.
 
     Raises:
         InputError: when an input is missing or wrong, or a tool is unknown.
@@ -253,8 +253,8 @@ def first_step(engine: Engine, turn: Turn | None, discovered: Sequence[str]) -> 
         raise InputError(
             Problem("unknown-tool", f"`{name}` is not a tool of this agent", hint, "discovered") for name, hint in told
         )
-    found = ToolResult(engine.search_tool, {"tools": [*discovered]}, "search-1")
-    return engine.prepare_step(engine.prepare_call(turn), [found] if discovered else [])
+    found = [ToolResult(engine.search_tool, {"tools": [*discovered]}, "search-1")] if discovered else []
+    return engine.prepare_step(engine.prepare_call(turn), [*past, *found])
 
 
 def agents_in(path: Path) -> tuple[Sequence[Path], tuple[Problem, ...]]:

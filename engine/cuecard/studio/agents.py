@@ -8,6 +8,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from cuecard.agent.build import AgentDraft
+from cuecard.config.documents.sources import SourceText
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
 from cuecard.files.content import find_content
@@ -16,7 +18,7 @@ from cuecard.records import dataclass
 from cuecard.reload.events import Hint, hints
 from cuecard.reload.files import AgentFiles, Look
 from cuecard.reload.settle import Pace, settle
-from cuecard.workspace import Workspace
+from cuecard.workspace import AgentProblems, Workspace
 
 MAX_STATES = 32
 """The number of good states that are kept, so that older addresses still show what they showed."""
@@ -37,6 +39,7 @@ class AgentState:
         engine: the newest good state; None if there has been none.
         problems: what is wrong with the files, in reading order.
         broken: whether the files do not work, so that `engine` is not what they say.
+        draft: what could be built of them; None if not even the agent file could be read.
     """
 
     name: str
@@ -44,6 +47,19 @@ class AgentState:
     engine: Engine | None
     problems: tuple[Problem, ...]
     broken: bool
+    draft: AgentDraft | None = None
+
+    def text_of(self, name: str) -> SourceText | None:
+        """A file of the agent by its shown name; None if it is no file of it."""
+        texts = self.draft.sources.texts() if self.draft else ()
+        return next((text for text in texts if text.name == name), None)
+
+    def place_of(self, key: tuple[str, ...]) -> str:
+        """Where the agent file says something, as `file:line` from its folder; empty if it does not say it."""
+        document = self.draft.specification.document if self.draft and self.draft.specification else None
+        if document is None or key not in document.values or document.origin(key) is not document:
+            return ""
+        return f"{self.path.name}:{document.values[key].line}"
 
     @property
     def sha256(self) -> str:
@@ -118,11 +134,12 @@ class Agents:
         except SpecError:
             engine = None
         try:
-            problems = self._workspace.check(path).problems
+            found = self._workspace.check(path)
         except CuecardError as error:
-            problems = error.problems
+            found = AgentProblems(name, error.problems)
+        problems = found.problems
         broken = any(problem.severity == "error" for problem in problems)
-        self._states[name] = AgentState(name, path, engine, problems, broken or engine is None)
+        self._states[name] = AgentState(name, path, engine, problems, broken or engine is None, found.draft)
         if engine:
             self._kept[name, engine.sha256] = engine
             self._kept.move_to_end((name, engine.sha256))

@@ -20,13 +20,14 @@ from starlette.routing import Route
 from cuecard.errors import CuecardError, Problem
 from cuecard.studio.address import Address, read_address
 from cuecard.studio.asking import Asking
-from cuecard.studio.inputs_view import inputs
+from cuecard.studio.inputs_screen import inputs, inputs_writes
 from cuecard.studio.news import News
 from cuecard.studio.problems import problem_views
-from cuecard.studio.prompt_view import prompt, welcome
+from cuecard.studio.prompt_view import prompt
 from cuecard.studio.screen import Asked, Screen
 from cuecard.studio.security import App, Guard, Keys
 from cuecard.studio.timeline_view import timeline
+from cuecard.studio.welcome_view import welcome
 
 SCREENS = (
     Screen("prompt", "Prompt", prompt),
@@ -36,7 +37,7 @@ SCREENS = (
 """The screens, in the order of the bar and of the keys `1` to `3`."""
 
 _WELCOME = Screen("", "Welcome", welcome)
-_KINDS = {"css": "text/css", "js": "text/javascript"}
+_KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _log = logging.getLogger(__name__)
 
 
@@ -56,6 +57,7 @@ class Studio:
     def app(self, *, local: bool) -> App:
         """The application with its guard; `local` says that it listens on this machine alone."""
         routes = [Route(f"/{each.path}", self._route(each)) for each in (_WELCOME, *SCREENS)]
+        routes += inputs_writes(self._asking, self._inputs_page)
         routes += [Route("/search", self.search), Route("/events", self.events), Route("/static/{name}", _static)]
         made = Starlette(
             routes=routes,
@@ -85,11 +87,17 @@ class Studio:
 
         return answer
 
-    def _page(self, template: str, asked: Asked, screen: Screen, shown: Mapping[str, Any]) -> Response:
+    def _inputs_page(self, asked: Asked, shown: Mapping[str, Any], status: int) -> Response:
+        screen = next(each for each in SCREENS if each.view is inputs)
+        return self._page("inputs.html", asked, screen, shown, status)
+
+    def _page(
+        self, template: str, asked: Asked, screen: Screen, shown: Mapping[str, Any], status: int = 200
+    ) -> Response:
         text = self._pages.get_template(template).render(
             asked=asked, address=asked.address, screen=screen, screens=SCREENS, write=self._keys.write, **shown
         )
-        return HTMLResponse(text.encode("utf-8", "backslashreplace"))
+        return HTMLResponse(text.encode("utf-8", "backslashreplace"), status)
 
     def _problems(self, problems: Iterable[Problem], status: int) -> Response:
         shown, more = problem_views(problems)

@@ -40,9 +40,7 @@ class Asking:
         if run and step < 0:
             hint = f"it has {len(run.steps)} steps, the last one is {run.steps[-1].place}"
             raise InputError(Problem("unknown-step", f"`{run.name}` has no step {address.step}", hint, "address.step"))
-        return Asked(
-            address, self.agents, state, engine, older, model, self.runs, run, step, None, self.home, self.editor
-        )
+        return Asked(address, self.agents, state, engine, older, model, self.runs, run, step, self.home, self.editor)
 
     def _run(self, address: Address, engine: Engine, model: ModelProfile) -> Run | None:
         if not address.run:

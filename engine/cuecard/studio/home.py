@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cuecard.files.private import check_folder, refused, whose
+from cuecard.studio.turns import TurnStore
 
 _TOKEN_BYTES = 24
 
@@ -18,6 +19,7 @@ class Home:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.unkept = ""
+        self.turns = TurnStore(folder / "turns")
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             check_folder(folder)

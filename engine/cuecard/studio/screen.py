@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine
-from cuecard.model import Turn
 from cuecard.records import dataclass
 from cuecard.studio.address import Address
 from cuecard.studio.agents import Agents, AgentState
@@ -35,7 +34,6 @@ class Asked:
         runs: every conversation.
         run: the one that is shown; None for the prompt of a turn.
         step: the number of the request in it, counted from 0.
-        turn: the turn of the address; None for the one with every default.
         home: the studio's own folder.
         editor: the template of links that open an editor.
     """
@@ -49,7 +47,6 @@ class Asked:
     runs: Runs
     run: Run | None
     step: int
-    turn: Turn | None
     home: Home
     editor: str
 

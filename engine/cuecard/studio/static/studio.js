@@ -58,6 +58,7 @@ const busy = () => { const at = document.activeElement; return at?.matches("#mai
 const refresh = () => {
   if (busy()) { missed = true; one("#live").textContent = "new state: press to show"; return }
   missed = false
+  if (one("#renew")) { one("#renew").click(); return } // what is written in the form goes along
   htmx.ajax("GET", address(), { target: "#page", select: "#page", swap: "outerHTML show:none", source: one("#page") })
 }
 const follow = () => {
@@ -71,8 +72,16 @@ const follow = () => {
 addEventListener("pagehide", () => source?.close())
 addEventListener("pageshow", (event) => { if (event.persisted) follow() })
 
-document.addEventListener("htmx:beforeSwap", keep)
-document.addEventListener("htmx:afterSettle", () => { const same = kept && kept.at === address(); restore(same); sayTheme(); widen(); say() })
+document.addEventListener("htmx:beforeSwap", (event) => {
+  keep()
+  const { target, serverResponse, xhr } = event.detail
+  if (!target || target.id === "page" || serverResponse.includes(`id="${target.id}"`)) return
+  event.detail.shouldSwap = false // a page that says what is wrong: what stands here stays
+  const told = new DOMParser().parseFromString(serverResponse, "text/html").querySelector("#main .say.first")
+  toast(told ? told.textContent : `The studio answered ${xhr.status}`)
+})
+const invalid = () => { for (const each of all("#form .errs")) document.getElementById(each.id.slice(2))?.toggleAttribute("aria-invalid", Boolean(each.firstElementChild)) }
+document.addEventListener("htmx:afterSettle", () => { const same = kept && (kept.at === address() || Boolean(one("#form"))); restore(same); invalid(); sayTheme(); widen(); say() })
 // A swap of the same screen keeps the folds, too: what was opened in one step is compared with the next.
 
 // Clicks ----
