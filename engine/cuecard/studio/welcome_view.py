@@ -12,6 +12,7 @@ from cuecard.errors import CuecardError
 from cuecard.files.content import content_root
 from cuecard.model import Manifest
 from cuecard.records import dataclass
+from cuecard.studio.cache_view import cache_view
 from cuecard.studio.links import editor_link, short_place
 from cuecard.studio.problems import problem_views
 from cuecard.studio.runs import Run
@@ -134,12 +135,14 @@ def _run(asked: Asked, engine: Engine) -> Run | None:
 
 
 def _broken(asked: Asked, engine: Engine, model: ModelProfile) -> tuple[tuple[str, str] | None, str]:
+    """The step that pays most for what had been sent already, of the first conversation with one."""
     for summary in asked.listed[:_GROWTH]:
         run = asked.runs.run(summary.id, engine, model)
-        found = next((sent for sent in run.steps if sent.broken), None) if run else None
-        if run and found and found.broken:
-            told = f"In {summary.title}, step {found.place} pays again for what had been sent: {found.broken.name}"
-            return (run.id, found.place), f"{told} has changed. The timeline names the line."
+        broken = [place for place, sent in enumerate(run.steps) if sent.broken] if run else []
+        paid = {place: cache_view(run.steps, place, model).again for place in broken} if run else {}
+        if run and paid and (most := max(paid, key=lambda place: paid[place])) and paid[most]:
+            told = f"In {summary.title}, step {run.steps[most].place} pays {paid[most]:,} tokens a second time."
+            return (run.id, run.steps[most].place), f"{told} The timeline names the line."
     return None, ""
 
 
