@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,6 +40,9 @@ many engines of revisions are kept.
 """
 
 _LINES, _SUFFIXES = (".jsonl", ".ndjson"), (".json", ".jsonl", ".ndjson")
+_MANIFEST = re.compile(r"\d+-.+-t\d+-s\d+\.json")
+"""The names of the manifests that `cuecard run --manifests` writes beside the records."""
+
 _POLL, _SWEEP = 0.25, 8
 """Seconds between two looks at growing files, and after how many looks folders are searched again."""
 
@@ -380,7 +384,7 @@ def _below(folder: Path, depth: int) -> Iterator[Path]:
     for path in inside:
         if path.is_dir() and not path.is_symlink():
             yield from _below(path, depth - 1) if depth > 1 else ()
-        elif path.suffix in _LINES or not lines:
+        elif not (lines and _MANIFEST.fullmatch(path.name)):
             yield path
 
 
