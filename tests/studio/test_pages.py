@@ -37,8 +37,8 @@ def test_the_first_page_says_what_the_agent_is(visit: Visit) -> None:
     page = visit.page("/")
 
     told = answer(page)
-    assert "memory post post-2, memory post post-1: more than memory.per_type, which is 3" in told
-    assert told.endswith("Change it in agent.yaml:10")
+    begin = "It has 48 tools, and its prompt begins with 1,356 tokens."
+    assert told == f"{begin} Instructions enter when the model finds a tool."
     assert len(page.xpath("//ol[contains(@class, 'try')]/li")) == 3
     assert "4,588" in " ".join(words(page, "//ol[@class='grow-list']/li"))
 
@@ -101,10 +101,8 @@ def test_what_was_left_out_stands_where_it_would_have_stood(visit: Visit) -> Non
 
     (cut,) = page.xpath("//div[@class='cutrow']")
     told = " ".join(cut.text_content().split())
-    assert (
-        told
-        == "✂ left out memory post post-2, memory post post-1: more than memory.per_type, which is 3 Change it in agent.yaml:10"
-    )
+    assert "memory post post-2, memory post post-1: more than memory.per_type, which is 3" in told
+    assert told.endswith("Change it in agent.yaml:10")
     before = cut.getprevious()
     assert "working-memory" in before.text_content()
     assert cut.xpath(".//a/@href")[0].endswith("/prompts/cms/agent.yaml:10:1")
