@@ -6,8 +6,11 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
+from cuecard.agent.build import AgentDraft
+from cuecard.config.documents.sources import SourceText
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
 from cuecard.files.content import find_content
@@ -16,7 +19,7 @@ from cuecard.records import dataclass
 from cuecard.reload.events import Hint, hints
 from cuecard.reload.files import AgentFiles, Look
 from cuecard.reload.settle import Pace, settle
-from cuecard.workspace import Workspace
+from cuecard.workspace import AgentProblems, Workspace
 
 MAX_STATES = 32
 """The number of good states that are kept, so that older addresses still show what they showed."""
@@ -37,6 +40,8 @@ class AgentState:
         engine: the newest good state; None if there has been none.
         problems: what is wrong with the files, in reading order.
         broken: whether the files do not work, so that `engine` is not what they say.
+        draft: what could be built of them; None if not even the agent file could be read, or nothing was checked yet.
+        checked: whether `problems` are known.
     """
 
     name: str
@@ -44,6 +49,21 @@ class AgentState:
     engine: Engine | None
     problems: tuple[Problem, ...]
     broken: bool
+    draft: AgentDraft | None = None
+    checked: bool = False
+
+    def text_of(self, name: str) -> SourceText | None:
+        """A file of the agent by its shown name; None if it is no file of it."""
+        texts = self.draft.sources.texts() if self.draft else ()
+        return next((text for text in texts if text.name == name), None)
+
+    def place_of(self, key: tuple[str, ...]) -> str:
+        """Where a file of the agent says something, as `file:line` from its folder; empty if none says it."""
+        document = self.draft.specification.document if self.draft and self.draft.specification else None
+        if document is None or key not in document.values:
+            return ""
+        text = self.text_of(document.origin(key).name)
+        return f"{text.path}:{document.values[key].line}" if text else ""
 
     @property
     def sha256(self) -> str:
@@ -73,7 +93,8 @@ class Agents:
         if not self.paths:
             hint = "name an agent file, or a folder that holds agents"
             raise InputError(Problem("unknown-agent", "there is no agent in these folders", hint, "AGENT"))
-        self._tell, self._lock, self._stop = tell, threading.RLock(), threading.Event()
+        self._tell, self._stop = tell, threading.Event()
+        self._work, self._lock = threading.Lock(), threading.Lock()
         self._states: dict[str, AgentState] = {}
         self._kept: OrderedDict[tuple[str, str], Engine] = OrderedDict()
 
@@ -87,16 +108,14 @@ class Agents:
         if name not in self.paths:
             hint = did_you_mean(name, self.paths)
             raise InputError(Problem("unknown-agent", f"the studio shows no agent `{name}`", hint, "address.agent"))
-        with self._lock:
+        with self._work if name not in self._states else nullcontext():
             if name not in self._states:
                 files = AgentFiles(self.paths[name])
                 seen = files.read()
                 self._look(name)
-                work = threading.Thread(
-                    target=self._follow, args=(name, files, seen), name="cuecard-studio", daemon=True
-                )
-                work.start()
-            return self._states[name]
+                following = threading.Thread(target=self._follow, args=(name, files, seen), daemon=True)
+                following.start()
+        return self._states[name]
 
     def engine(self, name: str, sha256: str) -> Engine | None:
         """A state by its fingerprint or the beginning of it; None if it is no longer known."""
@@ -111,25 +130,52 @@ class Agents:
         """Follow no more files."""
         self._stop.set()
 
-    def _look(self, name: str) -> None:
-        path = self.paths[name]
+    def _look(self, name: str) -> bool:
+        """Take the files as they are; whether they are still to be checked, which takes longer than to show them."""
+        path, before = self.paths[name], self._states.get(name)
         try:
             engine: Engine | None = self._workspace.engine(path)
         except SpecError:
             engine = None
-        try:
-            problems = self._workspace.check(path).problems
-        except CuecardError as error:
-            problems = error.problems
-        broken = any(problem.severity == "error" for problem in problems)
-        self._states[name] = AgentState(name, path, engine, problems, broken or engine is None)
-        if engine:
+        if engine is None or (before and before.engine is engine):
+            return self._check(name, engine)
+        self._states[name] = AgentState(name, path, engine, (), broken=False, draft=before.draft if before else None)
+        with self._lock:
             self._kept[name, engine.sha256] = engine
             self._kept.move_to_end((name, engine.sha256))
             while len(self._kept) > MAX_STATES:
                 self._kept.popitem(last=False)
+        return True
+
+    def _check(self, name: str, engine: Engine | None) -> bool:
+        """Look for everything that is wrong with an agent; nothing is left to be checked."""
+        path = self.paths[name]
+        try:
+            found = self._workspace.check(path)
+        except CuecardError as error:
+            found = AgentProblems(name, error.problems)
+        broken = engine is None or any(problem.severity == "error" for problem in found.problems)
+        self._states[name] = AgentState(name, path, engine, found.problems, broken, found.draft, checked=True)
+        return False
+
+    def _take(self, name: str) -> None:
+        """Show the files as they are now, and then what is wrong with them."""
+        with self._work:
+            unchecked = self._look(name)
+        self._tell(name)
+        if unchecked:
+            self._check_now(name)
+
+    def _check_now(self, name: str) -> None:
+        shown = self._states[name]
+        with self._work:
+            self._check(name, shown.engine)
+        if self._states[name].problems != shown.problems:
+            self._tell(name)
 
     def _follow(self, name: str, files: AgentFiles, seen: Look) -> None:
+        if not self._states[name].checked:
+            self._check_now(name)
         while not self._stop.is_set():
             try:
                 seen = self._followed(name, files, seen)
@@ -149,9 +195,7 @@ class Agents:
         look = settle(files, seen, _PACE, self._stop.wait)
         if look is None or look.same_as(seen):
             return seen
-        with self._lock:
-            self._look(name)
-        self._tell(name)
+        self._take(name)
         return look
 
 

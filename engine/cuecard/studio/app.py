@@ -23,10 +23,11 @@ from cuecard.studio.asking import Asking
 from cuecard.studio.inputs_screen import inputs, inputs_writes
 from cuecard.studio.news import News
 from cuecard.studio.problems import problem_views
-from cuecard.studio.prompt_view import prompt, welcome
+from cuecard.studio.prompt_view import prompt
 from cuecard.studio.screen import Asked, Screen
 from cuecard.studio.security import App, Guard, Keys
-from cuecard.studio.timeline_view import timeline
+from cuecard.studio.timeline_view import more_rows, timeline
+from cuecard.studio.welcome_view import welcome
 
 SCREENS = (
     Screen("prompt", "Prompt", prompt),
@@ -36,7 +37,8 @@ SCREENS = (
 """The screens, in the order of the bar and of the keys `1` to `3`."""
 
 _WELCOME = Screen("", "Welcome", welcome)
-_KINDS = {"css": "text/css", "js": "text/javascript"}
+_DIGITS = 10
+_KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _log = logging.getLogger(__name__)
 
 
@@ -57,7 +59,12 @@ class Studio:
         """The application with its guard; `local` says that it listens on this machine alone."""
         routes = [Route(f"/{each.path}", self._route(each)) for each in (_WELCOME, *SCREENS)]
         routes += inputs_writes(self._asking, self._inputs_page)
-        routes += [Route("/search", self.search), Route("/events", self.events), Route("/static/{name}", _static)]
+        routes += [
+            Route("/timeline/rows", self.rows),
+            Route("/search", self.search),
+            Route("/events", self.events),
+            Route("/static/{name}", _static),
+        ]
         made = Starlette(
             routes=routes,
             middleware=[Middleware(GZipMiddleware, minimum_size=500)],
@@ -69,6 +76,13 @@ class Studio:
         """What changes, told to one tab."""
         del request
         return StreamingResponse(self._news.stream(), media_type="text/event-stream")
+
+    def rows(self, request: Request) -> Response:
+        """More rows of the Timeline's table."""
+        told = [each for each in request.query_params.multi_items() if each[0] != "from"]
+        asked, first = self._asking.asked(read_address(told)), request.query_params.get("from", "0")
+        number = int(first) if first.isascii() and first.isdigit() and len(first) < _DIGITS else 0
+        return self._page("rows.html", asked, SCREENS[1], more_rows(asked, number))
 
     def search(self, request: Request) -> Response:
         """The prompt with the tools that a search finds, as if the model had searched."""

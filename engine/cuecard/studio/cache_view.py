@@ -36,6 +36,8 @@ class CacheView:
         most: how many breakpoints the model takes; 0 if it caches by itself.
         told: what happened, in words.
         block: the section that is new or has changed first; empty if only messages are.
+        tools: the tokens of the definitions of tools at its beginning.
+        whole: whether the whole request is known, and not the prompt alone.
         broken: whether a part of the request before was changed or left out.
         again: tokens that the request before had sent already, and that are not read from the cache.
     """
@@ -50,6 +52,8 @@ class CacheView:
     most: int
     told: str
     block: str
+    tools: int
+    whole: bool
     broken: bool
     again: int
 
@@ -59,11 +63,9 @@ class CacheView:
         return 100 * self.read / self.total if self.total else 0.0
 
 
-def cache_view(steps: Sequence[Sent], place: int, model: ModelProfile) -> CacheView | None:
-    """The cache bar of a step for a model; None where only manifests are known, so that nothing can be priced."""
-    requests = [sent.request for sent in steps[: place + 1] if sent.request]
-    if len(requests) != place + 1:
-        return None
+def cache_view(steps: Sequence[Sent], place: int, model: ModelProfile) -> CacheView:
+    """The cache bar of a step for a model; of the prompt alone where only manifests are known."""
+    requests = [sent.billed for sent in steps[: place + 1]]
     prices = Prices.of(model)
     row, alone = bill(requests, prices).rows[-1], bill(requests[-1:], prices).rows[-1]
     now, before = requests[-1], requests[-2] if place else None
@@ -79,6 +81,8 @@ def cache_view(steps: Sequence[Sent], place: int, model: ModelProfile) -> CacheV
         model.breakpoints,
         _told(row, before, now, prices, model),
         block,
+        sum(each.tokens for each in now.blocks if each.label.startswith("tools/")),
+        steps[place].whole,
         row.rewrites,
         max(0, shared - row.cached),
     )

@@ -15,8 +15,8 @@ from cuecard.studio.news import News
 from cuecard.studio.security import App
 
 
-def run_app(app: App, listening: socket, news: News, opened: Callable[[], object] | None = None) -> None:
-    """Serve until SIGINT or SIGTERM; `opened` is called, by a thread, once the studio answers."""
+def run_app(app: App, listening: socket, news: News, begin: Callable[[], object]) -> None:
+    """Serve until SIGINT or SIGTERM; `begin` is called, by a thread, once the studio answers."""
     config = uvicorn.Config(
         app,
         http="h11",
@@ -28,21 +28,20 @@ def run_app(app: App, listening: socket, news: News, opened: Callable[[], object
         server_header=False,
         timeout_graceful_shutdown=2,
     )
-    Server(config, news, opened).run(sockets=[listening])
+    Server(config, news, begin).run(sockets=[listening])
 
 
 class Server(uvicorn.Server):
     """uvicorn, which tells the tabs when it stops: their streams would otherwise never end."""
 
-    def __init__(self, config: uvicorn.Config, news: News, opened: Callable[[], object] | None) -> None:
+    def __init__(self, config: uvicorn.Config, news: News, begin: Callable[[], object]) -> None:
         super().__init__(config)
-        self._news, self._opened = news, opened
+        self._news, self._begin = news, begin
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         """Begin to answer."""
         await super().startup(sockets)
-        if self._opened:
-            threading.Thread(target=self._opened, name="cuecard-browser", daemon=True).start()
+        threading.Thread(target=self._begin, name="cuecard-begin", daemon=True).start()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """End the streams, and then answer what is left."""

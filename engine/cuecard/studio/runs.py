@@ -33,8 +33,10 @@ __all__ = ["Called", "Held", "Line", "Run", "RunSummary", "Runs", "Sent", "StepB
 MAX_RUN_FILES = 1_000
 """The number of files of conversations that the studio reads; of more, the newest."""
 
-_DEPTH, _KEPT, _PRICED = 3, 24, 4
-"""How deep folders are searched, how many played conversations are kept, and how many recordings the list prices."""
+_DEPTH, _KEPT, _PRICED, _REVISIONS = 3, 24, 4, 4
+"""How deep folders are searched, how many played conversations are kept, how many recordings the list prices, and how
+many engines of revisions are kept.
+"""
 
 _LINES, _SUFFIXES = (".jsonl", ".ndjson"), (".json", ".jsonl", ".ndjson")
 _POLL, _SWEEP = 0.25, 8
@@ -98,6 +100,23 @@ class _Recording:
     transcript: TranscriptFile
 
 
+class LatestEngines:
+    """The engines of revisions that were compared last, by what identifies their files."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Engine] = OrderedDict()
+
+    def get(self, key: str) -> Engine | None:
+        """The engine, if it is still known."""
+        return self._kept.get(key)
+
+    def keep(self, key: str, engine: Engine) -> None:
+        """Remember an engine, and forget the oldest."""
+        self._kept[key] = engine
+        while len(self._kept) > _REVISIONS:
+            self._kept.popitem(last=False)
+
+
 _Key: TypeAlias = tuple[_Recording, str, Delivery, Channel]
 """What a played conversation depends on: the recording, the fingerprint of the agent, the delivery and the channel."""
 
@@ -116,6 +135,7 @@ class Runs:
         self._unread: dict[Path, str] = {}
         self._bad: dict[Path, tuple[tuple[int, int], str]] = {}
         self._searched = False
+        self.revisions = LatestEngines()
 
     def look(self, *, again: bool = True) -> dict[str, int]:
         """Read what has come: the conversations that have grown by their ids, with their requests.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
 
-from cuecard.errors import InputError, Problem
+from cuecard.errors import InputError, Problem, visible
 from cuecard.records import dataclass
 
 _NEEDS = {"starlette": "starlette", "uvicorn": "uvicorn", "jinja2": "jinja2"}
@@ -47,21 +48,24 @@ def studio(agents: Sequence[Path], options: StudioOptions) -> int:
     editor = check_editor(options.editor or EDITOR)
     news, home = News(), Home(Path.cwd() / ".cuecard" / "studio")
     shown = Agents(agents, lambda name: news.tell("files", agent=name), allow_code=options.allow_code)
-    with listen(options.host, options.port) as listening:
+    runs, stop = Runs([options.records] if options.records else places_near(shown.paths)), Event()
+    with listen(options.host, options.port) as listening, suppress(KeyboardInterrupt):
         port = listening.getsockname()[1]
         keys = Keys(home.token(), port)
-        runs = Runs([options.records] if options.records else places_near(shown.paths))
-        asking = Asking(shown, runs, home, editor)
-        app = Studio(asking, news, keys).app(local=is_loopback(options.host))
-        place = f"http://{_named(options.host)}:{port}/"
-        print(f"cuecard studio: {place}?token={keys.token}", flush=True)
-        print(f"shows {', '.join(shown.paths)}; stop with Ctrl-C", flush=True)
-        if home.unkept:
-            print(f"nothing is kept in {home.folder}: {home.unkept}", flush=True)
-        stop = Event()
-        Thread(target=runs.follow, args=(lambda kind, facts: news.tell(kind, **facts), stop), daemon=True).start()
+        app = Studio(Asking(shown, runs, home, editor), news, keys).app(local=is_loopback(options.host))
+        place = f"http://{_named(options.host)}:{port}/?token="
+
+        def begin() -> None:
+            print(f"cuecard studio: {place}{keys.token}", flush=True)
+            print(f"shows {', '.join(map(visible, shown.paths))}; stop with Ctrl-C", flush=True)
+            if home.unkept:
+                print(f"nothing is kept in {visible(str(home.folder))}: {home.unkept}", flush=True)
+            Thread(target=runs.follow, args=(lambda kind, facts: news.tell(kind, **facts), stop), daemon=True).start()
+            if options.browser:
+                webbrowser.open(place + keys.ticket())
+
         try:
-            run_app(app, listening, news, _opener(f"{place}?token={keys.ticket()}") if options.browser else None)
+            run_app(app, listening, news, begin)
         finally:
             stop.set()
             shown.stop()
@@ -73,10 +77,6 @@ def _named(host: str) -> str:
     if host in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not listened on
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
-
-
-def _opener(place: str) -> Callable[[], object]:
-    return lambda: webbrowser.open(place)
 
 
 def _check_installed() -> None:

@@ -209,6 +209,11 @@ class Run:
     problems: tuple[str, ...] = ()
     transcript: TranscriptFile | None = field(default=None, repr=False)
 
+    @property
+    def whole(self) -> bool:
+        """Whether its requests are known as a whole, and not the prompt alone."""
+        return all(step.whole for step in self.steps)
+
     def place_of(self, step: str) -> int:
         """The number of a step in `steps`, counted from 0: the last one without a name; -1 where there is none."""
         if not step:

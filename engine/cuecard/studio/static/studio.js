@@ -97,6 +97,7 @@ document.addEventListener("click", (event) => {
   if (at.matches(".copy-all")) copy(all("#main pre.text").map((each) => each.textContent).join(""), "What was sent")
   if (at.matches(".list a[href^='#'], .legend a[href^='#']")) { const row = document.getElementById(decodeURIComponent(at.hash.slice(1))); if (row) row.open = true }
 })
+document.addEventListener("change", (event) => { if (event.target.matches(".where select")) event.target.form.requestSubmit() })
 document.addEventListener("input", (event) => { if (event.target.id === "find") find(event.target.value) })
 
 // Keys: single ones act outside fields, and can be turned off ----

@@ -26,6 +26,23 @@ class _Entry:
     is_link: bool
 
 
+def tree_of(revision: str, at: Path = Path()) -> tuple[PurePosixPath, str]:
+    """A folder as a path from the top of its repository, and what identifies the files of a revision there.
+
+    Raises:
+        InputError: as `read_revision`.
+    """
+    here = _git(at, "rev-parse", "--show-prefix")
+    if here is None:
+        hint = f"run the command in the repository that contains `{revision}`"
+        raise InputError(Problem("no-repository", f"{at.resolve()} is not in a git repository", hint, revision))
+    tree = None if revision.startswith("-") else _git(at, "rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
+    if tree is None:
+        hint = "`git log` and `git branch --all` list the existing ones"
+        raise InputError(Problem("unknown-revision", f"there is no revision `{revision}`", hint, revision))
+    return PurePosixPath(os.fsdecode(here.strip(b"\n"))), os.fsdecode(tree.strip())
+
+
 def read_revision(revision: str, into: Path, at: Path = Path()) -> PurePosixPath:
     """Write the files of a revision of the repository around a folder into the folder `into`.
 
@@ -43,21 +60,14 @@ def read_revision(revision: str, into: Path, at: Path = Path()) -> PurePosixPath
     Raises:
         InputError: when git is not installed, this is not a repository, or it has no such revision.
     """
-    here = _git(at, "rev-parse", "--show-prefix")
-    if here is None:
-        hint = f"run the command in the repository that contains `{revision}`"
-        raise InputError(Problem("no-repository", f"{at.resolve()} is not in a git repository", hint, revision))
-    tree = None if revision.startswith("-") else _git(at, "rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
-    if tree is None:
-        hint = "`git log` and `git branch --all` list the existing ones"
-        raise InputError(Problem("unknown-revision", f"there is no revision `{revision}`", hint, revision))
-    entries = tuple(_entries(at, os.fsdecode(tree.strip())))
+    here, tree = tree_of(revision, at)
+    entries = tuple(_entries(at, tree))
     # Links come last: a hand-made tree may have files below a link, which would end up elsewhere.
     for kind in (False, True):
         chosen = (entry for entry in entries if entry.is_link is kind)
         while some := tuple(islice(chosen, _AT_ONCE)):
             _write(at, some, into)
-    return PurePosixPath(os.fsdecode(here.strip(b"\n")))
+    return here
 
 
 def _entries(at: Path, tree: str) -> Iterator[_Entry]:
