@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
@@ -22,6 +23,7 @@ from cuecard.studio.inputs_form import MAX_FIELDS, acted, filled_in
 from cuecard.studio.inputs_view import MAX_CHIPS, InputsView, inputs_view
 from cuecard.studio.screen import Asked
 from cuecard.studio.turns import FOLDER, TurnRecord, open_turn, save_turn, turn_files
+from cuecard.studio.yaml_patch import same
 
 ShowPage: TypeAlias = Callable[[Asked, Mapping[str, Any], int], Response]
 """Makes the page of the screen, with a status."""
@@ -36,6 +38,7 @@ class Shown:
         folder: where turn files are.
         files: the turn files that can be opened.
         opened: where the turn came from; `saves` its file, if it can be saved there.
+        state: whether that file holds these values, in words; empty without a file.
         unkept: why values are not kept on disk.
         from_step: which step the form was filled from, and what of it is unknown.
         parts: the parts of the page that change while somebody writes.
@@ -47,6 +50,7 @@ class Shown:
     files: tuple[str, ...]
     opened: str
     saves: str
+    state: str
     unkept: str
     from_step: str
     parts: str
@@ -153,6 +157,7 @@ def _shown(asked: Asked, record: TurnRecord, told: str, problems: tuple[Problem,
         files=turn_files(agent),
         opened=record.told,
         saves=record.file,
+        state=_state(agent, record),
         unkept=asked.home.unkept or asked.home.turns.told,
         from_step=told,
         parts=",".join(_parts(view)) if view else "",
@@ -161,10 +166,28 @@ def _shown(asked: Asked, record: TurnRecord, told: str, problems: tuple[Problem,
     return {"view": view, "shown": about}
 
 
+def _state(agent: Path, record: TurnRecord) -> str:
+    """Whether the file that a turn was opened from holds it."""
+    if not record.file:
+        return ""
+    try:
+        there = open_turn(agent, record.file)[0]
+    except CuecardError as error:
+        return f"{record.file} cannot be read any more: {error.problems[0].message}"
+    if there.sha256 != record.sha256:
+        return f"{record.file} was changed elsewhere since it was opened"
+    return "saved" if same(dict(there.turn), dict(record.turn)) else "not saved yet"
+
+
 def _parts(view: InputsView) -> list[str]:
     names = [each.name for group in view.groups for each in (*group.fields, *group.folded)]
     keys = ["now", "model", "message", "tools", "memory", *(each.name for each in view.others)]
-    return ["#answer", *(f"#{kind}-i-{name}" for name in names for kind in "se"), *(f"#e-t-{name}" for name in keys)]
+    return [
+        "#answer",
+        "#state",
+        *(f"#{kind}-i-{name}" for name in names for kind in "se"),
+        *(f"#e-t-{name}" for name in keys),
+    ]
 
 
 def _place(asked: Asked, record: TurnRecord) -> str:
