@@ -18,7 +18,7 @@ from cuecard.studio.steps import Called, Sent, StepBreak
 from cuecard.workbench.price import dollars
 from cuecard.workbench.replay.report import DELIVERIES
 
-MOST_ROWS, _CHUNK, _PAGE, _LISTED = 200, 100, 100, 20
+MOST_ROWS, _CHUNK, _PAGE, _LISTED = 200, 50, 100, 20
 """How many steps a page shows at first, how many more come at a time, and how many conversations a page lists and a
 choice offers.
 """
