@@ -95,11 +95,12 @@ def test_five_thousand_tools_are_shown(tmp_path: Path) -> None:
         "agent: many\ntemplate: agent.xml\ntools:\n  instructions: tools\n  search: {tool: find}\n", encoding="utf-8"
     )
     (folder / "agent.xml").write_text("<agent>\n<use>\n{{{activeProtocols}}}\n</use>\n</agent>\n", encoding="utf-8")
-    entries = "".join(
-        f"  tool_{n}:\n    before: None\n    after: <script>alert({n})</script>\n    next: None\n    gotcha: None\n"
-        for n in range(5_000)
-    )
-    (folder / "tools" / "all.yaml").write_text(f"tools:\n{entries}", encoding="utf-8")
+    for first in range(0, 5_000, 1_000):
+        entries = "".join(
+            f"  tool_{n}:\n    before: None\n    after: <script>alert({n})</script>\n    next: None\n    gotcha: None\n"
+            for n in range(first, first + 1_000)
+        )
+        (folder / "tools" / f"{first}.yaml").write_text(f"tools:\n{entries}", encoding="utf-8")
 
     with visiting(tmp_path, ["many"]) as visit:
         assert "It has 5,000 tools" in answer(visit.page("/"))
