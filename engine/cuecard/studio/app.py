@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -17,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from cuecard.errors import CuecardError, Problem
+from cuecard.errors import CuecardError, InputError, Problem, visible
 from cuecard.studio.address import Address, read_address
 from cuecard.studio.asking import Asking
 from cuecard.studio.inputs_screen import inputs, inputs_writes
@@ -39,6 +40,9 @@ SCREENS = (
 _WELCOME = Screen("", "Welcome", welcome)
 _DIGITS = 10
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_WORDS = 200
+"""Characters of a search."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -72,6 +76,12 @@ class Studio:
         )
         return Guard(made, self._keys, lambda problem, status: self._problems([problem], status), local=local)
 
+    def warm(self) -> None:
+        """Make the first page once, so that whoever opens it does not wait for templates, counts and recordings."""
+        with suppress(CuecardError):
+            asked = self._asking.asked(Address())
+            self._page("welcome.html", asked, _WELCOME, welcome(asked))
+
     async def events(self, request: Request) -> Response:
         """What changes, told to one tab."""
         del request
@@ -90,7 +100,10 @@ class Studio:
         words = told.pop("query", "").strip()
         address = read_address(told.items())
         engine = self._asking.asked(address).engine
-        found = engine.search_tools(words).tools if engine and words else ()
+        found = engine.search_tools(words[:_WORDS]).tools if engine and words else ()
+        if not found:
+            hint = "name what a tool should do, as a verb and a noun"
+            raise InputError(Problem("nothing-found", f"no tool fits the words “{visible(words[:_WORDS])}”", hint))
         return RedirectResponse(address.to("prompt", found=tuple(found), run="", step=""), 303)
 
     def _route(self, screen: Screen) -> Any:

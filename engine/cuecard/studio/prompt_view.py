@@ -134,6 +134,9 @@ def _answer(sent: Sent, before: Sent | None, manifest: Manifest) -> str:
 
 def _more(asked: Asked, sent: Sent, manifest: Manifest) -> Iterator[str]:
     """What else has to be said so that nobody believes what is not so."""
+    state = asked.address.state
+    if asked.engine and not asked.engine.sha256.startswith(state):
+        yield f"The state {state[:8]} is no longer known; this is {asked.engine.sha256[:8]}, the newest one."
     if asked.run and asked.run.kind != "recording" and asked.engine:
         made = manifest.configuration.sha256
         if not manifest.salt and made != asked.engine.sha256:

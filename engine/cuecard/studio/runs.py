@@ -153,7 +153,7 @@ class Runs:
             return grown
 
     def _grown(self, path: Path, file: RecordFile) -> list[RecordedTalk]:
-        were = {name: talk.requests for name, talk in file.talks.items()}
+        were = {name: len(talk.lines) for name, talk in file.talks.items()}
         try:
             if not file.grow():
                 return []
@@ -162,7 +162,7 @@ class Runs:
             return []
         self._unread.pop(path, None)
         self._live |= {path} if were or self._searched else set()
-        return [talk for name, talk in file.talks.items() if talk.requests != were.get(name)]
+        return [talk for name, talk in file.talks.items() if len(talk.lines) != were.get(name)]
 
     def _find(self) -> None:
         found = dict.fromkeys(_files(self._places))

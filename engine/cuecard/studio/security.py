@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import replace
 from typing import Any, TypeAlias
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from cuecard.errors import Problem
 from cuecard.server.door import refused_site
@@ -138,8 +138,8 @@ def _cookie(headers: dict[bytes, bytes], name: str) -> str:
 
 def _lead(path: str, asked: list[tuple[str, str]], keys: Keys | None) -> App:
     """The way to an address of the studio, with the cookie for those who have just been let in."""
-    place = "/" + path.lstrip("/") + (f"?{urlencode(asked)}" if asked else "")
-    headers = [(b"location", place.encode("latin-1", "replace")), (b"content-length", b"0")]
+    place = "/" + quote(path.lstrip("/\\"), safe="/") + (f"?{urlencode(asked)}" if asked else "")
+    headers = [(b"location", place.encode("ascii")), (b"content-length", b"0")]
     if keys:
         headers.append((b"set-cookie", f"{keys.cookie}={keys.token}; Path=/; HttpOnly; SameSite=Strict".encode()))
 

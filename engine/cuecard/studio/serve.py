@@ -52,7 +52,8 @@ def studio(agents: Sequence[Path], options: StudioOptions) -> int:
     with listen(options.host, options.port) as listening, suppress(KeyboardInterrupt):
         port = listening.getsockname()[1]
         keys = Keys(home.token(), port)
-        app = Studio(Asking(shown, runs, home, editor), news, keys).app(local=is_loopback(options.host))
+        made = Studio(Asking(shown, runs, home, editor), news, keys)
+        app = made.app(local=is_loopback(options.host))
         place = f"http://{_named(options.host)}:{port}/?token="
 
         def begin() -> None:
@@ -63,6 +64,7 @@ def studio(agents: Sequence[Path], options: StudioOptions) -> int:
             Thread(target=runs.follow, args=(lambda kind, facts: news.tell(kind, **facts), stop), daemon=True).start()
             if options.browser:
                 webbrowser.open(place + keys.ticket())
+            made.warm()
 
         try:
             run_app(app, listening, news, begin)

@@ -91,6 +91,7 @@ class Steps:
         last: the number behind the last one.
         earlier: the place of a step in front of the rows; empty without one.
         total: how many steps there are.
+        fresh: whether any of these has tokens that were neither read nor written.
     """
 
     turns: tuple[TurnRows, ...]
@@ -98,6 +99,7 @@ class Steps:
     last: int
     earlier: str
     total: int
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +256,8 @@ def _steps(
         for turn, rows in groupby(shown, lambda row: _number(row.place)[0])
     )
     earlier = steps[max(0, first - MOST_ROWS // 2)].sent.place if first else ""
-    return Steps(turns, first, min(last, len(steps)), earlier, len(steps))
+    fresh = any(part.kind == "fresh" for row in shown for part in row.bar.parts)
+    return Steps(turns, first, min(last, len(steps)), earlier, len(steps), fresh)
 
 
 def _size(priced: Priced) -> int:

@@ -55,11 +55,28 @@ const copy = async (text, what) => {
 let source = null
 let missed = false
 const busy = () => { const at = document.activeElement; return at?.matches("#main input:not([type=search]), #main textarea, #main [contenteditable]") }
+// What a person asks for comes first: a refresh on its way gives way to it, and one that is due waits for it.
+let asked = 0
+let due = false
+const ours = (event) => event.detail.elt === one("#page")
+document.addEventListener("htmx:beforeRequest", (event) => { if (ours(event)) return; asked++; if (one("#page")) htmx.trigger(one("#page"), "htmx:abort") })
+document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) return; asked = Math.max(0, asked - 1); if (!asked && due) { due = false; setTimeout(refresh) } })
 const refresh = () => {
+  if (asked) { due = true; return }
   if (busy()) { missed = true; one("#live").textContent = "new state: press to show"; return }
   missed = false
   if (one("#renew")) { one("#renew").click(); return } // what is written in the form goes along
   htmx.ajax("GET", address(), { target: "#page", select: "#page", swap: "outerHTML show:none", source: one("#page") })
+}
+// A conversation has grown: whoever looks at its end sees it, nobody else's page moves.
+const atEnd = () => { const tail = one("#tail"); return tail && tail.getBoundingClientRect().top < innerHeight }
+const listing = () => location.pathname === "/timeline" && !one("#page").dataset.run
+const grown = (told) => {
+  const page = one("#page"), news = one("#news"), more = told.steps - Number(page.dataset.steps)
+  if (listing()) { refresh(); return }
+  if (page.dataset.run !== told.run || more < 0) return
+  if (atEnd() && !busy()) { refresh(); return }
+  if (more && news) { news.textContent = `${more} new step${more === 1 ? "" : "s"}`; news.hidden = false }
 }
 const follow = () => {
   source = new EventSource("/events")
@@ -67,7 +84,8 @@ const follow = () => {
   source.onopen = () => { if (lost) refresh(); lost = false }
   source.onerror = () => { lost = true; const live = one("#live"); if (live) { live.textContent = "waiting for the studio"; live.classList.add("held") } }
   source.addEventListener("files", (event) => { if (JSON.parse(event.data).agent === one("#page").dataset.agent) refresh() })
-  source.addEventListener("steps", () => document.dispatchEvent(new CustomEvent("cuecard:steps")) && refresh())
+  source.addEventListener("steps", (event) => grown(JSON.parse(event.data)))
+  source.addEventListener("runs", () => { if (listing()) refresh() })
 }
 addEventListener("pagehide", () => source?.close())
 addEventListener("pageshow", (event) => { if (event.persisted) follow() })
@@ -124,12 +142,28 @@ document.addEventListener("click", (event) => {
 document.addEventListener("change", (event) => { if (event.target.matches(".where select")) event.target.form.requestSubmit() })
 document.addEventListener("input", (event) => { if (event.target.id === "find") find(event.target.value) })
 
+// Two steps to compare: B is the step that is shown, A the one that it is compared with ----
+const choose = (name, at = document.activeElement) => {
+  const place = at.closest("[data-place]")?.dataset.place || one("#steps [aria-current]")?.textContent
+  if (!place) return
+  const there = new URL(location.href)
+  there.searchParams.set(name, place)
+  location.assign(there)
+}
+
+addEventListener("click", (event) => {
+  if (!event.shiftKey || !event.target.closest("[data-place] a")) return
+  event.preventDefault()
+  event.stopPropagation()
+  choose("a", event.target)
+}, true) // before htmx follows the link
+
 // Keys: single ones act outside fields, and can be turned off ----
 const acts = { t: turnTheme, "?": () => one("#keys").showModal(), f: () => fold(false), F: () => fold(true), "/": () => (one("#find") || one("#main input[type=search]"))?.focus(),
   ArrowLeft: () => one("#before[href]")?.click(), ArrowRight: () => one("#after[href]")?.click(),
   x: () => { const cells = all(".ruler a"); const now = cells.findIndex((each) => each.matches("[aria-current]")); (cells.find((each, n) => n > now && each.matches(".broke")) || one(".ruler a.broke"))?.click() },
   e: () => (document.activeElement.closest("details.sec") || one("details.sec[open]") || one("details.sec"))?.querySelector("a.editor")?.click(),
-  a: () => one("[data-act=a]")?.click(), b: () => one("[data-act=b]")?.click() }
+  a: () => choose("a"), b: () => choose("step") }
 const off = () => { try { return localStorage.getItem("cuecard-keys") === "off" } catch { return false } }
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || one("#keys").open || off()) return
