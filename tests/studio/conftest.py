@@ -67,5 +67,6 @@ def _is_wrong(said: ConsoleMessage) -> bool:
         "favicon.ico",
         "ERR_CONNECTION_REFUSED",
         "ERR_INCOMPLETE_CHUNKED",
+        "status of 422",
     )
     return said.type == "error" and not any(each in said.text or each in said.location["url"] for each in expected)

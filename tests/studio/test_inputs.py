@@ -44,18 +44,25 @@ def test_the_prompt_follows_while_somebody_writes_and_the_cursor_stays(inputs: P
 
 def test_values_survive_a_reload_the_way_back_and_a_second_tab(inputs: Page) -> None:
     inputs.get_by_label("channel", exact=True).fill("slack")
-    expect(inputs.locator("#beside code").filter(has_text="slack").first).to_be_visible()
+    expect(inputs.locator("#beside summary code").filter(has_text="slack")).to_be_visible()
     inputs.reload()
     expect(inputs.get_by_label("channel", exact=True)).to_have_value("slack")
     other = inputs.context.new_page()
     other.goto(inputs.url)
     other.get_by_label("channel", exact=True).fill("line")
-    expect(other.locator("#beside code").filter(has_text=re.compile("^line$")).first).to_be_visible()
+    expect(other.locator("#beside summary code").filter(has_text=re.compile("^line$"))).to_be_visible()
     expect(inputs.get_by_label("channel", exact=True)).to_have_value("slack")
     inputs.get_by_role("button", name="Default of channel").click()
     expect(inputs.get_by_label("channel", exact=True)).to_have_value("")
     inputs.go_back()
     expect(inputs.get_by_label("channel", exact=True)).to_have_value("slack")
+
+
+def test_a_word_that_was_not_sent_yet_outlives_a_reload(inputs: Page) -> None:
+    inputs.get_by_label("memory_long_term", exact=True).fill("unsent")
+    inputs.reload()
+    expect(inputs.get_by_label("memory_long_term", exact=True)).to_have_value("unsent")
+    expect(inputs.locator("#beside")).to_contain_text("unsent")
 
 
 def test_what_is_wrong_is_said_at_its_field_and_mended_by_its_button(inputs: Page) -> None:
@@ -103,7 +110,8 @@ def test_a_turn_is_saved_with_its_comments_and_never_over_what_somebody_else_wro
     path = studio.folder / "prompts" / "mistermorph" / "turns" / "memory-private.yaml"
     before = path.read_text()
     inputs.get_by_label("channel", exact=True).fill("slack")
-    expect(inputs.locator("#beside code").filter(has_text="slack").first).to_be_visible()
+    expect(inputs.locator("#beside summary code").filter(has_text="slack")).to_be_visible()
+    expect(inputs.locator("#state")).to_have_text("not saved yet")
     inputs.get_by_role("button", name="Save to memory-private.yaml").click()
     expect(inputs.locator("#state")).to_have_text("saved")
     assert path.read_text() == before.replace("channel: telegram", "channel: slack")
@@ -113,10 +121,10 @@ def test_a_turn_is_saved_with_its_comments_and_never_over_what_somebody_else_wro
     expect(inputs.get_by_role("alert")).to_contain_text("somebody else has changed the file")
     expect(inputs.get_by_label("channel", exact=True)).to_have_value("lark")
     assert path.read_text() == before + "# mine\n"
-    inputs.get_by_label("Name of the file", exact=True).fill("lark.yaml")
+    inputs.get_by_label("Name of the file", exact=True).fill("mine.yaml")
     inputs.get_by_role("button", name="Save as this file").click()
-    expect(inputs.get_by_role("button", name="Save to lark.yaml")).to_be_visible()
-    assert "channel: lark" in path.with_name("lark.yaml").read_text()
+    expect(inputs.get_by_role("button", name="Save to mine.yaml")).to_be_visible()
+    assert "channel: lark" in path.with_name("mine.yaml").read_text()
     path.write_text(before)
 
 

@@ -28,7 +28,7 @@ from cuecard.studio.inputs_form import (
 from cuecard.studio.turns import TurnRecord, step_of_turn
 from cuecard.studio.yaml_patch import same
 
-MAX_OPEN = 7
+_OPEN = 7
 """The number of inputs that are shown although they have their defaults; the others are folded."""
 
 MAX_CHIPS = 200
@@ -405,7 +405,7 @@ def _groups(fields: Sequence[tuple[Lifetime, InputField]]) -> Iterator[Group]:
     """The inputs by lifetime: this message and this request first, as they change most often."""
     for lives in ("step", "turn", "conversation"):
         mine = [each for lifetime, each in fields if lifetime == lives]
-        first = {each.name for each in mine[:MAX_OPEN]}
+        first = {each.name for each in mine[:_OPEN]}
         shown = [each for each in mine if each.name in first or each.given or each.errors or each.required]
         if mine:
             folded = tuple(each for each in mine if each not in shown)

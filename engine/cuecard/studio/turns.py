@@ -226,6 +226,9 @@ def save_turn(agent: Path, name: str, record: TurnRecord) -> TurnRecord:
         if not _is_below(path.parent, agent):
             message = f"the folder {FOLDER} leads out of the agent's folder"
             raise InputError(Problem("missing-file", message, "make it a folder of its own", shown(path)))
+        if os.path.lexists(path):
+            message = "there is a file of this name already; it stays as it is"
+            raise InputError(Problem("changed-meanwhile", message, "save under another name", shown(path)))
         text = written(record.turn) if record.turn else "inputs: {}\n"
         write_new(path, text)
         return TurnRecord(record.turn, name, _fingerprint(text), name)

@@ -102,6 +102,30 @@ const invalid = () => { for (const each of all("#form .errs")) { const field = d
 document.addEventListener("htmx:afterSettle", () => { const same = kept && (kept.at === address() || Boolean(one("#form"))); restore(same); invalid(); sayTheme(); widen(); say() })
 // A swap of the same screen keeps the folds, too: what was opened in one step is compared with the next.
 
+// Inputs: what is written and not sent yet outlives a reload ----
+const DRAFT = "cuecard-draft"
+let written = 0
+let sent = 0
+const stored = (act) => { try { return act(sessionStorage) } catch { return null /* then a reload within a third of a second loses it */ } }
+const draft = () => stored((store) => JSON.parse(store.getItem(DRAFT)))
+const keepDraft = () => { const form = one("#form"); if (form) stored((store) => store.setItem(DRAFT, JSON.stringify({ at: address(), values: [...new FormData(form)] }))) }
+const takeDraft = () => {
+  const [held, form] = [draft(), one("#form")]
+  if (!held || !form || held.at !== address()) return
+  const values = new Map(held.values)
+  const changed = [...form.elements].filter((each) => each.name?.includes(".") && each.type !== "hidden").filter((each) => {
+    if (each.type === "checkbox") { const on = values.has(each.name); if (on === each.checked) return false; each.checked = on; return true }
+    const text = values.get(each.name) ?? each.value
+    if (text === each.value) return false
+    each.value = text
+    return true
+  })
+  changed[0]?.dispatchEvent(new Event("change", { bubbles: true }))
+}
+document.addEventListener("input", (event) => { if (event.target.closest("#form")) { written += 1; keepDraft() } })
+document.addEventListener("htmx:beforeRequest", () => { sent = written })
+document.addEventListener("htmx:afterSettle", () => { if (sent === written) stored((store) => store.removeItem(DRAFT)); else keepDraft() })
+
 // Clicks ----
 document.addEventListener("click", (event) => {
   const at = event.target.closest("button, a, #live")
@@ -153,4 +177,5 @@ one("#single").addEventListener("change", (event) => { try { localStorage.setIte
 
 sayTheme()
 widen()
+document.addEventListener("DOMContentLoaded", takeDraft) // by then htmx listens
 follow()
