@@ -46,7 +46,7 @@ def test_a_saved_file_is_shown(visit: Visit, folder: Path) -> None:
 
     until(lambda: bool(visit.told))
     assert visit.told == ["cms"]
-    assert "Be kind and brief" in words(visit.page("/prompt"), "//details[@id='identity']//pre")[0]
+    assert "Be kind and brief" in words(visit.page("/prompt"), "//details[@id='s-identity']//pre")[0]
 
 
 def test_a_broken_file_leaves_the_last_good_prompt(visit: Visit, folder: Path) -> None:
@@ -95,7 +95,7 @@ def test_an_address_still_shows_the_state_that_it_names(visit: Visit, folder: Pa
 
     page = visit.page(f"/prompt?state={before[:8]}")
 
-    assert "Be friendly and brief" in words(page, "//details[@id='identity']//pre")[0]
+    assert "Be friendly and brief" in words(page, "//details[@id='s-identity']//pre")[0]
     assert f"state {before[:8]}, not the newest" in " ".join(words(page, "//section[@class='where']"))
 
 
@@ -123,7 +123,7 @@ def test_an_agent_that_was_never_right_shows_its_problems(folder: Path) -> None:
     with visiting(folder) as visit:
         for address in ("/", "/prompt"):
             page = visit.page(address)
-            assert "There has been no good state yet." in answer(page)
+            assert "there has been no good state yet." in answer(page)
             assert "templat" in " ".join(words(page, "//article"))
         assert visit.page("/timeline") is not None
         assert visit.page("/inputs") is not None
@@ -135,8 +135,8 @@ def test_two_studios_look_at_one_folder(folder: Path) -> None:
         other.page("/prompt")
         edit(folder / "prompts" / "cms" / "agent.xml", "Be friendly and brief", "Be kind and brief")
         until(lambda: bool(one.told and other.told))
-        assert "Be kind" in words(one.page("/prompt"), "//details[@id='identity']//pre")[0]
-        assert "Be kind" in words(other.page("/prompt"), "//details[@id='identity']//pre")[0]
+        assert "Be kind" in words(one.page("/prompt"), "//details[@id='s-identity']//pre")[0]
+        assert "Be kind" in words(other.page("/prompt"), "//details[@id='s-identity']//pre")[0]
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="root writes everywhere")

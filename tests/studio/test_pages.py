@@ -30,7 +30,9 @@ def run_of(visit: Visit, title: str) -> str:
 
 def texts(page: object, where: str = "//details[contains(@class, 'sec')]") -> dict[str, str]:
     rows = page.xpath(where)  # type: ignore[attr-defined]  # an lxml element
-    return {row.get("id"): row.xpath(".//pre")[0].text_content() for row in rows if row.xpath(".//pre")}
+    return {
+        row.get("id").removeprefix("s-"): row.xpath(".//pre")[0].text_content() for row in rows if row.xpath(".//pre")
+    }
 
 
 def test_the_first_page_says_what_the_agent_is(visit: Visit) -> None:
@@ -142,7 +144,7 @@ def test_a_break_is_named_where_the_prompt_is_rebuilt(visit: Visit) -> None:
     assert "Another system prompt than before" in answer(page)
     legend = words(page, "//figcaption")[0]
     assert "Something that was sent before has changed. First changed text: working-memory" in legend
-    assert "≠ changed in this step" in words(page, "//details[@id='working-memory']//summary")[0]
+    assert "≠ changed in this step" in words(page, "//details[@id='s-working-memory']//summary")[0]
 
 
 def test_the_ruler_names_what_is_marked(visit: Visit) -> None:
@@ -157,7 +159,7 @@ def test_the_ruler_names_what_is_marked(visit: Visit) -> None:
 def test_a_place_opens_the_editor(visit: Visit) -> None:
     page = visit.page("/prompt")
 
-    link = page.xpath("//details[@id='react']//a[@class='editor']/@href")[0]
+    link = page.xpath("//details[@id='s-react']//a[@class='editor']/@href")[0]
     assert link.startswith("vscode://file/")
     assert link.endswith("/prompts/cms/agent.xml:6:1")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, shortened
 from cuecard.studio.break_view import Priced
-from cuecard.studio.runs import Run, Runs, bill_of
+from cuecard.studio.runs import Run, Runs
 from cuecard.studio.screen import Asked
 from cuecard.workbench.diff.revision import tree_of
 from cuecard.workbench.diff.sides import Side, agent_at
@@ -40,7 +40,7 @@ class Against:
 
 def priced_steps(run: Run, asked: Asked) -> list[Priced]:
     """The steps of a conversation with their prices for the model of the address."""
-    rows = bill_of(run, asked.model).rows
+    rows = asked.runs.rows(run, asked.model)
     before = (None, *(step.billed for step in run.steps))
     return [Priced(*each) for each in zip(run.steps, rows, before, strict=False)]
 

@@ -90,9 +90,10 @@ class Agents:
             raise InputError(_nothing(root) for root in missing)
         self._workspace = Workspace(found, allow_code=allow_code)
         self.paths = _named(self._workspace.agents)
+        if missing := [path for path in self.paths.values() if not is_there(path)]:
+            raise InputError(map(_nothing, missing))
         if not self.paths:
-            hint = "name an agent file, or a folder that holds agents"
-            raise InputError(Problem("unknown-agent", "there is no agent in these folders", hint, "AGENT"))
+            raise InputError(problem for each in self._workspace.unread for problem in each.problems)
         self._tell, self._stop = tell, threading.Event()
         self._work, self._lock = threading.Lock(), threading.Lock()
         self._states: dict[str, AgentState] = {}

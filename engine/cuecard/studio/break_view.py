@@ -141,7 +141,8 @@ def _paid(broken: StepBreak, sent: Sent, split: Split, model: ModelProfile) -> t
             *_what(broken, sent),
             Piece("; nothing behind it was the same as before, so nothing was paid for again."),
         )
-    unchanged = f", and {split.again:,} unchanged tokens behind it were paid for again."
+    behind = "them" if broken.part == "tools" and len(sent.came or sent.gone) != 1 else "it"
+    unchanged = f", and {split.again:,} unchanged tokens behind {behind} were paid for again."
     return (*_what(broken, sent), Piece(unchanged))
 
 
@@ -161,7 +162,7 @@ def _what(broken: StepBreak, sent: Sent) -> tuple[Piece, ...]:
             if sent.came or sent.gone:
                 tools, verb = (sent.came, "entered") if sent.came else (sent.gone, "left")
                 noun = "the definition of 1 tool" if len(tools) == 1 else f"the definitions of {len(tools)} tools"
-                return (Piece(f"{noun[0].upper()}{noun[1:]} {verb} in front of everything"),)
+                return (Piece(f"{noun[0].upper()}{noun[1:]} {verb} in front of the system prompt"),)
             return (Piece("The definitions of tools stand in another order"),)
         case "messages":
             told = "what the user wrote" if broken.name == "user" else "what was said before"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,13 +23,13 @@ from cuecard.files.safe_read import MAX_LOG_BYTES, read_text, shown
 from cuecard.model import Delivery, Json
 from cuecard.studio.record_files import RecordedTalk, RecordFile
 from cuecard.studio.steps import Called, Held, Kind, Line, Run, Sent, StepBreak, played_steps
-from cuecard.workbench.bill import Bill, Prices, bill
+from cuecard.workbench.bill import Billing, Prices, Request, Row
 from cuecard.workbench.output import counted
 from cuecard.workbench.replay.play import Channel, play
 from cuecard.workbench.replay.report import DELIVERIES
 from cuecard.workbench.transcripts.formats import read_conversation
 
-__all__ = ["Called", "Held", "Line", "Run", "RunSummary", "Runs", "Sent", "StepBreak", "bill_of", "places_near"]
+__all__ = ["Called", "Held", "Line", "Run", "RunSummary", "Runs", "Sent", "StepBreak", "places_near"]
 
 MAX_RUN_FILES = 1_000
 """The number of files of conversations that the studio reads; of more, the newest."""
@@ -39,6 +40,9 @@ many engines of revisions are kept.
 """
 
 _LINES, _SUFFIXES = (".jsonl", ".ndjson"), (".json", ".jsonl", ".ndjson")
+_MANIFEST = re.compile(r"\d+-.+-t\d+-s\d+\.json")
+"""The names of the manifests that `cuecard run --manifests` writes beside the records."""
+
 _POLL, _SWEEP = 0.25, 8
 """Seconds between two looks at growing files, and after how many looks folders are searched again."""
 
@@ -135,6 +139,7 @@ class Runs:
         self._unread: dict[Path, str] = {}
         self._bad: dict[Path, tuple[tuple[int, int], str]] = {}
         self._searched = False
+        self._bills = _Bills()
         self.revisions = LatestEngines()
 
     def look(self, *, again: bool = True) -> dict[str, int]:
@@ -215,7 +220,7 @@ class Runs:
     ) -> RunSummary:
         transcript = recording.transcript
         run = self._played_by(recording, delivery, engine, model) if model else None
-        priced = bill_of(run, model) if run and model else None
+        priced = self.rows(run, model) if run and model else None
         words = " ".join([recording.path.stem, delivery, *(turn.user for turn in transcript.turns)])
         return RunSummary(
             _identity(recording.path, "", delivery),
@@ -226,7 +231,7 @@ class Runs:
             sum(len(turn.requests) for turn in transcript.turns),
             max((step.prompt for step in run.steps), default=0) if run else 0,
             recording.seen[0] / 1e9,
-            cost=priced.cost if priced else None,
+            cost=sum(row.cost for row in priced) if priced else None,
             breaks=sum(step.broken is not None for step in run.steps) if run else None,
             words=words.casefold(),
         )
@@ -260,6 +265,11 @@ class Runs:
     def _played_by(self, recording: _Recording, delivery: Delivery, engine: Engine, model: ModelProfile) -> Run | None:
         run = self._play(recording, delivery, engine, model)
         return run if isinstance(run, Run) else None
+
+    def rows(self, run: Run, model: ModelProfile) -> tuple[Row, ...]:
+        """What each request of a conversation costs with a model, as far as it is known."""
+        with self._lock:
+            return self._bills.of(run, Prices.of(model)) if run.steps else ()
 
     def problems(self, engine: Engine) -> tuple[str, ...]:
         """What could not be read, or belongs to another agent, each kind in one line."""
@@ -340,9 +350,24 @@ class Runs:
                 tell("runs", {})
 
 
-def bill_of(run: Run, model: ModelProfile) -> Bill:
-    """What the requests of a conversation cost with a model, as far as they are known."""
-    return bill((step.billed for step in run.steps), Prices.of(model))
+class _Bills:
+    """Bills of conversations: of one that has grown, only what is new is billed."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, Prices], tuple[Request, Billing, list[Row]]] = OrderedDict()
+
+    def of(self, run: Run, prices: Prices) -> tuple[Row, ...]:
+        """The rows of a conversation."""
+        key, first = (run.id, prices), run.steps[0].billed
+        known = self._kept.pop(key, None)
+        if known is None or known[0] is not first or len(known[2]) > len(run.steps):
+            known = first, Billing(prices), []
+        _, billing, rows = known
+        rows += [billing.row(step.billed) for step in run.steps[len(rows) :]]
+        self._kept[key] = known
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return tuple(rows)
 
 
 def _played_run(recording: _Recording, delivery: Delivery, steps: tuple[Sent, ...]) -> Run:
@@ -380,7 +405,7 @@ def _below(folder: Path, depth: int) -> Iterator[Path]:
     for path in inside:
         if path.is_dir() and not path.is_symlink():
             yield from _below(path, depth - 1) if depth > 1 else ()
-        elif path.suffix in _LINES or not lines:
+        elif not (lines and _MANIFEST.fullmatch(path.name)):
             yield path
 
 
