@@ -55,6 +55,8 @@ def _photograph(browser: Browser, studio: ServedStudio) -> None:
     _choose(page, "rewrite")
     page.keyboard.press("2")
     page.wait_for_url("**/timeline?*")
+    page.locator("#step-2\\.1").click()
+    page.wait_for_url("**step=2.1*")
     _take(page, "timeline")
     page.goto(f"{studio.url}inputs?agent=mistermorph")
     page.get_by_role("combobox", name="Turn file").select_option("memory-private.yaml")

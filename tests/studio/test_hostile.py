@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from studio.accessible import violations
 from studio.served import ServedStudio
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ sections:
     text: |
       {SCRIPT} {IMAGE} {{{{name}}}} {{{{{{raw}}}}}} \\{{{{ 7 * 7 }}}}
   - id: skills
-    skills: {{folder: skills}}
+    skills: {{roots: [skills]}}
   - id: found
     text: "{{{{{{activeProtocols}}}}}}"
 """
@@ -66,13 +67,14 @@ sections:
     files = ["tools.yaml", *(f"tools-{start}.yaml" for start in range(1_000, TOOLS, 1_000))]
     agent = folder / "agent.yaml"
     agent.write_text(agent.read_text().replace("instructions: tools.yaml", f"instructions: [{', '.join(files)}]"))
-    (folder / "turns" / "<script>alert(1)</script>.yaml").write_text(f'inputs: {{name: "{SCRIPT}"}}\n')
+    (folder / "turns" / "<img src=x onerror=alert(1)>.yaml").write_text(f'inputs: {{name: "{SCRIPT}"}}\n')
     (folder / "turns" / "wrong.yaml").write_text(f'inputs: {{name: [1, "{SCRIPT}"], "{SCRIPT}": 1}}\nnow: "{IMAGE}"\n')
 
 
 @pytest.fixture
 def tab(context: BrowserContext, hostile: ServedStudio) -> Page:
     page = context.new_page()
+    page.set_default_navigation_timeout(90_000)  # thousands of tools are read once
     page.goto(hostile.entrance)
     return page
 
@@ -113,3 +115,4 @@ def test_a_broken_folder_says_what_is_wrong_and_the_others_go_on(tab: Page, host
     expect(tab.locator(".problem").first).to_be_visible()
     assert unharmed(tab)
     expect(tab.locator("#w-agent option")).to_have_count(2)
+    assert not violations(tab)

@@ -376,6 +376,7 @@ def _supplied(spec: InputSpec, given: Mapping[str, Json], name: str) -> Json:
 
 
 def laid_over(below: Json, above: Json) -> Json:
+    """A value over another: an object key by key at every depth, anything else in its place."""
     if not isinstance(below, Mapping) or not isinstance(above, Mapping):
         return above
     return {**below, **{key: laid_over(below.get(key), value) for key, value in above.items()}}

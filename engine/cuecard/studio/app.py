@@ -23,7 +23,7 @@ from cuecard.studio.address import Address, read_address
 from cuecard.studio.asking import Asking
 from cuecard.studio.inputs_screen import inputs, inputs_writes
 from cuecard.studio.news import News
-from cuecard.studio.problems import problem_views
+from cuecard.studio.problems import problem_views, spoken
 from cuecard.studio.prompt_view import prompt
 from cuecard.studio.screen import Asked, Screen
 from cuecard.studio.security import App, Guard, Keys
@@ -58,6 +58,7 @@ class Studio:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        self._pages.filters["spoken"] = spoken
 
     def app(self, *, local: bool) -> App:
         """The application with its guard; `local` says that it listens on this machine alone."""

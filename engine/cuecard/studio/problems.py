@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
+from markupsafe import Markup, escape
+
 from cuecard.errors import Problem, Severity, most_telling, visible
 from cuecard.records import dataclass
 from cuecard.studio.links import editor_link
@@ -32,6 +34,13 @@ def problem_views(problems: Iterable[Problem], editor: str = "") -> tuple[tuple[
     """The problems that are shown, and how many others there are."""
     told, more = most_telling(problems)
     return tuple(_view(each, editor) for each in told), more
+
+
+def spoken(text: str) -> Markup:
+    """A sentence with its words of code as such, which problems put between backticks."""
+    parts = text.split("`")
+    told = (Markup("<code>{}</code>").format(part) if n % 2 else escape(part) for n, part in enumerate(parts))
+    return Markup("").join(told) if len(parts) % 2 else escape(text)
 
 
 def _view(problem: Problem, editor: str) -> ProblemView:
