@@ -19,7 +19,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix docs bench cost picture curve explore mutate fuzz soak hostile api golden schemas lock audit browser promptfoo compare imports clean
+.PHONY: help setup run test check fix docs bench cost picture screenshots curve explore mutate fuzz soak hostile api golden schemas lock audit browser promptfoo compare imports clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -88,6 +88,9 @@ compare: setup ## measure other prompt libraries beside cuecard; ARGS=--write pu
 	$(UV) pip sync --quiet --python .tools/compare/bin/python --require-hashes requirements/compare.lock
 	PYTHONPATH=tests:engine .tools/compare/bin/python -m bench.peers --dev $(BIN)/python $(ARGS)
 
+screenshots: setup ## photograph the studio for docs/studio.md and the README anew (needs `make browser`)
+	PYTHONPATH=tests $(BIN)/python -m docs.screenshots
+
 curve: setup ## draw docs/search.svg and its table anew, from the queries in CUECARD_DATA
 	$(BIN)/python tests/bench/draw_search.py
 
@@ -124,7 +127,7 @@ schemas: setup ## write schemas/*.json and docs/settings.md from the models
 lock: $(UV) ## lock the requirement files anew
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		--extra run --extra langchain --extra openai-agents --extra adk --extra litellm --extra server --extra otel --extra pytest \
-		--extra pybars3 --extra jinja --extra locale --extra semantic pyproject.toml requirements/dev.in -o requirements/dev.lock
+		--extra pybars3 --extra jinja --extra locale --extra semantic --extra studio pyproject.toml requirements/dev.in -o requirements/dev.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/fuzz.in -o requirements/fuzz.lock
 	$(UV) pip compile --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

@@ -160,15 +160,7 @@ class Workspace:
             InputError: when it is not an agent of this workspace, an input is missing or wrong, or a tool is unknown.
             SpecError: when its files have never been right.
         """
-        engine = self.engine(agent)
-        if unknown := [name for name in discovered if name not in engine.tools]:
-            told = [(name, did_you_mean(name, engine.tools)) for name in unknown]
-            raise InputError(
-                Problem("unknown-tool", f"`{name}` is not a tool of this agent", hint, "discovered")
-                for name, hint in told
-            )
-        found = ToolResult(engine.search_tool, {"tools": [*discovered]}, "search-1")
-        return engine.prepare_step(engine.prepare_call(turn), [found] if discovered else [])
+        return first_step(self.engine(agent), turn, discovered)
 
     def _agent(self, path: str | Path) -> _Agent:
         resolved = _resolved(path)
@@ -248,6 +240,21 @@ class _Agent:
     def file_of(self, problem: Problem) -> Path:
         """The absolute path of the file that a problem is in."""
         return next((path for path, name in self.files.items() if name == problem.name), _resolved(problem.name))
+
+
+def first_step(engine: Engine, turn: Turn | None, discovered: Sequence[str], past: Sequence[ToolResult] = ()) -> Step:
+    """The first step of a call after these results, as if a search had then found these tools.
+
+    Raises:
+        InputError: when an input is missing or wrong, or a tool is unknown.
+    """
+    if unknown := [name for name in discovered if name not in engine.tools]:
+        told = [(name, did_you_mean(name, engine.tools)) for name in unknown]
+        raise InputError(
+            Problem("unknown-tool", f"`{name}` is not a tool of this agent", hint, "discovered") for name, hint in told
+        )
+    found = [ToolResult(engine.search_tool, {"tools": [*discovered]}, "search-1")] if discovered else []
+    return engine.prepare_step(engine.prepare_call(turn), [*past, *found])
 
 
 def agents_in(path: Path) -> tuple[Sequence[Path], tuple[Problem, ...]]:

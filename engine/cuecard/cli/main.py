@@ -101,6 +101,25 @@ def serve(
     return command(agents, place, limits, delivery=delivery, states=states, records=records, allow_code=allow_code)
 
 
+def studio(
+    agents: Annotated[list[Path], Argument(metavar="AGENT...", help="Agent files, folders, or shipped names.")],
+    host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, Option(least=0, most=65535, help="The port; 0 for any free one.")] = 8766,
+    no_browser: Annotated[bool, Option(help="Print the address, and open no browser.")] = False,
+    records: Annotated[Path | None, Option(metavar="DIR", help="The folder of records of conversations.")] = None,
+    editor: Annotated[
+        str, Option(metavar="TEMPLATE", help="Links to your editor, with {path}, {line} and {column}.")
+    ] = "",
+    allow_code: AllowCode = False,
+) -> int:
+    """Show prompts in the browser: what the model read, step by step, and why the cache broke."""
+    from cuecard.studio.serve import StudioOptions
+    from cuecard.studio.serve import studio as command
+
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    return command(agents, StudioOptions(host, port, not no_browser, records, editor, allow_code))
+
+
 def render(
     agent: AgentPath,
     discovered: Discovered = "",
@@ -253,6 +272,7 @@ COMMANDS: Final = Group(
         "import": import_files,
         "explain": explain,
         "serve": serve,
+        "studio": studio,
         "schema": schema,
         "memory": memory,
         "tools": TOOLS,

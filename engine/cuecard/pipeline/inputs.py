@@ -372,13 +372,14 @@ def clean_again(agent: Agent, given: Mapping[str, Json]) -> tuple[dict[str, Json
 def _supplied(spec: InputSpec, given: Mapping[str, Json], name: str) -> Json:
     if name not in given:
         return spec.default
-    return _laid_over(spec.default, given[name]) if spec.merge else given[name]
+    return laid_over(spec.default, given[name]) if spec.merge else given[name]
 
 
-def _laid_over(below: Json, above: Json) -> Json:
+def laid_over(below: Json, above: Json) -> Json:
+    """A value over another: an object key by key at every depth, anything else in its place."""
     if not isinstance(below, Mapping) or not isinstance(above, Mapping):
         return above
-    return {**below, **{key: _laid_over(below.get(key), value) for key, value in above.items()}}
+    return {**below, **{key: laid_over(below.get(key), value) for key, value in above.items()}}
 
 
 def _clean_files(files: Mapping[str, FileText]) -> tuple[Mapping[str, FileText], int]:

@@ -73,6 +73,16 @@ class RequestRecord:
     texts: Mapping[str, Json] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class CallsRecord:
+    """Calls in a line of their own: of the request `of` or, without it, of the last one of their conversation."""
+
+    conversation: str
+    calls: tuple[ToolCallRecord, ...]
+    of: str = ""
+    id: str = ""
+
+
 def record_id(*parts: str | int) -> str:
     """The id of a record: the same for the same place in the same conversation, in every process."""
     return sha256("\0".join(map(str, parts)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
@@ -155,16 +165,31 @@ def read_records(texts: Iterable[tuple[str, str]], agent: str = "") -> tuple[lis
     reading = _Reading(agent)
     for name, text in texts:
         for where, line in _objects(name, text):
-            try:
-                reading.take(json.loads(line), where, name)
-            except CuecardError as error:
-                reading.problems += [_skipped(problem.message, where) for problem in error.problems[:1]]
-            except LaterFormatError as error:
-                reading.problems.append(_skipped(str(error), where, "update cuecard"))
-            except (ValueError, RecursionError) as error:
-                cut = line.startswith("{") and not line.rstrip().endswith("}")
-                reading.problems.append(_skipped(_CUT if cut else str(error), where))
+            record = read_line(line, where, name)
+            if isinstance(record, Problem):
+                reading.problems.append(record)
+            else:
+                reading.take(record, where)
     return reading.requests, [*reading.problems, *reading.foreign()]
+
+
+def read_line(line: str, where: str, name: str) -> RequestRecord | CallsRecord | Problem | None:
+    """One record, or why it cannot be read; None for a summary, which is neither a request nor a call.
+
+    Args:
+        line: its text.
+        where: its place, for the problem.
+        name: the conversation of a record that names none.
+    """
+    try:
+        return _record(json.loads(line), where, name)
+    except CuecardError as error:
+        return _skipped(error.problems[0].message, where)
+    except LaterFormatError as error:
+        return _skipped(str(error), where, "update cuecard")
+    except (ValueError, RecursionError) as error:
+        cut = line.startswith("{") and not line.rstrip().endswith("}")
+        return _skipped(_CUT if cut else str(error), where)
 
 
 class WrongShapeError(ValueError):
@@ -185,22 +210,14 @@ class _Reading:
         self._places: dict[str, int] = {}
         self._others: dict[str, str] = {}
 
-    def take(self, data: Any, where: str, name: str) -> None:
-        if not isinstance(data, Mapping):
-            raise WrongShapeError("this is not a JSON object")
-        _check_format(data)
-        identity = str(data.get("id") or "")
-        if identity and identity in self._seen:
+    def take(self, record: RequestRecord | CallsRecord | None, where: str) -> None:
+        if record is None or (record.id and record.id in self._seen):
             return
-        calls = data.get("calls", ())
-        if not isinstance(calls, (list, tuple)) or not all(isinstance(call, Mapping) for call in calls):
-            raise WrongShapeError("`calls` should be a list of objects")
-        conversation, made = str(data.get("conversation") or name), tuple(_call(call) for call in calls)
-        if "summary" not in data and ("manifest" in data or "calls" not in data):
-            self._request(_request(data, conversation, made, where), where)
-        elif "summary" not in data:
-            self._add(str(data.get("of") or ""), conversation, made)
-        self._seen.add(identity)
+        if isinstance(record, CallsRecord):
+            self._add(record)
+        else:
+            self._request(record, where)
+        self._seen.add(record.id)
 
     def foreign(self) -> Iterator[Problem]:
         """What was left out because another agent made it: a line for each of these agents."""
@@ -216,12 +233,12 @@ class _Reading:
             self._places[name] = len(self.requests)
         self.requests.append(request)
 
-    def _add(self, of: str, conversation: str, calls: tuple[ToolCallRecord, ...]) -> None:
+    def _add(self, record: CallsRecord) -> None:
         """Calls of the request that they name or, if it is not here, of the last one of their conversation."""
-        place = self._places.get(of, self._places.get(f"in {conversation}"))
+        place = self._places.get(record.of, self._places.get(f"in {record.conversation}"))
         if place is not None:
             known = self.requests[place]
-            self.requests[place] = replace(known, calls=(*known.calls, *calls))
+            self.requests[place] = replace(known, calls=(*known.calls, *record.calls))
 
 
 def _objects(name: str, text: str) -> Iterator[tuple[str, str]]:
@@ -244,6 +261,21 @@ def _check_format(data: Mapping[str, Json]) -> None:
     if number > FORMAT:
         told = f"the record has format {number}; this version of cuecard reads up to {FORMAT}"
         raise LaterFormatError(told)
+
+
+def _record(data: Any, where: str, name: str) -> RequestRecord | CallsRecord | None:
+    if not isinstance(data, Mapping):
+        raise WrongShapeError("this is not a JSON object")
+    _check_format(data)
+    calls = data.get("calls", ())
+    if not isinstance(calls, (list, tuple)) or not all(isinstance(call, Mapping) for call in calls):
+        raise WrongShapeError("`calls` should be a list of objects")
+    conversation, made = str(data.get("conversation") or name), tuple(_call(call) for call in calls)
+    if "summary" in data:
+        return None
+    if "manifest" in data or "calls" not in data:
+        return _request(data, conversation, made, where)
+    return CallsRecord(conversation, made, str(data.get("of") or ""), str(data.get("id") or ""))
 
 
 def _request(

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from types import FrameType
 from typing import Any, NoReturn
@@ -22,6 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cuecard.errors import InputError, Problem
 from cuecard.server.connections import ROOM, Connections, address_of
+from cuecard.server.door import ended_by_signals
 from cuecard.server.guard import App
 from cuecard.server.monitoring import log_event
 from cuecard.server.options import ServiceOptions
@@ -236,44 +234,10 @@ if sys.platform != "win32":
 
 _KEEP_ALIVE = 30
 """Seconds that a connection may be idle between two requests, longer than the idle timeout of most load balancers."""
-_WAITING = 2048
-"""The maximum number of connections waiting to be accepted."""
-_AT_ONCE = 32
-"""Connections that are accepted before others have their turn."""
 _OTHER_FILES = 128
 """Files that a process may open besides its connections: those of its agents, and connections that are closing."""
 _LAST = 1.0
 """Seconds for which the last connections may still send what they have begun."""
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes any free port.
-
-    Raises:
-        InputError: when the address cannot be bound.
-    """
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
-        )[0]
-        # Without the protocol, asyncio leaves Nagle's algorithm on.
-        return _opened(_Listener(family, kind, protocol), address)
-    except (OSError, OverflowError) as error:
-        told = f"cannot listen on {host}, port {port}: {getattr(error, 'strerror', None) or error}"
-        hint = "choose another `--host` or `--port`, or stop the process that listens there"
-        raise InputError(Problem("cannot-listen", told, hint, "--port")) from None
-
-
-def _opened(made: socket.socket, address: Any) -> socket.socket:
-    try:
-        if os.name == "posix":  # on Windows, it would share the port with another listener
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
-        made.listen(_WAITING)
-    except OSError:
-        made.close()
-        raise
-    return made
 
 
 def run_app(app: App, listening: socket.socket, options: ServiceOptions) -> None:
@@ -326,26 +290,6 @@ def _most_connections(options: ServiceOptions) -> int:
     return most
 
 
-class _Listener(socket.socket):
-    """A listening socket that hands out a few connections at a time: asyncio would take all that wait, before any is
-    answered or closed.
-    """
-
-    _taken = 0
-
-    def accept(self) -> tuple[socket.socket, Any]:
-        """The next connection.
-
-        Raises:
-            BlockingIOError: when there is none, or others have their turn first.
-        """
-        if self._taken >= _AT_ONCE:
-            self._taken = 0
-            raise BlockingIOError
-        self._taken += 1
-        return super().accept()
-
-
 class Server(uvicorn.Server):
     """uvicorn with an end that loses nothing; uvicorn's own drops idle connections at once, and requests with them."""
 
@@ -388,18 +332,9 @@ class Server(uvicorn.Server):
         while not (self.force_exit or done() or time.monotonic() > end):  # noqa: ASYNC110 - as uvicorn itself waits
             await asyncio.sleep(0.01)
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Shut down on SIGINT and SIGTERM; uvicorn's own raises them again, which kills the process."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for each, handler in before.items():
-                signal.signal(each, handler)
+    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]  # uvicorn's is one, too
+        """Shut down on SIGINT and SIGTERM."""
+        return ended_by_signals(self.handle_exit)
 
 
 def _accept_all(listening: socket.socket) -> Iterator[socket.socket]:

@@ -74,8 +74,9 @@ def serve(
     _check_installed()
     from cuecard.server.agents import open_agents
     from cuecard.server.app import create_app
+    from cuecard.server.door import listen
     from cuecard.server.monitoring import log_to_stderr
-    from cuecard.server.process import listen, run_app
+    from cuecard.server.process import run_app
     from cuecard.server.service import Envelopes, Service
 
     settings = read_settings()
@@ -116,7 +117,7 @@ def _recorder(records: ServeRecords, settings: Settings) -> Iterator[Callable[[E
 
 
 def _options(settings: Settings, limits: ServeLimits, place: ServeAddress) -> ServiceOptions:
-    from cuecard.server.guard import is_loopback
+    from cuecard.server.door import is_loopback
     from cuecard.server.options import ServiceOptions
 
     local = is_loopback(place.host)

@@ -8,7 +8,7 @@ simple: whole blocks, exact lifetimes, and every request reaches the cache. Thin
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -170,7 +170,7 @@ class Bill:
 
 def bill(requests: Iterable[Request], prices: Prices) -> Bill:
     """The cost of these requests in sequence, beginning with an empty cache."""
-    return Bill(tuple(_rows(requests, prices)))
+    return Bill(tuple(map(Billing(prices).row, requests)))
 
 
 def first_break(before: Request, after: Request) -> int | None:
@@ -182,10 +182,16 @@ def first_break(before: Request, after: Request) -> int | None:
     return same
 
 
-def _rows(requests: Iterable[Request], prices: Prices) -> Iterator[Row]:
-    cache = _Cache()
-    before: Request | None = None
-    for request in requests:
+class Billing:
+    """Bills requests one after the other, beginning with an empty cache."""
+
+    def __init__(self, prices: Prices) -> None:
+        self._prices, self._cache = prices, _Cache()
+        self._before: Request | None = None
+
+    def row(self, request: Request) -> Row:
+        """The cost of the next request."""
+        prices, cache = self._prices, self._cache
         path = cache.path(request)
         sums = [0, *accumulate(block.tokens for block in request.blocks)]
         cache.forget(request.at, prices.lifetime)
@@ -201,10 +207,10 @@ def _rows(requests: Iterable[Request], prices: Prices) -> Iterator[Row]:
         written = max(0, stored - hit)
         fresh = sums[-1] - hit - written
         cost = hit * prices.read + written * prices.write + fresh + request.answer * prices.output
-        broken = first_break(before, request) if before else None
-        yield Row(sums[-1], hit, written, fresh, request.answer, cost, broken, reached - hit)
+        broken = first_break(self._before, request) if self._before else None
         cache.keep(path, kept, ends, request.at)
-        before = request
+        self._before = request
+        return Row(sums[-1], hit, written, fresh, request.answer, cost, broken, reached - hit)
 
 
 def _seen(request: Request, prices: Prices) -> Iterable[int]:

@@ -45,12 +45,18 @@ def find_profile(model: str) -> ModelProfile:
 
 @dataclass(frozen=True, slots=True)
 class SectionPrice:
-    """A section for billing: what identifies its text, its place, and its tokens."""
+    """A section for billing: what identifies its text, its place, its tokens, and its name for people."""
 
     digest: str
     tokens: int
     static: bool
     in_system: bool
+    label: str = ""
+
+
+def prompt_request(manifest: Manifest) -> Request:
+    """The request of a prompt alone, as it can be billed: without messages and tool definitions."""
+    return _request(_priced(manifest))
 
 
 def price(before: Manifest, after: Manifest, profile: ModelProfile) -> Price:
@@ -81,7 +87,7 @@ class Calls:
 
 def price_of_calls(manifest: Manifest, profile: ModelProfile) -> Calls:
     """The cost of this prompt in its first call, and once cached."""
-    request = _request(_priced(manifest))
+    request = prompt_request(manifest)
     first, again = bill((request, request), Prices.of(profile)).rows
     return Calls(first.cost, again.cost)
 
@@ -100,7 +106,9 @@ def dollars(tokens: float, profile: ModelProfile, per_million: float) -> float:
 def _priced(manifest: Manifest) -> list[SectionPrice]:
     sections = manifest.sections
     return [
-        SectionPrice(f"{r.sha256} {r.placement}", r.tokens, r.tier == "static", r.placement == "system")
+        SectionPrice(
+            f"{r.sha256} {r.placement}", r.tokens, r.tier == "static", r.placement == "system", f"{r.placement}/{r.id}"
+        )
         for r in sections
     ]
 
@@ -109,5 +117,5 @@ def _request(sections: Sequence[SectionPrice]) -> Request:
     """The sections as blocks: breakpoints after the static start, after the system prompt, and at the end."""
     system = sum(each.in_system for each in sections)
     static = next((at for at, each in enumerate(sections[:system]) if not each.static), system)
-    blocks = tuple(BillBlock(each.digest, each.tokens) for each in sections)
+    blocks = tuple(BillBlock(each.digest, each.tokens, each.label) for each in sections)
     return Request(blocks, tuple(sorted({static, system, len(blocks)} - {0})))

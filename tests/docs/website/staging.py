@@ -98,4 +98,4 @@ def _page(root: Path, path: str) -> str:
 
 
 def _is_picture(path: str) -> bool:
-    return path.endswith((".svg", ".png"))
+    return path.endswith((".svg", ".png", ".webp"))

@@ -29,9 +29,9 @@ from cuecard.files.atomic_write import rewrite
 from cuecard.files.content import read_models
 from cuecard.files.tokens import bundled_counter, read_table
 from cuecard.server.agents import open_agents
+from cuecard.server.door import listen
 from cuecard.server.guard import App
 from cuecard.server.options import ServiceOptions
-from cuecard.server.process import listen
 from cuecard.server.service import Envelopes
 from cuecard.template.backends.pybars_backend import pybars3
 from cuecard.types import RunLimits, messages_from_json

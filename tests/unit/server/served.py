@@ -20,9 +20,10 @@ from typing import Any
 import httpx2
 
 from cuecard.server.app import create_app
+from cuecard.server.door import listen
 from cuecard.server.guard import App
 from cuecard.server.options import ServiceOptions
-from cuecard.server.process import listen, server_of
+from cuecard.server.process import server_of
 from cuecard.server.service import Service
 
 KEY = "the key of all replicas in tests"

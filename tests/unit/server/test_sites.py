@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from command_line import main
-from cuecard.server.guard import is_loopback, refused_site
+from cuecard.server.door import is_loopback, refused_site
 from cuecard.server.service import Service
 from unit.server.served import ask_at_once, serving
 from unit.server.test_endpoints import ask

@@ -130,22 +130,37 @@ class SideOptions:
         revision, colon, inside = name.partition(":")
         if not colon or not revision:
             raise InputError(Problem("missing-file", "no such file", _FORMS, name))
-        with tempfile.TemporaryDirectory(prefix="cuecard-") as folder:
-            top = Path(folder).resolve()
-            here = read_revision(revision, top)
-            # As in git: from the top of the repository, or from the current folder if it begins with a dot.
-            path = posixpath.normpath((here / inside).as_posix() if inside.startswith(".") else inside)
-            if not is_there(top / path):
-                raise InputError(_not_in_revision(revision, path, top))
-            try:
-                yield top / path
-            except CuecardError as error:
-                shown = _renamer(f"{top.as_posix()}/", f"{revision}:")
-                raise type(error)(shown(problem) for problem in error.problems) from None
+        with agent_at(revision, inside) as path:
+            yield path
 
     def _edition(self, agent: Path) -> Edition:
         engine = replace(open_engine(agent, allow_code=self.allow_code), clock=self.clock)
         return Edition.read(agent, engine, allow_code=self.allow_code)
+
+
+@contextmanager
+def agent_at(revision: str, inside: str, at: Path = Path()) -> Iterator[Path]:
+    """The path of an agent in a copy of a revision, for the duration of the block; errors show the original place.
+
+    Args:
+        revision: a commit, branch, tag or tree, as in git.
+        inside: the agent's path: from the top of the repository or, if it begins with a dot, from the folder `at`.
+        at: a folder in the repository.
+
+    Raises:
+        CuecardError: when it cannot be read, including errors raised in the block; `InputError` when it does not exist.
+    """
+    with tempfile.TemporaryDirectory(prefix="cuecard-") as folder:
+        top = Path(folder).resolve()
+        here = read_revision(revision, top, at)
+        path = posixpath.normpath((here / inside).as_posix() if inside.startswith(".") else inside)
+        if not is_there(top / path):
+            raise InputError(_not_in_revision(revision, path, top))
+        try:
+            yield top / path
+        except CuecardError as error:
+            shown = _renamer(f"{top.as_posix()}/", f"{revision}:")
+            raise type(error)(shown(problem) for problem in error.problems) from None
 
 
 def _standing(now: datetime) -> Clock:

@@ -1,0 +1,173 @@
+"""The Prompt screen: what the model read in a step, in order; what it costs, where it is written, what was cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from cuecard.errors import CuecardError
+from cuecard.model import Manifest
+from cuecard.records import dataclass
+from cuecard.studio.cache_view import CacheView, cache_view
+from cuecard.studio.problems import problem_views
+from cuecard.studio.rows import Row, Rows
+from cuecard.studio.screen import Asked
+from cuecard.studio.steps import Sent
+from cuecard.studio.turns import TurnRecord, step_of_turn
+
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptView:
+    """What the Prompt screen shows.
+
+    Attributes:
+        question: what the visitor came to find out.
+        answer: the answer in one sentence.
+        more: what else is to be said, a sentence each.
+        manifest: the record of the prompt.
+        system: the rows of the system prompt.
+        after: the rows behind it, in the order in which the model reads them.
+        unchanged: the step since which the system prompt is the same; empty if this is the first.
+        cache: what the provider's cache makes of it; None for a prompt that nobody has sent.
+        tiers: the tokens by tier.
+        cuts: what was left out: for each reason, what.
+        then: what the model then called; None where that is unknown.
+        texts: whether the texts are known.
+    """
+
+    question: str
+    answer: str
+    more: tuple[str, ...]
+    manifest: Manifest
+    system: tuple[Row, ...]
+    after: tuple[Row, ...]
+    unchanged: str
+    cache: CacheView | None
+    tiers: Mapping[str, int]
+    cuts: tuple[tuple[str, tuple[str, ...]], ...]
+    then: tuple[str, ...] | None
+    texts: bool
+
+    @property
+    def hurt(self) -> bool:
+        """Whether it is known in which section an error of the files is."""
+        return any(row.hurt for row in (*self.system, *self.after))
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What the rows of sections are called, by id."""
+        return {row.id: row.name for row in (*self.system, *self.after) if row.kind == "section"}
+
+
+def prompt(asked: Asked) -> Mapping[str, Any]:
+    """What the template of the screen shows: the view, or the problems that stand in its way."""
+    view, wrong = None, asked.state.problems
+    if asked.engine is not None:
+        try:
+            view = prompt_view(asked)
+        except CuecardError as error:
+            wrong = error.problems
+    shown, more = problem_views(wrong, asked.editor)
+    return {"view": view, "problems": shown, "more": more}
+
+
+def prompt_view(asked: Asked) -> PromptView:
+    """The view of a step of a conversation or, without one, of the first step of a turn.
+
+    Raises:
+        CuecardError: when the prompt cannot be made, such as of a turn without a value that the agent needs.
+    """
+    assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
+    steps = asked.run.steps if asked.run else (_made(asked),)
+    place = asked.step if asked.run else 0
+    sent, before = steps[place], steps[place - 1] if place else None
+    manifest = sent.manifest
+    system, after = Rows(asked.state, asked.engine, asked.editor, sent, before).made()
+    tiers = {tier: sum(s.tokens for s in manifest.sections if s.tier == tier) for tier in ("static", "call", "step")}
+    reasons = groupby(sorted(manifest.cuts, key=lambda cut: cut.reason), key=lambda cut: cut.reason)
+    return PromptView(
+        _question(asked, sent),
+        _answer(sent, before, manifest),
+        tuple(_more(asked, sent, manifest)),
+        manifest,
+        system,
+        after,
+        _unchanged(steps, place),
+        cache_view(steps, place, asked.model) if asked.run else None,
+        tiers,
+        tuple((reason, tuple(cut.what for cut in cuts)) for reason, cuts in reasons),
+        sent.calls,
+        bool(sent.texts),
+    )
+
+
+def _made(asked: Asked) -> Sent:
+    """The first step of a turn, as if a search had found the tools of the address."""
+    assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
+    record = asked.home.turns.read(asked.address.turn) if asked.address.turn else TurnRecord()
+    return Sent.of_step(step_of_turn(asked.engine, record.read(), asked.address.found))
+
+
+def _question(asked: Asked, sent: Sent) -> str:
+    if asked.run:
+        return f"What the model read in step {sent.number} of turn {sent.turn}"
+    if asked.address.found:
+        return "What the model reads once a search has found " + _number(len(asked.address.found), "tool")
+    return "What the model reads first"
+
+
+def _answer(sent: Sent, before: Sent | None, manifest: Manifest) -> str:
+    """What came in and what left, from the manifests alone."""
+    blocks = sum(each.placement == "appended" for each in manifest.sections)
+    behind = f"and {_number(blocks, 'block')} after it" if blocks else "and nothing after it"
+    if before is None:
+        tools = len(manifest.active_tools)
+        return f"The system prompt, {behind}. The model may call {_number(tools, 'tool')}."
+    same = "The system prompt as before" if sent.system == before.system else "Another system prompt than before"
+    came = _number(len(sent.came), "tool").capitalize() + " entered here"
+    left = _number(len(sent.gone), "tool") + " left" if sent.gone else "nothing left" if sent.came else "none left"
+    return f"{same}, {behind}. {came}; {left}."
+
+
+def _more(asked: Asked, sent: Sent, manifest: Manifest) -> Iterator[str]:
+    """What else has to be said so that nobody believes what is not so."""
+    state = asked.address.state
+    if asked.engine and not asked.engine.sha256.startswith(state):
+        yield f"The state {state[:8]} is no longer known; this is {asked.engine.sha256[:8]}, the newest one."
+    if asked.run and asked.run.kind != "recording" and asked.engine:
+        made = manifest.configuration.sha256
+        if not manifest.salt and made != asked.engine.sha256:
+            yield f"It was made from state {made[:8]} of the files; links lead to the files as they are now."
+    if not sent.texts:
+        yield "The host recorded no texts: sections, tokens and reasons are shown. `texts=True` records them."
+    if usage := sent.usage:
+        told = f"The provider reported {usage.input_tokens:,} tokens, {usage.cached_tokens:,} of them from its cache"
+        yield f"{told}, in its own count."
+    if report := sent.cache or manifest.cache:
+        why = f", because of {report.reason}" if report.reason else ""
+        yield f"The provider reported a cache {report.outcome}{why}. {_VERDICTS[report.verdict]}"
+
+
+_VERDICTS = {
+    "agrees": "The manifests say the same.",
+    "elsewhere": "Nothing of the prompt has changed: it was something that the host sends.",
+    "overlooked": "The manifests say that the prompt changed.",
+    "differs": "The manifests see the change in another part.",
+    "unknown": "It cannot be compared with the manifests.",
+}
+
+
+def _unchanged(steps: Sequence[Sent], place: int) -> str:
+    """The first step from which on the system prompt has been the same; empty if it is this one."""
+    first = place
+    while first and steps[first - 1].system == steps[place].system:
+        first -= 1
+    return steps[first].place if first < place else ""
+
+
+def _number(number: int, noun: str) -> str:
+    word = _WORDS[number] if number < len(_WORDS) else f"{number:,}"
+    return f"{word} {noun}{'' if number == 1 else 's'}"

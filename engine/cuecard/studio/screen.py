@@ -1,0 +1,133 @@
+"""What every screen is made from, and what the band above it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from typing import Any, TypeAlias
+
+from cuecard.config.model_profile import ModelProfile
+from cuecard.engine import Engine
+from cuecard.records import dataclass
+from cuecard.studio.address import Address
+from cuecard.studio.agents import Agents, AgentState
+from cuecard.studio.home import Home
+from cuecard.studio.runs import Run, Runs, RunSummary
+from cuecard.studio.steps import Sent
+from cuecard.workbench.output import counted
+
+MODELS = ("claude-opus-5", "claude-sonnet-5", "gpt-5.6", "gemini-3.8-flash")
+"""The models whose caches can be chosen, besides the one of the address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question to a screen: the address, and what it names.
+
+    Attributes:
+        address: what is shown.
+        agents: every agent.
+        state: the agent of the address, as its files are now.
+        engine: the state that is shown; None if there is no good one.
+        older: whether `engine` is not the newest state, because the address names another one.
+        model: what is known of the model whose cache is shown.
+        runs: every conversation.
+        run: the one that is shown; None for the prompt of a turn.
+        step: the number of the request in it, counted from 0.
+        home: the studio's own folder.
+        editor: the template of links that open an editor.
+    """
+
+    address: Address
+    agents: Agents
+    state: AgentState
+    engine: Engine | None
+    older: bool
+    model: ModelProfile
+    runs: Runs
+    run: Run | None
+    step: int
+    home: Home
+    editor: str
+
+    @property
+    def listed(self) -> tuple[RunSummary, ...]:
+        """The conversations that can be chosen, newest first."""
+        return self.runs.listed(self.engine) if self.engine else ()
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that can be chosen."""
+        return tuple(dict.fromkeys((*MODELS, self.model.name)))
+
+    @property
+    def errors(self) -> int:
+        """How many errors the files have."""
+        return sum(each.severity == "error" for each in self.state.problems)
+
+    @property
+    def warnings(self) -> int:
+        """How many warnings the files have."""
+        return len(self.state.problems) - self.errors
+
+    def kept(self, but: str) -> list[tuple[str, str]]:
+        """The values of the address but for one, as fields of a form that changes that one."""
+        told = asdict(replace(self.address, agent=self.state.name))
+        values = ((name, ",".join(value) if name == "found" else value) for name, value in told.items())
+        return [(name, value) for name, value in values if value and name != but]
+
+    @property
+    def ruler(self) -> list[tuple[int, list[Cell]]]:
+        """The cells of the step ruler by turn; of a long conversation, the steps of the turn that is shown."""
+        if self.run is None:
+            return []
+        now, long = self.run.steps[self.step], len(self.run.steps) >= _LONG
+        turns: dict[int, list[Cell]] = {}
+        for place, sent in enumerate(self.run.steps):
+            cell = _cell(sent, current=place == self.step)
+            cells = turns.setdefault(sent.turn, [])
+            if long and sent.turn != now.turn:
+                cells[:] = [replace(cell, label=str(sent.turn), name=f"turn {sent.turn}", marks=_both(cells, cell))]
+            else:
+                cells.append(cell)
+        return list(turns.items())
+
+
+_LONG = 60
+"""From so many steps on, the ruler shows turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of the step ruler: the step it leads to, what stands in it, its name for readers, and its marks."""
+
+    place: str
+    label: str
+    name: str
+    marks: str
+    current: bool
+
+
+def _cell(sent: Sent, *, current: bool) -> Cell:
+    told = [f"{counted(len(sent.came), 'tool')} entered"] if sent.came else []
+    told += ["the cache broke"] if sent.broken else []
+    marks = "broke" if sent.broken else "found" if sent.came else ""
+    return Cell(sent.place, sent.place, ", ".join((sent.place, *told)), marks, current)
+
+
+def _both(cells: list[Cell], cell: Cell) -> str:
+    marks = {cell.marks, *(each.marks for each in cells)}
+    return "broke" if "broke" in marks else "found" if "found" in marks else ""
+
+
+View: TypeAlias = Callable[[Asked], Mapping[str, Any]]
+"""Makes what a template shows; a pure function of what was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A screen: the path of its address, what the bar calls it, and its view."""
+
+    path: str
+    title: str
+    view: View

@@ -1,0 +1,181 @@
+// The studio in the browser: keys, theme, folds, copy, search and live reload. Everything else is in the pages.
+"use strict"
+const root = document.documentElement
+const one = (selector) => document.querySelector(selector)
+const all = (selector) => [...document.querySelectorAll(selector)]
+
+// Theme ---------------------------------------------------------------
+const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches
+const sayTheme = () => { const button = one("#theme"); if (button) button.textContent = dark() ? "☾ Dark theme" : "☀ Light theme" }
+const turnTheme = () => {
+  root.dataset.theme = dark() ? "light" : "dark"
+  try { localStorage.setItem("cuecard-theme", root.dataset.theme) } catch { /* it lasts as long as the page */ }
+  sayTheme()
+}
+
+// What a person has folded, scrolled to or is writing stays, whatever comes in ----
+const address = () => location.pathname + location.search
+let kept = null
+const keep = () => {
+  kept = {
+    at: address(),
+    open: new Map(all("#page details[id]").map((each) => [each.id, each.open])),
+    inner: new Map(all("#page pre[tabindex], #page .scroll").map((each, n) => [n, each.scrollTop])),
+    find: one("#find")?.value,
+    top: scrollY,
+  }
+}
+const restore = (same) => {
+  if (!kept) return
+  if (same) {
+    for (const each of all("#page details[id]")) if (kept.open.has(each.id)) each.open = kept.open.get(each.id)
+    all("#page pre[tabindex], #page .scroll").forEach((each, n) => { each.scrollTop = kept.inner.get(n) || 0 })
+    scrollTo({ top: kept.top, behavior: "instant" })
+  }
+  if (kept.find && one("#find")) { one("#find").value = kept.find; find(kept.find) }
+  kept = null
+}
+const say = () => { const told = one("#page .say.first"); if (told) one("#said").textContent = told.textContent }
+const widen = () => { const wide = matchMedia("(min-width: 1240px)").matches; for (const each of all("details.wide-open")) if (wide) each.open = true }
+
+// Search on this screen: rows that do not hold the words are set aside ----
+const find = (words) => {
+  const wanted = words.trim().toLowerCase()
+  for (const row of all("[data-rows] > *")) row.hidden = Boolean(wanted) && !row.textContent.toLowerCase().includes(wanted)
+  for (const told of all(".found-none")) told.hidden = !wanted || all("[data-rows] > *").some((row) => !row.hidden)
+}
+const fold = (open) => { for (const each of all("#main details.sec")) each.open = open }
+
+const toast = (text) => { const box = one("#toast"); box.firstElementChild.textContent = text; box.hidden = false }
+const copy = async (text, what) => {
+  try { await navigator.clipboard.writeText(text); toast(`${what} copied`) } catch { toast("The browser does not let this page copy; select the text instead") }
+}
+
+// Live: the files have changed, or a conversation has grown ----
+let source = null
+let missed = false
+const busy = () => { const at = document.activeElement; return at?.matches("#main input:not([type=search]), #main textarea, #main [contenteditable]") }
+// What a person asks for comes first: a refresh on its way gives way to it, and one that is due waits for it.
+let asked = 0
+let due = false
+const ours = (event) => event.detail.elt === one("#page")
+document.addEventListener("htmx:beforeRequest", (event) => { if (ours(event)) return; asked++; if (one("#page")) htmx.trigger(one("#page"), "htmx:abort") })
+document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) return; asked = Math.max(0, asked - 1); if (!asked && due) { due = false; setTimeout(refresh) } })
+const refresh = () => {
+  if (asked) { due = true; return }
+  if (busy()) { missed = true; one("#live").textContent = "new state: press to show"; return }
+  missed = false
+  if (one("#renew")) { one("#renew").click(); return } // what is written in the form goes along
+  htmx.ajax("GET", address(), { target: "#page", select: "#page", swap: "outerHTML show:none", source: one("#page") })
+}
+// A conversation has grown: whoever looks at its end sees it, nobody else's page moves.
+const atEnd = () => { const tail = one("#tail"); return tail && tail.getBoundingClientRect().top < innerHeight }
+const listing = () => location.pathname === "/timeline" && !one("#page").dataset.run
+const grown = (told) => {
+  const page = one("#page"), news = one("#news"), more = told.steps - Number(page.dataset.steps)
+  if (listing()) { refresh(); return }
+  if (page.dataset.run !== told.run || more < 0) return
+  if (atEnd() && !busy()) { refresh(); return }
+  if (more && news) { news.textContent = `${more} new step${more === 1 ? "" : "s"}`; news.hidden = false }
+}
+const follow = () => {
+  source = new EventSource("/events")
+  let lost = false
+  source.onopen = () => { if (lost) refresh(); lost = false }
+  source.onerror = () => { lost = true; const live = one("#live"); if (live) { live.textContent = "waiting for the studio"; live.classList.add("held") } }
+  source.addEventListener("files", (event) => { if (JSON.parse(event.data).agent === one("#page").dataset.agent) refresh() })
+  source.addEventListener("steps", (event) => grown(JSON.parse(event.data)))
+  source.addEventListener("runs", () => { if (listing()) refresh() })
+}
+addEventListener("pagehide", () => source?.close())
+addEventListener("pageshow", (event) => { if (event.persisted) follow() })
+
+document.addEventListener("htmx:beforeSwap", (event) => {
+  keep()
+  const { target, serverResponse, xhr } = event.detail
+  if (!target || target.id === "page" || serverResponse.includes(`id="${target.id}"`)) return
+  event.detail.shouldSwap = false // a page that says what is wrong: what stands here stays
+  const told = new DOMParser().parseFromString(serverResponse, "text/html").querySelector("#main .say.first")
+  toast(told ? told.textContent : `The studio answered ${xhr.status}`)
+})
+const invalid = () => { for (const each of all("#form .errs")) { const field = document.getElementById(each.id.slice(2)); if (each.firstElementChild) field?.setAttribute("aria-invalid", "true"); else field?.removeAttribute("aria-invalid") } }
+document.addEventListener("htmx:afterSettle", () => { const same = kept && (kept.at === address() || Boolean(one("#form"))); restore(same); invalid(); sayTheme(); widen(); say() })
+// A swap of the same screen keeps the folds, too: what was opened in one step is compared with the next.
+
+// Inputs: what is written and not sent yet outlives a reload ----
+const DRAFT = "cuecard-draft"
+let written = 0
+let sent = 0
+const stored = (act) => { try { return act(sessionStorage) } catch { return null /* then a reload within a third of a second loses it */ } }
+const draft = () => stored((store) => JSON.parse(store.getItem(DRAFT)))
+const keepDraft = () => { const form = one("#form"); if (form) stored((store) => store.setItem(DRAFT, JSON.stringify({ at: address(), values: [...new FormData(form)] }))) }
+const takeDraft = () => {
+  const [held, form] = [draft(), one("#form")]
+  if (!held || !form || held.at !== address()) return
+  const values = new Map(held.values)
+  const changed = [...form.elements].filter((each) => each.name?.includes(".") && each.type !== "hidden").filter((each) => {
+    if (each.type === "checkbox") { const on = values.has(each.name); if (on === each.checked) return false; each.checked = on; return true }
+    const text = values.get(each.name) ?? each.value
+    if (text === each.value) return false
+    each.value = text
+    return true
+  })
+  changed[0]?.dispatchEvent(new Event("change", { bubbles: true }))
+}
+document.addEventListener("input", (event) => { if (event.target.closest("#form")) { written += 1; keepDraft() } })
+document.addEventListener("htmx:beforeRequest", () => { sent = written })
+document.addEventListener("htmx:afterSettle", () => { if (sent === written) stored((store) => store.removeItem(DRAFT)); else keepDraft() })
+
+// Clicks ----
+document.addEventListener("click", (event) => {
+  const at = event.target.closest("button, a, #live")
+  if (!at) return
+  if (at.id === "theme") turnTheme()
+  if (at.id === "help") one("#keys").showModal()
+  if (at.id === "live" && missed) { document.activeElement.blur(); refresh() }
+  if (at.dataset.fold !== undefined) fold(at.dataset.fold === "open")
+  if (at.matches("#toast button")) one("#toast").hidden = true
+  if (at.matches(".copy")) copy(at.closest(".body, .ways > li").querySelector("pre").textContent, "Text")
+  if (at.matches(".copy-all")) copy(all("#main pre.text").map((each) => each.textContent).join(""), "What was sent")
+  if (at.matches(".list a[href^='#'], .legend a[href^='#']")) { const row = document.getElementById(decodeURIComponent(at.hash.slice(1))); if (row) row.open = true }
+})
+document.addEventListener("change", (event) => { if (event.target.matches(".where select")) event.target.form.requestSubmit() })
+document.addEventListener("input", (event) => { if (event.target.id === "find") find(event.target.value) })
+
+// Two steps to compare: B is the step that is shown, A the one that it is compared with ----
+const choose = (name, at = document.activeElement) => {
+  const place = at.closest("[data-place]")?.dataset.place || one("#steps [aria-current]")?.textContent
+  if (!place) return
+  const there = new URL(location.href)
+  there.searchParams.set(name, place)
+  location.assign(there)
+}
+
+addEventListener("click", (event) => {
+  if (!event.shiftKey || !event.target.closest("[data-place] a")) return
+  event.preventDefault()
+  event.stopPropagation()
+  choose("a", event.target)
+}, true) // before htmx follows the link
+
+// Keys: single ones act outside fields, and can be turned off ----
+const acts = { t: turnTheme, "?": () => one("#keys").showModal(), f: () => fold(false), F: () => fold(true), "/": () => (one("#find") || one("#main input[type=search]"))?.focus(),
+  ArrowLeft: () => one("#before[href]")?.click(), ArrowRight: () => one("#after[href]")?.click(),
+  x: () => { const cells = all(".ruler a"); const now = cells.findIndex((each) => each.matches("[aria-current]")); (cells.find((each, n) => n > now && each.matches(".broke")) || one(".ruler a.broke"))?.click() },
+  e: () => (document.activeElement.closest("details.sec") || one("details.sec[open]") || one("details.sec"))?.querySelector("a.editor")?.click(),
+  a: () => choose("a"), b: () => choose("step") }
+const off = () => { try { return localStorage.getItem("cuecard-keys") === "off" } catch { return false } }
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || one("#keys").open || off()) return
+  if (event.target.closest("input, select, textarea, [contenteditable]")) { if (event.key === "Escape") event.target.blur(); return }
+  if (event.key.startsWith("Arrow") && event.target.closest("pre[tabindex], .scroll")) return
+  const act = /^[1-9]$/.test(event.key) ? () => one(`.screens [data-key="${event.key}"]`)?.click() : acts[event.key]
+  if (act) { event.preventDefault(); act() }
+})
+one("#single").checked = !off()
+one("#single").addEventListener("change", (event) => { try { localStorage.setItem("cuecard-keys", event.target.checked ? "on" : "off") } catch { /* it lasts as long as the page */ } })
+
+sayTheme()
+widen()
+document.addEventListener("DOMContentLoaded", takeDraft) // by then htmx listens
+follow()

@@ -1,0 +1,76 @@
+"""A studio of the command's own, with copies of shipped agents that tests may change."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+BROWSER = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
+)
+
+
+@dataclass
+class ServedStudio:
+    """A running `cuecard studio`; `folder` is the one it was started in."""
+
+    folder: Path
+    agents: Sequence[str]
+    options: Sequence[str] = ()
+    url: str = ""
+    entrance: str = ""
+    said: list[str] = field(default_factory=list)
+    process: subprocess.Popen[str] | None = None
+
+    def start(self, port: int = 0) -> None:
+        """Start it, and read the address that it prints."""
+        command = [
+            str(Path(sys.executable).with_name("cuecard")),
+            "studio",
+            *self.agents,
+            "--no-browser",
+            *self.options,
+        ]
+        with (self.folder / "studio.log").open("a") as log:
+            self.process = subprocess.Popen(
+                [*command, "--port", str(port)], cwd=self.folder, stdout=subprocess.PIPE, stderr=log, text=True
+            )
+        assert self.process.stdout
+        self.said = [self.process.stdout.readline()]
+        found = re.search(r"(http://\S+/)\?token=\S+", self.said[0])
+        if not found:
+            self.process.communicate()
+        assert found, (self.said, self.log)
+        self.entrance, self.url = found[0], found[1]
+
+    def stop(self) -> None:
+        """Stop it as Ctrl-C does."""
+        if self.process:
+            self.process.terminate()
+            assert self.process.wait(timeout=20) == 0
+            assert self.process.stdout
+            self.process.stdout.close()
+
+    def restart(self) -> None:
+        """Stop it, and start it at the same port."""
+        self.stop()
+        self.start(int(self.url.rsplit(":", 1)[1].strip("/")))
+
+    @property
+    def log(self) -> str:
+        """What it has written to standard error."""
+        return (self.folder / "studio.log").read_text()
+
+
+def copies(folder: Path) -> Path:
+    """The folder with copies of the shipped agents and the recording of the CMS."""
+    for name in ("prompts", "tool_instructions"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copytree(ROOT / "examples" / "cms" / "recordings", folder / "recordings")
+    return folder

@@ -1,0 +1,156 @@
+"""Files that change while somebody looks: the last good prompt stays, problems stand beside it, tabs are told."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from studio.in_process import Visit, answer, copied, visiting, words
+
+PATIENCE = 30.0
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return copied(tmp_path)
+
+
+@pytest.fixture
+def visit(folder: Path) -> Iterator[Visit]:
+    with visiting(folder) as visit:
+        visit.page("/prompt")
+        until(lambda: visit.agents.state().checked)
+        yield visit
+
+
+def until(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not done():
+        assert time.monotonic() < end, "nothing has happened"
+        time.sleep(0.02)
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def test_a_saved_file_is_shown(visit: Visit, folder: Path) -> None:
+    edit(folder / "prompts" / "cms" / "agent.xml", "Be friendly and brief", "Be kind and brief")
+
+    until(lambda: bool(visit.told))
+    assert visit.told == ["cms"]
+    assert "Be kind and brief" in words(visit.page("/prompt"), "//details[@id='s-identity']//pre")[0]
+
+
+def test_a_broken_file_leaves_the_last_good_prompt(visit: Visit, folder: Path) -> None:
+    edit(folder / "prompts" / "cms" / "agent.xml", "{{{workingMemory}}}", "{{#if workingMemory}}\n{{{workingMemory}}}")
+    until(lambda: visit.agents.state().broken)
+
+    page = visit.page("/prompt")
+
+    assert (
+        answer(page) == "✕ 1 error since the last good state. You see, and hosts that follow the files get, that state."
+    )
+    (problem,) = words(page, "//article[contains(@class, 'problem')]")
+    assert "agent.xml:48:1" in problem
+    assert "^^^^^^" in problem
+    assert len(page.xpath("//section[@aria-labelledby='lg']//details")) == 7
+    assert words(page, "//details[contains(@class, 'hurt')]//summary//code") == ["working-memory"]
+    assert words(page, "//span[@id='live']") == ["last good shown"]
+
+
+def test_what_is_mended_is_shown_again(visit: Visit, folder: Path) -> None:
+    place = folder / "prompts" / "cms" / "agent.xml"
+    good = place.read_text(encoding="utf-8")
+    place.write_text("<agent>" + good, encoding="utf-8")
+    until(lambda: visit.agents.state().broken)
+
+    place.write_text(good, encoding="utf-8")
+    until(lambda: not visit.agents.state().broken)
+
+    assert "The system prompt" in answer(visit.page("/prompt"))
+
+
+def test_warnings_are_said_and_hide_nothing(visit: Visit, folder: Path) -> None:
+    edit(folder / "tool_instructions" / "cms" / "images.yaml", "cms_updateSectionImage", "cms_updateSectionImag")
+    until(lambda: bool(visit.agents.state().problems))
+
+    page = visit.page("/prompt")
+
+    assert words(page, "//span[contains(@class, 'chip warn')]")[0] == "⚠ 1 warning"
+    assert "The system prompt" in answer(page)
+
+
+def test_an_address_still_shows_the_state_that_it_names(visit: Visit, folder: Path) -> None:
+    before = visit.agents.state().sha256
+    edit(folder / "prompts" / "cms" / "agent.xml", "Be friendly and brief", "Be kind and brief")
+    until(lambda: visit.agents.state().sha256 != before)
+
+    page = visit.page(f"/prompt?state={before[:8]}")
+
+    assert "Be friendly and brief" in words(page, "//details[@id='s-identity']//pre")[0]
+    assert f"state {before[:8]}, not the newest" in " ".join(words(page, "//section[@class='where']"))
+
+
+def test_a_state_that_is_no_longer_known_is_not_faked(visit: Visit) -> None:
+    page = visit.page("/prompt?state=0123456789")
+
+    assert "The state 01234567 is no longer known" in " ".join(words(page, "//main"))
+
+
+def test_a_removed_folder_is_said_and_comes_back(visit: Visit, folder: Path) -> None:
+    place, away = folder / "prompts" / "cms", folder / "away"
+    place.rename(away)
+    until(lambda: visit.agents.state().broken)
+
+    page = visit.page("/prompt")
+    assert len(page.xpath("//section[@aria-labelledby='lg']//details")) == 7
+    assert "agent.yaml" in " ".join(words(page, "//article"))
+
+    away.rename(place)
+    until(lambda: not visit.agents.state().broken)
+
+
+def test_an_agent_that_was_never_right_shows_its_problems(folder: Path) -> None:
+    edit(folder / "prompts" / "cms" / "agent.yaml", "template: agent.xml", "templat: agent.xml")
+    with visiting(folder) as visit:
+        for address in ("/", "/prompt"):
+            page = visit.page(address)
+            assert "there has been no good state yet." in answer(page)
+            assert "templat" in " ".join(words(page, "//article"))
+        assert visit.page("/timeline") is not None
+        assert visit.page("/inputs") is not None
+
+
+def test_two_studios_look_at_one_folder(folder: Path) -> None:
+    with visiting(folder) as one, visiting(folder) as other:
+        one.page("/prompt")
+        other.page("/prompt")
+        edit(folder / "prompts" / "cms" / "agent.xml", "Be friendly and brief", "Be kind and brief")
+        until(lambda: bool(one.told and other.told))
+        assert "Be kind" in words(one.page("/prompt"), "//details[@id='s-identity']//pre")[0]
+        assert "Be kind" in words(other.page("/prompt"), "//details[@id='s-identity']//pre")[0]
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="root writes everywhere")
+def test_a_folder_where_nothing_can_be_written_is_shown(folder: Path) -> None:
+    folder.chmod(0o500)
+    try:
+        with visiting(folder) as visit:
+            assert "The system prompt" in answer(visit.page("/prompt"))
+    finally:
+        folder.chmod(0o700)
+
+
+def test_agents_of_one_name_are_told_apart(folder: Path) -> None:
+    shutil.copytree(folder / "prompts" / "cms", folder / "others" / "cms")
+    with visiting(folder, ["prompts/cms", "others/cms"]) as visit:
+        assert visit.page("/prompt").xpath("//select[@name='agent']/option/text()") == ["cms", "others/cms"]
+        assert visit.page("/prompt?agent=others/cms") is not None

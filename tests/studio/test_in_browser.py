@@ -1,0 +1,157 @@
+"""Every screen as a person uses it: clicked, typed, reloaded, in two tabs, changed from outside, restarted."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from studio.accessible import seen_everywhere
+from studio.served import ServedStudio
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
+
+
+def conversation(page: Page, studio: ServedStudio, delivery: str = "append") -> Page:
+    """The last step of the recorded conversation, chosen in the band."""
+    page.goto(f"{studio.url}prompt?agent=cms")
+    run = page.locator("#w-run option", has_text=delivery).first.get_attribute("value")
+    page.locator("#w-run").select_option(value=run)
+    page.wait_for_url("**run=*")
+    expect(page.locator(".ruler a[aria-current=step]")).to_be_visible()
+    return page
+
+
+def test_the_token_is_in_no_address_history_or_page(page: Page, studio: ServedStudio) -> None:
+    token = studio.entrance.rsplit("=", 1)[1]
+    assert page.url == studio.url
+    assert token not in page.content()
+    assert page.evaluate("document.cookie") == ""
+    page.go_back()
+    assert token not in page.url
+
+
+def test_a_first_visitor_searches_and_sees_what_enters(page: Page) -> None:
+    page.locator("main input[type=search]").first.fill("attach an image to a section")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/prompt?*found=*")
+    expect(page.locator("#main")).to_contain_text("cms_updateSectionImage")
+
+
+def test_step_three_is_found_with_the_mouse_and_reads_as_it_was_sent(page: Page, studio: ServedStudio) -> None:
+    conversation(page, studio)
+    page.locator("#step-1\\.3").click()
+    page.wait_for_url("**step=1.3*")
+    expect(page.locator("h1")).to_contain_text("step 3")
+    page.get_by_role("button", name="Unfold all").click()
+    assert page.locator("details.sec").count() == page.locator("details.sec[open]").count()
+    expect(page.locator("pre.text").first).to_contain_text("content management system")
+
+
+def test_keys_move_through_screens_steps_and_folds(page: Page, studio: ServedStudio) -> None:
+    conversation(page, studio)
+    last = page.locator(".ruler a[aria-current=step]").get_attribute("id")
+    page.locator("#main").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".ruler a[aria-current=step]")).not_to_have_attribute("id", str(last))
+    page.keyboard.press("F")
+    expect(page.locator("details.sec:not([open])")).to_have_count(0)
+    page.keyboard.press("f")
+    expect(page.locator("details.sec[open]")).to_have_count(0)
+    page.keyboard.press("2")
+    page.wait_for_url("**/timeline?*")
+    page.keyboard.press("3")
+    page.wait_for_url("**/inputs?*")
+    page.keyboard.press("1")
+    page.wait_for_url("**/prompt?*")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.keyboard.press("/")
+    expect(page.locator("#find")).to_be_focused()
+    page.keyboard.type("1?")
+    expect(page.locator("#find")).to_have_value("1?")
+
+
+def test_single_keys_can_be_turned_off(page: Page, studio: ServedStudio) -> None:
+    page.goto(f"{studio.url}prompt?agent=cms")
+    page.get_by_role("button", name="Keyboard shortcuts").click()
+    page.get_by_label("single keys act outside fields").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("2")
+    assert page.url.startswith(f"{studio.url}prompt")
+
+
+def test_the_theme_stays_after_a_reload(page: Page) -> None:
+    theme = "document.documentElement.dataset.theme"
+    page.locator("#theme").click()
+    assert page.evaluate(theme) == "dark"
+    page.reload()
+    assert page.evaluate(theme) == "dark"
+
+
+def test_why_the_cache_broke_is_the_first_thing_that_the_timeline_says(page: Page, studio: ServedStudio) -> None:
+    conversation(page, studio, "rewrite")
+    page.keyboard.press("2")
+    page.wait_for_url("**/timeline?*")
+    expect(page.locator(".say.first")).to_be_visible()
+    page.keyboard.press("x")
+    expect(page.locator("main")).to_contain_text(re.compile(r"\w+\.(xml|yaml):\d+"))
+
+
+def test_two_tabs_show_two_steps_and_a_link_shows_the_same_again(page: Page, studio: ServedStudio) -> None:
+    conversation(page, studio)
+    page.locator("#step-1\\.1").click()
+    page.wait_for_url("**step=1.1*")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator("h1")).to_have_text(page.locator("h1").inner_text())
+    other.locator("#step-1\\.2").click()
+    other.wait_for_url("**step=1.2*")
+    page.reload()
+    expect(page.locator("h1")).to_contain_text("step 1")
+
+
+def test_a_file_that_is_saved_elsewhere_changes_the_screen_without_a_jump(page: Page, studio: ServedStudio) -> None:
+    core = studio.folder / "prompts" / "cms" / "agent.xml"
+    before = core.read_text()
+    page.goto(f"{studio.url}prompt?agent=cms")
+    page.get_by_role("button", name="Unfold all").click()
+    page.mouse.wheel(0, 600)
+    page.wait_for_function("scrollY > 0")
+    top = page.evaluate("scrollY")
+    core.write_text(before.replace("</identity>", "\nThe studio saw this line.</identity>"))
+    expect(page.locator("#main")).to_contain_text("The studio saw this line.")
+    assert page.evaluate("scrollY") == top
+    expect(page.locator("details.sec:not([open])")).to_have_count(0)
+    core.write_text(before.replace("</identity>", "<identity>"))
+    expect(page.locator("#live")).to_contain_text("last good")
+    expect(page.locator(".problem").first).to_contain_text("agent.xml")
+    expect(page.locator("#main")).to_contain_text("The studio saw this line.")
+    core.write_text(before)
+    expect(page.locator("#live")).to_contain_text("following the files")
+    expect(page.locator(".problem")).to_have_count(0)
+
+
+def test_a_restarted_studio_is_found_again_by_the_open_tab(page: Page, studio: ServedStudio) -> None:
+    page.goto(f"{studio.url}prompt?agent=cms")
+    studio.stop()
+    expect(page.locator("#live")).to_contain_text("waiting")
+    studio.start(int(studio.url.rsplit(":", 1)[1].strip("/")))
+    page.wait_for_timeout(1500)
+    page.goto(f"{studio.url}inputs?agent=cms")
+    expect(page.locator("#live")).to_contain_text("following the files")
+
+
+@pytest.mark.parametrize("screen", ["", "prompt?agent=cms", "timeline?agent=cms", "inputs?agent=mistermorph"])
+def test_axe_finds_nothing_in_any_theme_or_width(page: Page, studio: ServedStudio, screen: str) -> None:
+    page.goto(f"{studio.url}{screen}")
+    if screen.startswith(("prompt", "timeline")):
+        page.locator("#w-run").select_option(index=1)
+        page.wait_for_url("**run=*")
+    assert not seen_everywhere(page)
