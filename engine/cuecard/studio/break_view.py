@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cuecard.config.model_profile import ModelProfile
+from cuecard.errors import visible
 from cuecard.studio.steps import Run, Sent, StepBreak
 from cuecard.workbench.bill import Prices, Request, Row
 from cuecard.workbench.output import counted
@@ -168,11 +169,15 @@ def _what(broken: StepBreak, sent: Sent) -> tuple[Piece, ...]:
             told = "what the user wrote" if broken.name == "user" else "what was said before"
             return (Piece(f"{told[0].upper()}{told[1:]} is no longer as it was sent"),)
         case "model":
-            return (Piece("The model changed ("), Piece(broken.name, "code"), Piece("), and caches are kept by model"))
+            return (
+                Piece("The model changed ("),
+                Piece(visible(broken.name), "code"),
+                Piece("), and caches are kept by model"),
+            )
         case "appended":
-            return (Piece("The block "), Piece(broken.name, "code"), Piece(f" {_CHANGED[broken.change]}"))
+            return (Piece("The block "), Piece(visible(broken.name), "code"), Piece(f" {_CHANGED[broken.change]}"))
         case _:
-            return (Piece("The section "), Piece(broken.name, "code"), Piece(f" {_CHANGED[broken.change]}"))
+            return (Piece("The section "), Piece(visible(broken.name), "code"), Piece(f" {_CHANGED[broken.change]}"))
 
 
 def _place(broken: StepBreak, sent: Sent, run: Run, before: Sent, link: Callable[[str], str]) -> tuple[Piece, ...]:
@@ -213,11 +218,11 @@ _CAUSES = {
 def _cause(broken: StepBreak, sent: Sent, between: str) -> tuple[Piece, ...]:
     kind, _, names = broken.cause.partition(" ")
     if kind == "discovery" and (tools := sent.came or sent.gone):
-        shown = ", ".join(tools[:3]) + (f" and {len(tools) - 3} more" if len(tools) > 3 else "")
+        shown = visible(", ".join(tools[:3])) + (f" and {len(tools) - 3} more" if len(tools) > 3 else "")
         return (Piece(f", and a search found {shown}" if sent.came else f", and {shown} cannot be called any more"),)
     if kind not in _CAUSES or (kind == "input" and not names):
         return (Piece("; it was sent again for a reason that the manifest does not hold"),)
-    return (Piece(_CAUSES[kind].format(between=between, names=names)),)
+    return (Piece(visible(_CAUSES[kind].format(between=between, names=names))),)
 
 
 def _way(steps: Sequence[Priced], at: int, others: Mapping[str, Sequence[Priced]]) -> str:

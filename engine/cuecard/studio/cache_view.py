@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate
+from typing import Literal
 
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Manifest
@@ -19,6 +21,37 @@ class Mark:
     tokens: int
     label: str
     kept: bool
+
+    @property
+    def text(self) -> str:
+        """The words under the bar."""
+        return f"{self.label} {self.tokens:,}"
+
+
+_CHARACTER = 0.75
+"""The width of a character under the bar, in percent of the bar where it is widest shown in one line."""
+
+_LAST = 99.0
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Words under the bar at a percentage of it, ending or starting there."""
+
+    at: float
+    text: str
+    kept: bool = False
+    anchor: Literal["start", "end"] = "end"
+
+    def over(self, other: Label) -> bool:
+        """Whether the words would lie over those of another one."""
+        (a, b), (c, d) = self._span, other._span
+        return a < d and c < b
+
+    @property
+    def _span(self) -> tuple[float, float]:
+        width = _CHARACTER * (len(self.text) + 1)
+        return (self.at, self.at + width) if self.anchor == "start" else (self.at - width, self.at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +89,19 @@ class CacheView:
     whole: bool
     broken: bool
     again: int
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The words under the bar; where two would lie over each other, the less telling one is left out."""
+        wanted = [Label(100 * each.tokens / self.total, each.text, each.kept) for each in self.marks if each.label]
+        wanted.sort(key=lambda each: not each.kept)
+        ends = [Label(100.0, f"{self.total:,}"), Label(0.0, f"tools {self.tools:,}", anchor="start")]
+        placed: list[Label] = []
+        for each in (*wanted, *ends):
+            sides = (each, replace(each, anchor="start")) if 0 < each.at < _LAST else (each,)
+            fits = [side for side in sides if not any(side.over(other) for other in placed)]
+            placed += fits[:1]
+        return tuple(sorted(placed, key=lambda each: each.at))
 
     @property
     def share(self) -> float:

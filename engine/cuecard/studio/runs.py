@@ -17,7 +17,7 @@ from typing import TypeAlias
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.engine import Engine
-from cuecard.errors import CuecardError
+from cuecard.errors import CuecardError, visible
 from cuecard.files.content import content_root
 from cuecard.files.safe_read import MAX_LOG_BYTES, read_text, shown
 from cuecard.model import Delivery, Json
@@ -326,7 +326,7 @@ class Runs:
             return None
         return Run(
             identity,
-            name,
+            visible(name),
             "records",
             steps,
             talk.first,
@@ -439,7 +439,7 @@ def _summary_of(path: Path, talk: RecordedTalk, *, live: bool) -> RunSummary:
     words = " ".join((talk.conversation, talk.delivery, path.stem, *sorted(talk.tools)))
     return RunSummary(
         _identity(path, talk.conversation),
-        talk.conversation,
+        visible(talk.conversation),
         talk.delivery,
         "records",
         talk.turns,

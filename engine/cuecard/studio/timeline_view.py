@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from cuecard.errors import visible
 from cuecard.studio.against import Against, against, priced_steps
 from cuecard.studio.break_view import Answer, Piece, Priced, answer_of
 from cuecard.studio.comparison import Compared, compare
@@ -18,7 +19,7 @@ from cuecard.studio.steps import Called, Sent, StepBreak
 from cuecard.workbench.price import dollars
 from cuecard.workbench.replay.report import DELIVERIES
 
-MOST_ROWS, _CHUNK, _PAGE, _LISTED = 200, 100, 100, 20
+MOST_ROWS, _CHUNK, _PAGE, _LISTED = 200, 50, 100, 20
 """How many steps a page shows at first, how many more come at a time, and how many conversations a page lists and a
 choice offers.
 """
@@ -209,7 +210,7 @@ def timeline_view(asked: Asked, run: Run) -> TimelineView:
         steps[at].sent,
         _steps(asked, run, steps, first, first + MOST_ROWS, other),
         (later or broken or [""])[0],
-        f"{_word(len(broken))} other break{'' if len(broken) == 1 else 's'}" if broken else "",
+        ("other break" if len(broken) == 1 else f"{_word(len(broken))} other breaks") if broken else "",
         other,
         compared,
         tuple(_pair(other, steps[at], split=in_order)),
@@ -230,7 +231,10 @@ def _word(number: int) -> str:
 
 
 def _editor(asked: Asked, place: str) -> str:
-    return editor_link(asked.editor, asked.state.path.parent, place)
+    """The link to a place of the agent; records may name what is no file of it."""
+    folder = asked.state.path.parent
+    known = (folder / place.partition(":")[0]).is_file()
+    return editor_link(asked.editor, folder, place) if known else ""
 
 
 def _others(asked: Asked, run: Run) -> Iterator[tuple[str, Sequence[Priced]]]:
@@ -252,7 +256,7 @@ def _steps(
         for number, each in enumerate(steps[first:last], first)
     ]
     turns = tuple(
-        TurnRows(turn, run.said.get(turn, ""), tuple(rows))
+        TurnRows(turn, visible(" ".join(run.said.get(turn, "").split())), tuple(rows))
         for turn, rows in groupby(shown, lambda row: _number(row.place)[0])
     )
     earlier = steps[max(0, first - MOST_ROWS // 2)].sent.place if first else ""
@@ -266,7 +270,7 @@ def _size(priced: Priced) -> int:
 
 def _row(priced: Priced, most: int, *, current: bool, mark: str) -> Row:
     sent, row = priced.sent, priced.row
-    names = ", ".join([*(f"+ {tool}" for tool in sent.came), *(f"− {tool}" for tool in sent.gone)])
+    names = _shown([*(f"+ {tool}" for tool in sent.came), *(f"− {tool}" for tool in sent.gone)])
     broke = _short(sent.broken) if sent.broken else ""
     told = None if sent.called is None else calls_of(sent.called)
     tokens, mark = row.input_tokens, "B" if current else mark
@@ -293,7 +297,12 @@ def calls_of(called: Sequence[Called]) -> str:
     for tool, times in counts.items():
         name = f"{tool} × {times}" if times > 1 else tool
         told.append(f"{name} (failed)" if failed[tool] else name)
-    return ", ".join(told)
+    return _shown(told)
+
+
+def _shown(names: Sequence[str]) -> str:
+    """Names of tools as pages show them, whatever characters are in them."""
+    return visible(", ".join(names))
 
 
 def _short(broken: StepBreak) -> str:

@@ -208,3 +208,10 @@ def test_recordings_near_an_agent_are_found_without_being_named(tmp_path: Path) 
     (tmp_path / "a" / "recordings").mkdir(parents=True)
     assert places_near({"a": tmp_path / "a" / "agent.yaml"}) == (tmp_path / "a" / "recordings",)
     assert [each.name for each in places_near({"cms": CMS / "agent.yaml"})] == ["recordings"]
+
+
+def test_names_cannot_turn_the_text_around_them(tmp_path: Path, engine: Engine) -> None:
+    recorded(tmp_path / "r.jsonl", conversation="a\u202eb")
+    runs = Runs([tmp_path])
+    assert "\u202e" not in runs.listed(engine)[0].title
+    assert "\u202e" not in only(runs, engine).name

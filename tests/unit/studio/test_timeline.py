@@ -13,7 +13,7 @@ from cuecard.studio.break_view import Piece
 from cuecard.studio.timeline_view import TimelineView, more_rows, timeline, timeline_view
 from cuecard.workbench.replay.report import BillingModels
 from cuecard.workbench.replay.report import replay as replay_transcript
-from unit.studio.timelines import CMS, MODEL, RECORDING, asking, at, named, recorded, summaries
+from unit.studio.timelines import CMS, MODEL, RECORDING, asking, at, lines, named, recorded, summaries, write_lines
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +172,7 @@ def test_a_long_conversation_is_shown_in_pieces(tmp_path: Path) -> None:
         assert found.steps.earlier
         more = more_rows(at(studio, title), 395)["steps"]
         assert more.turns[0].rows[0].place == "80.1"
-        assert (more.first, more.last) == (395, 450)
+        assert (more.first, more.last) == (395, 445)
         assert view(studio, title, "").steps.last == 450
 
 
@@ -180,3 +180,17 @@ def test_an_address_of_a_conversation_holds_nothing_that_it_says(tmp_path: Path)
     recorded(tmp_path / "r.jsonl", conversation="jana@example.com")
     with asking(tmp_path, tmp_path / "r.jsonl") as studio:
         assert "jana" not in named(studio, "jana@example.com · append")
+
+
+def test_a_place_that_is_no_file_of_the_agent_is_no_link(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    recorded(path, steps=2)
+    records = [each for each in lines(path) if "manifest" in each]
+    records[1]["manifest"]["sections"][1] |= {"sha256": "0" * 64, "source": "../nowhere/passwd:1"}
+    write_lines(path, records)
+    with asking(tmp_path, path) as studio:
+        found = view(studio, "c-1 · append", "1.2")
+    assert found.answer.edge == "bad"
+    assert "../nowhere/passwd:1" in said(found.answer.more[0])
+    assert not any(each.href for each in found.answer.more[0])
+    assert said(found.answer.more[1]).startswith("What another delivery would cost is not known")

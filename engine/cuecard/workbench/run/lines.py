@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cuecard.files.clock import utc_now
 from cuecard.model import Json
-from cuecard.recording.records import head, record_id, written
+from cuecard.recording.records import head, record_id, texts_json, written
 from cuecard.workbench.output import json_text, output_folder, write_output
 from cuecard.workbench.run.events import (
     Began,
@@ -90,7 +90,8 @@ def _record(event: StepTaken) -> dict[str, Json]:
     manifest, calls = event.manifest, [asdict(call) for call in event.calls]
     identity = record_id("request", event.scenario, event.turn, event.number, manifest.sha256)
     told = head(identity, manifest.configuration.agent, event.scenario, utc_now())
-    return {**told, "turn": event.turn - 1, "manifest": manifest.to_json(), "calls": calls}
+    texts = texts_json(event.step)
+    return {**told, "turn": event.turn - 1, "manifest": manifest.to_json(), "calls": calls, "texts": texts}
 
 
 def together(*emitters: Emit) -> Emit:
