@@ -93,7 +93,7 @@ def test_an_edit_is_on_the_screen_at_once(page: Page, studio: ServedStudio) -> N
         word = f"edit number {number}."
         start = time.perf_counter()
         core.write_text(before.replace("</identity>", f"\n{word}</identity>"))
-        page.wait_for_function(f"document.querySelector('#main')?.textContent.includes({json.dumps(word)})", polling=20)
+        page.get_by_text(word).first.wait_for(state="attached")
         taken.append(time.perf_counter() - start)
     core.write_text(before)
     print(f"\nedit to screen: {min(taken[1:]):.2f} s (best of 5), {max(taken[1:]):.2f} s (worst)")
@@ -114,7 +114,10 @@ def test_no_frame_takes_long_while_a_thousand_tools_scroll(page: Page, browser: 
         page.mouse.wheel(0, 400)
         page.wait_for_timeout(16)
     trace = json.loads(browser.stop_tracing())
-    assert page.evaluate("scrollY") > 5_000
+    assert (
+        page.evaluate("Math.max(scrollY, ...[...document.querySelectorAll('pre')].map((each) => each.scrollTop))")
+        > 2_000
+    )
     longest = max(_tasks(trace["traceEvents"]), default=0.0)
     print(f"\nlongest task of the page while {TOOLS:,} tools scroll: {longest * 1000:.0f} ms")
     assert longest <= FRAME_SECONDS
