@@ -19,7 +19,7 @@ def browser() -> Iterator[Browser]:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if not BROWSER:
         pytest.skip("no chromium on this machine")
-    playwright.expect.set_options(timeout=15_000)  # the machine may be busy with other tests
+    playwright.expect.set_options(timeout=30_000)  # the machine may be busy with other tests
     with playwright.sync_playwright() as started:
         made = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
         yield made
@@ -42,7 +42,8 @@ def studio(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A person's browser; nothing on any page may violate the content security policy, or fail."""
     made = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
-    made.set_default_timeout(15_000)
+    made.set_default_timeout(30_000)
+    made.set_default_navigation_timeout(90_000)  # an agent is read when it is first asked for
     wrong: list[str] = []
     made.on("console", lambda said: wrong.append(said.text) if _is_wrong(said) else None)
     made.on("weberror", lambda error: wrong.append(str(error.error)))

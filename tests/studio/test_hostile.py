@@ -74,7 +74,6 @@ sections:
 @pytest.fixture
 def tab(context: BrowserContext, hostile: ServedStudio) -> Page:
     page = context.new_page()
-    page.set_default_navigation_timeout(90_000)  # thousands of tools are read once
     page.goto(hostile.entrance)
     return page
 

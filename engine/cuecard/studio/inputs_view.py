@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from cuecard.agent import WORKING_MEMORY, Section
+from cuecard.agent import WORKING_MEMORY
 from cuecard.config.agent_file import InputSpec
 from cuecard.config.turn_file import TurnFile
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, Problem, SpecError
-from cuecard.model import Cut, Json, Lifetime, Manifest, Step, Tier
+from cuecard.model import Json, Lifetime, Step
 from cuecard.pipeline.inputs import laid_over
 from cuecard.records import dataclass
 from cuecard.studio.inputs_form import (
@@ -25,6 +25,7 @@ from cuecard.studio.inputs_form import (
     shown_as,
     unreadable,
 )
+from cuecard.studio.prompt_beside import PromptBeside, all_sections, prompt_beside
 from cuecard.studio.turns import TurnRecord, step_of_turn
 from cuecard.studio.yaml_patch import same
 
@@ -113,47 +114,6 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class PromptPart:
-    """A section of the prompt beside the form.
-
-    Attributes:
-        by_values: whether its text would be another one with every default.
-        text: its text, if these values matter to it; empty otherwise.
-    """
-
-    id: str
-    tier: Tier
-    source: str
-    tokens: int
-    by_values: bool
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """What one reason has left out."""
-
-    names: tuple[str, ...]
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class PromptBeside:
-    """The prompt with the values of the form.
-
-    Attributes:
-        without: the names of wrong values that it was made without.
-        tally: how much was left out, in words.
-    """
-
-    tokens: int
-    parts: tuple[PromptPart, ...]
-    left_out: tuple[LeftOut, ...]
-    without: tuple[str, ...]
-    tally: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class InputsView:
     """What the screen shows.
 
@@ -223,7 +183,7 @@ def inputs_view(engine: Engine, record: TurnRecord) -> InputsView:
         addable=tuple(name for name in engine.tools if name not in (tools or ()))[:MAX_CHIPS],
         entities=_entities(turn.get("memory", [])),
         memory=_key_field(turn, "memory", found),
-        reads_memory=any(WORKING_MEMORY in each.reads for each in _sections(engine)),
+        reads_memory=any(WORKING_MEMORY in each.reads for each in all_sections(engine)),
         others=others,
         set_others=tuple(each.name for each in others if each.name in turn),
         unknown=found.of(""),
@@ -257,7 +217,7 @@ class _Found:
         """The prompt beside the form."""
         if self._step is None:
             return None
-        return _beside(self._engine, self._step, self._plain(), tuple(self._without))
+        return prompt_beside(self._engine, self._step, self._plain(), tuple(self._without))
 
     def _make(self, record: TurnRecord) -> None:
         """Play the turn; what is wrong is noted, left out, and the rest played once more."""
@@ -373,7 +333,7 @@ def _input_field(engine: Engine, name: str, spec: InputSpec, given: Mapping[str,
         differs=name in given and (spec.required or not same(effective, spec.default)),
         required=spec.required,
         about=spec.description,
-        read_by=tuple(dict.fromkeys(each.id for each in _sections(engine) if name in each.reads)),
+        read_by=tuple(dict.fromkeys(each.id for each in all_sections(engine) if name in each.reads)),
         below=shown_as(spec.default, spec.type) if spec.merge and name in given else "",
         errors=errors,
     )
@@ -441,62 +401,6 @@ def _sentence(fields: Sequence[InputField], beside: PromptBeside | None, found: 
     if found.problems:
         return f"{said}. {wrong}; without {'it' if found.problems == 1 else 'them'}, {made[0].lower()}{made[1:]}."
     return f"{said}. {made}; {beside.tally or 'nothing is left out'}."
-
-
-def _beside(engine: Engine, step: Step, plain: Step | None, without: tuple[str, ...]) -> PromptBeside:
-    manifest = step.manifest
-    known = {each.id: each for each in _sections(engine)}
-    frame = {each.id for edition in engine.agent.editions.values() for each in edition if each.frame}
-    before = {each.id: each.sha256 for each in plain.manifest.sections} if plain else None
-    texts = {each.id: each.text for each in step.segments}
-    parts = []
-    for each in manifest.sections:
-        if each.id in frame:
-            continue
-        reads = {*each.reads, *(known[each.id].reads if each.id in known else ())}
-        matters = bool(reads & engine.inputs.keys())
-        by_values = before.get(each.id) != each.sha256 if before is not None else matters
-        text = texts.get(each.id) or _appended(step, each.id, each.sha256)
-        shown = text if matters or by_values else ""
-        parts.append(PromptPart(each.id, each.tier, each.source, each.tokens, by_values, shown))
-    left_out = tuple(_left_out(manifest.cuts))
-    return PromptBeside(manifest.total_tokens, tuple(parts), left_out, without, _tally(manifest, known))
-
-
-def _appended(step: Step, section: str, sha256: str) -> str:
-    """The text of a section that stands in a block."""
-    return next((each.text for each in step.appended if section in each.id or each.sha256 == sha256), "")
-
-
-def _left_out(cuts: Sequence[Cut]) -> Iterator[LeftOut]:
-    """What was left out, by reason, in the order in which the reasons first occur."""
-    by_reason: dict[tuple[str, str], list[str]] = {}
-    for cut in cuts:
-        kind, _, name = cut.what.rpartition(" ")
-        by_reason.setdefault((kind, cut.reason), []).append(name)
-    for (kind, reason), names in by_reason.items():
-        why = f"only when {reason.removeprefix('when: ')}" if reason.startswith("when: ") else reason
-        yield LeftOut((*(f"{kind} {name}".strip() for name in names),), why)
-
-
-def _tally(manifest: Manifest, known: Mapping[str, Section]) -> str:
-    """How much was left out, in words."""
-    counts: dict[str, int] = {}
-    for cut in manifest.cuts:
-        kind = "section" if cut.what in known else cut.what.partition(" ")[0] if " " in cut.what else "part"
-        counts[kind] = counts.get(kind, 0) + 1
-    if not counts:
-        return ""
-    said = [f"{number} {kind}{'' if number == 1 else 's'}" for kind, number in counts.items()]
-    are = "is" if sum(counts.values()) == 1 else "are"
-    listed = said[0] if len(said) == 1 else ", ".join(said[:-1]) + " and " + said[-1]
-    return f"{listed} {are} left out"
-
-
-def _sections(engine: Engine) -> Iterator[Section]:
-    """The sections of every profile and variant."""
-    for edition in engine.agent.editions.values():
-        yield from (each for each in edition if not each.frame)
 
 
 def _mapping(value: Json) -> Mapping[str, Json]:
