@@ -100,6 +100,7 @@ def test_there_is_one_manifest_per_step_numbered_through(whole: Ran) -> None:
         assert (manifest["sha256"], manifest["total_tokens"]) == (step["manifest"], step["tokens"])
     records = (whole.folder / "manifests" / "records.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["manifest"]["sha256"] for line in records] == [step["manifest"] for step in steps]
+    assert all("<identity>" in json.loads(line)["texts"]["system"][1]["text"] for line in records)
 
 
 def test_the_changes_of_each_turn_are_what_the_kept_data_holds(whole: Ran) -> None:
