@@ -27,6 +27,7 @@ from cuecard.types import Json, Summary, SummaryRequest
 from cuecard.workbench.played import past_results, read_turn
 from cuecard.workbench.render import split_prompt
 from unit.cms.talked import Talk
+from unit.cms.test_run_limits import Chat, results
 from unit.history.chat import assistant, talk, user
 
 PROMPTS = ROOT / "prompts"
@@ -586,3 +587,13 @@ def test_a_tool_is_refused_after_two_retries(row: str, assistant_of_the_cms: Tal
     assert ["not_found" in answer for answer in answers] == [True, True, True, False]
     assert "3" in answers[3]
     assert talk.use("cms_getPage", {"slug": "contact"})["slug"] == "contact"
+
+
+@rows("cms-110")
+def test_each_turn_of_the_cms_acknowledges_first(row: str) -> None:
+    chat = Chat()
+    search = ("tool_search", {"query": "show a page"})
+
+    for _ in range(2):
+        steps, _ = chat.say([[search], [("acknowledge", {"message": "Gladly."})], [search]])
+        assert ["call `acknowledge` first" in text for text in results(steps)] == [True, False, False]
