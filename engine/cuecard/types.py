@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cuecard.config.words_spec import WordsSpec
     from cuecard.errors import (
         DidYouMean,
+        LibraryError,
         SettingsError,
         Severity,
         Span,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     )
     from cuecard.files.host_code import AnyRanker, RankerMaker
     from cuecard.files.tokens import TokenCounter
+    from cuecard.library.library import Edited
+    from cuecard.library.versions import Move, Version
     from cuecard.model import (
         Appended,
         Authority,
@@ -98,11 +101,13 @@ _NAMES = {
     "config.values": "InputType",
     "config.words_spec": "WordsSpec",
     "errors": (
-        "DidYouMean SettingsError Severity Span TemplateError TemplateLimitError TemplateSyntaxError "
+        "DidYouMean LibraryError SettingsError Severity Span TemplateError TemplateLimitError TemplateSyntaxError "
         "TokenizerError ToolServerError"
     ),
     "files.host_code": "AnyRanker RankerMaker",
     "files.tokens": "TokenCounter",
+    "library.library": "Edited",
+    "library.versions": "Move Version",
     "model": (
         "Appended Authority CacheOutcome CacheRecord CacheVerdict CallGiven CallPrompt CallRecord CallTools "
         "Clock Configuration CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery "
@@ -161,6 +166,7 @@ __all__ = [
     "Diagnostic",
     "DidYouMean",
     "Discovery",
+    "Edited",
     "End",
     "EndedText",
     "EndpointEntry",
@@ -177,6 +183,7 @@ __all__ = [
     "InputUse",
     "Json",
     "Layer",
+    "LibraryError",
     "Lifetime",
     "Limits",
     "Match",
@@ -185,6 +192,7 @@ __all__ = [
     "ModelProfile",
     "ModelProfiles",
     "ModelsFile",
+    "Move",
     "Pace",
     "Part",
     "ProviderReason",
@@ -228,6 +236,7 @@ __all__ = [
     "ToolInstructions",
     "ToolServerError",
     "Trusted",
+    "Version",
     "Watching",
     "Withheld",
     "WordSeen",

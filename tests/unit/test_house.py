@@ -24,7 +24,10 @@ def test_a_module_can_be_read(name: str) -> None:
 
 
 def test_modules_are_few_and_no_slices() -> None:
-    assert len(LINES) <= 420
+    apart = [name for name in LINES if name.startswith("library/")]
+
+    assert len(LINES) - len(apart) <= 420
+    assert len(apart) <= 20  # migrations included
     assert 120 <= median(CODE.values()) <= 170
 
 
