@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     )
     from cuecard.files.host_code import AnyRanker, RankerMaker
     from cuecard.files.tokens import TokenCounter
+    from cuecard.library.following import LibraryWatcher
     from cuecard.library.library import Edited
+    from cuecard.library.serving import Removed
     from cuecard.library.versions import Move, Version
     from cuecard.model import (
         Appended,
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
         Hit,
         Host,
         Json,
+        LibraryOrigin,
         Lifetime,
         Refusals,
         ReloadPolicy,
@@ -84,7 +87,7 @@ if TYPE_CHECKING:
     from cuecard.reload.keeper import Refusal, Status, Watching
     from cuecard.reload.pins import EngineSource, Served
     from cuecard.reload.settle import Pace
-    from cuecard.reload.states import States
+    from cuecard.reload.states import KeptStates, States
     from cuecard.template import Escaping, Limits, Trusted
     from cuecard.template.backends.backend import Backend
     from cuecard.template.inputs import InputUse
@@ -106,12 +109,14 @@ _NAMES = {
     ),
     "files.host_code": "AnyRanker RankerMaker",
     "files.tokens": "TokenCounter",
+    "library.following": "LibraryWatcher",
     "library.library": "Edited",
+    "library.serving": "Removed",
     "library.versions": "Move Version",
     "model": (
         "Appended Authority CacheOutcome CacheRecord CacheVerdict CallGiven CallPrompt CallRecord CallTools "
         "Clock Configuration CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery "
-        "EndedText History Hit Host Json Lifetime Refusals ReloadPolicy RenderedResult ResultRecord "
+        "EndedText History Hit Host Json LibraryOrigin Lifetime Refusals ReloadPolicy RenderedResult ResultRecord "
         "SearchResult SectionRecord Segment SourceRow Tier TokenSource TokenTotals Tokenizer ToolInstructions "
         "Withheld"
     ),
@@ -125,7 +130,7 @@ _NAMES = {
     "reload.keeper": "Refusal Status Watching",
     "reload.pins": "EngineSource Served",
     "reload.settle": "Pace",
-    "reload.states": "States",
+    "reload.states": "KeptStates States",
     "template": "Escaping Limits Trusted",
     "template.backends.backend": "Backend",
     "template.inputs": "InputUse",
@@ -182,8 +187,11 @@ __all__ = [
     "InputType",
     "InputUse",
     "Json",
+    "KeptStates",
     "Layer",
     "LibraryError",
+    "LibraryOrigin",
+    "LibraryWatcher",
     "Lifetime",
     "Limits",
     "Match",
@@ -204,6 +212,7 @@ __all__ = [
     "Refusal",
     "Refusals",
     "ReloadPolicy",
+    "Removed",
     "RenderedResult",
     "ResultRecord",
     "Role",

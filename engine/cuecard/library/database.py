@@ -119,9 +119,10 @@ class Database:
         """A connection of the driver's own, apart from the pool, on which every statement is a transaction."""
         with self._told():
             made: Any = self._engine.raw_connection()
-            made.detach()
             driver = made.driver_connection
+            made.detach()
             if not self.is_sqlite:
+                driver.rollback()
                 driver.autocommit = True
             return driver
 

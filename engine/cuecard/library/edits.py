@@ -14,7 +14,7 @@ from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.named_files import WRITTEN, written_file
 from cuecard.errors import InputError, Problem, SpecError, TemplateError, did_you_mean
-from cuecard.library.versions import Content, check_characters
+from cuecard.library.versions import Content, Version, check_characters
 from cuecard.library.yaml_edits import inserted, replaced
 from cuecard.model import Json
 from cuecard.records import dataclass
@@ -280,3 +280,76 @@ def read_entry(text: str) -> dict[str, Json]:
         return read_yaml(text, "entry").value
     except SpecError as error:
         raise InputError(error.problems) from None
+
+
+@dataclass(frozen=True, slots=True)
+class SectionEdit:
+    """An edit of one section."""
+
+    section: str
+    body: str | None
+    title: str | None
+
+    def refuse_conflict(self, base: Content, now: Content, head: Version) -> None:
+        """Refuse it where somebody else has changed the same since the version that it began from."""
+        old, new = (section_of(each.sources, self.section) for each in (base, now))
+        _refuse(f"section `{self.section}`", (old.title, old.body), (new.title, new.body), head)
+
+    def lay_over(self, content: Content) -> tuple[Content, tuple[Problem, ...]]:
+        """The content with it, and what is lost by it."""
+        before = section_of(content.sources, self.section).body
+        made = with_section(content, self.section, self.body, self.title)
+        lost = () if self.body is None else lost_placeholders(self.section, before, self.body)
+        return made, tuple(lost)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryEdit:
+    """An edit of one tool's entry."""
+
+    tool: str
+    entry: Mapping[str, Json]
+
+    def refuse_conflict(self, base: Content, now: Content, head: Version) -> None:
+        """Refuse it where somebody else has changed the same since the version that it began from."""
+        old, new = (entry_of(each.sources, self.tool)[1] for each in (base, now))
+        _refuse(f"the entry of `{self.tool}`", ("", _lines(old)), ("", _lines(new)), head)
+
+    def lay_over(self, content: Content) -> tuple[Content, tuple[Problem, ...]]:
+        """The content with it, and what is lost by it."""
+        return with_entry(content, self.tool, self.entry), ()
+
+
+def target_of(
+    section: str | None,
+    body: str | None,
+    title: str | None,
+    tool: str | None,
+    entry: Mapping[str, Json] | None,
+) -> SectionEdit | EntryEdit:
+    """The edit that these arguments describe.
+
+    Raises:
+        InputError: when they describe none, or two.
+    """
+    if section is not None and tool is None and entry is None and (body is not None or title is not None):
+        return SectionEdit(section, body, title)
+    if tool is not None and entry is not None and (section, body, title) == (None, None, None):
+        return EntryEdit(tool, entry)
+    hint = "give `section` with `body` or `title`, or `tool` with `entry`"
+    raise InputError(Problem("wrong-argument", "an edit is of one section or of one tool", hint, "edit"))
+
+
+def _refuse(what: str, old: tuple[str, str], new: tuple[str, str], head: Version) -> None:
+    if old != new:
+        told = f"{what} was changed meanwhile, by {head.author} in {head} or before"
+        before, now = ("\n".join(filter(None, each)) for each in (old, new))
+        hint = f"{difference(before, now, what)}\nbegin again from {head}"
+        raise InputError(Problem("edit-conflict", told, hint, "library"))
+
+
+def _lines(entry: Json) -> str:
+    """An entry of a tool, a line for each text."""
+    if not isinstance(entry, Mapping):
+        return str(entry)
+    return "\n".join(f"{key}: {held}" for key, held in entry.items())

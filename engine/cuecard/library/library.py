@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+from annotated_types import Ge
+from pydantic import SkipValidation
 
 from cuecard.agent.host_functions import LoadHelpers
+from cuecard.engine import Engine
 from cuecard.errors import InputError, LibraryError, Problem
-from cuecard.files.host_code import helper_loader
+from cuecard.files.clock import utc_now
+from cuecard.files.host_code import AnyRanker, helper_loader
+from cuecard.files.rankers.choice import SearchWish
 from cuecard.library import edits, folders
 from cuecard.library.checking import check, draft_of, dropped, name_of
 from cuecard.library.database import Database
+from cuecard.library.following import LibraryWatcher, News
+from cuecard.library.serving import Engines, Removed, ServingOptions
 from cuecard.library.store import Change, Condition, Store, labels_of, target_of_rollback
 from cuecard.library.versions import (
     DRAFT,
@@ -25,9 +34,11 @@ from cuecard.library.versions import (
     check_words,
     read_reference,
 )
-from cuecard.model import Json
+from cuecard.model import Clock, DeliveryWish
 from cuecard.model.boundary import FilledText, JsonObject, Seconds, checked
+from cuecard.model.signed_text import check_key
 from cuecard.records import dataclass
+from cuecard.reload.engines import EngineMaker, Secrets
 
 TOOL = "tool"
 """The author of what a model has written."""
@@ -48,13 +59,42 @@ class Library:
     """Checked versions of whole agents in a database, with labels; thread-safe, for any number of processes."""
 
     @checked
-    def __init__(self, url: FilledText, *, timeout: Seconds = 5.0, allow_code: bool = False) -> None:
+    def __init__(
+        self,
+        url: FilledText,
+        *,
+        timeout: Seconds = 5.0,
+        lifetime: Seconds = 60.0,
+        most: Annotated[int, Ge(1)] = 200,
+        removed: Removed = "refuse",
+        fallback: FilledText | Path | None = None,
+        delivery: DeliveryWish | None = None,
+        clock: Clock = utc_now,
+        salt: str = "",
+        key: str = "",
+        ready: Callable[[Engine], Engine] | None = None,
+        ranker: SkipValidation[AnyRanker | None] = None,
+        allow_code: bool = False,
+        cache: FilledText | Path | bool = True,
+    ) -> None:
         """Nothing is connected yet.
 
         Args:
             url: `sqlite:///prompts.db`, or `postgresql://USER:PASSWORD@HOST/NAME`.
             timeout: seconds to wait for a connection, a lock and a statement.
-            allow_code: whether helpers that agent files name may be loaded, as for `Engine.open`.
+            lifetime: seconds after which a label is asked again; a version never changes.
+            most: how many engines are kept in memory.
+            removed: what new conversations get when a label was removed: `refuse`, an error, or `serve`, the version
+                that it last pointed to, with a mark in manifests.
+            fallback: an exported folder that serves where the database was never reached.
+            delivery: as for `Engine.open`.
+            clock: as for `Engine.open`.
+            salt: as for `Engine.open`.
+            key: as for `Engine.open`.
+            ready: a function applied to each new engine before it serves, from any thread.
+            ranker: as for `Engine.open`.
+            allow_code: as for `Engine.open`; also for checks.
+            cache: as for `Engine.open`.
 
         Raises:
             InputError: when it is not such a URL; the URL is not repeated, since it may hold a secret.
@@ -63,6 +103,14 @@ class Library:
         self._store = Store(self._database)
         self._load: LoadHelpers = helper_loader(allow_code=allow_code)
         self._clean: set[str] = set()
+        self._patience = timeout
+        check_key(key)
+        wish = SearchWish(ranker, allow_code, cache)
+        search = lambda agent: wish.open(agent.ranker)  # noqa: E731 - it is handed on at once
+        maker = EngineMaker(delivery, clock, Secrets(salt, key), ready, search, self._load)
+        last = None if fallback is None else Path(fallback)
+        self._engines = Engines(self._store, maker.apart, ServingOptions(lifetime, most, removed, last, timeout))
+        self._news = News(self._database, self._engines.hear)
 
     def __repr__(self) -> str:
         return f"Library({str(self._database)!r})"
@@ -84,8 +132,39 @@ class Library:
         return self._database.upgrade()
 
     def close(self) -> None:
-        """Close the connections."""
+        """Stop following changes, and close the connections; engines go on."""
+        self._news.end()
+        self._engines.drain(self._patience)
         self._database.close()
+
+    @checked
+    def engine(self, name: FilledText) -> Engine:
+        """The engine of a version, such as `polyant@production`, from a cache: an immutable snapshot.
+
+        The label is asked again when its lifetime is half over, in the background. While the database is slow or away,
+        the last good engine serves, and `Configuration.library.stale_since` in manifests says since when.
+
+        Raises:
+            InputError: when there is no such agent, label or version, or the label was removed.
+            LibraryError: when the database does not answer, and there is no engine yet.
+        """
+        reference = read_reference(name)
+        self._news.ensure()
+        return self._engines.get(reference)
+
+    @checked
+    def watch(self, name: FilledText) -> LibraryWatcher:
+        """The engine of a label, kept up to date, for `Pins` and the reload policies of agent files.
+
+        A conversation keeps the version that it began with, in every process that asks the same database.
+
+        Raises:
+            InputError: when there is no such agent, label or version.
+            LibraryError: when the database does not answer, and there is no engine yet.
+        """
+        reference = read_reference(name)
+        self._news.ensure()
+        return LibraryWatcher(self._engines, reference)
 
     @checked
     def publish(
@@ -268,7 +347,7 @@ class Library:
             LibraryError: when the database is away, full, or of another version.
         """
         change, reference = self._change("edit", author, message), read_reference(name)
-        target = _target(section, body, title, tool, entry)
+        target = edits.target_of(section, body, title, tool, entry)
         base = self._store.load(reference)[1]
         for _ in range(_TRIES):
             seen, head, content = self._head(reference, label)
@@ -396,68 +475,9 @@ class Library:
             raise InputError(Problem("wrong-argument", told, "choose another label, such as `production`", "label"))
 
     def _changed(self, agent: str) -> None:
-        """An agent has changed in this process."""
+        """An agent has changed in this process: its labels are asked again before they serve."""
+        self._engines.expire(agent)
 
 
 class _MovedError(InputError):
     """A label has moved since it was read: what depends on it is made again."""
-
-
-@dataclass(frozen=True, slots=True)
-class _SectionEdit:
-    section: str
-    body: str | None
-    title: str | None
-
-    def refuse_conflict(self, base: Content, now: Content, head: Version) -> None:
-        old, new = (edits.section_of(each.sources, self.section) for each in (base, now))
-        _refuse(f"section `{self.section}`", (old.title, old.body), (new.title, new.body), head)
-
-    def lay_over(self, content: Content) -> tuple[Content, tuple[Problem, ...]]:
-        before = edits.section_of(content.sources, self.section).body
-        made = edits.with_section(content, self.section, self.body, self.title)
-        lost = () if self.body is None else edits.lost_placeholders(self.section, before, self.body)
-        return made, tuple(lost)
-
-
-@dataclass(frozen=True, slots=True)
-class _EntryEdit:
-    tool: str
-    entry: Mapping[str, Json]
-
-    def refuse_conflict(self, base: Content, now: Content, head: Version) -> None:
-        old, new = (edits.entry_of(each.sources, self.tool)[1] for each in (base, now))
-        _refuse(f"the entry of `{self.tool}`", ("", _lines(old)), ("", _lines(new)), head)
-
-    def lay_over(self, content: Content) -> tuple[Content, tuple[Problem, ...]]:
-        return edits.with_entry(content, self.tool, self.entry), ()
-
-
-def _target(
-    section: str | None,
-    body: str | None,
-    title: str | None,
-    tool: str | None,
-    entry: Mapping[str, Json] | None,
-) -> _SectionEdit | _EntryEdit:
-    if section is not None and tool is None and entry is None and (body is not None or title is not None):
-        return _SectionEdit(section, body, title)
-    if tool is not None and entry is not None and (section, body, title) == (None, None, None):
-        return _EntryEdit(tool, entry)
-    hint = "give `section` with `body` or `title`, or `tool` with `entry`"
-    raise InputError(Problem("wrong-argument", "an edit is of one section or of one tool", hint, "edit"))
-
-
-def _refuse(what: str, old: tuple[str, str], new: tuple[str, str], head: Version) -> None:
-    if old != new:
-        told = f"{what} was changed meanwhile, by {head.author} in {head} or before"
-        before, now = ("\n".join(filter(None, each)) for each in (old, new))
-        hint = f"{edits.difference(before, now, what)}\nbegin again from {head}"
-        raise InputError(Problem("edit-conflict", told, hint, "library"))
-
-
-def _lines(entry: Json) -> str:
-    """An entry of a tool, a line for each text."""
-    if not isinstance(entry, Mapping):
-        return str(entry)
-    return "\n".join(f"{key}: {held}" for key, held in entry.items())

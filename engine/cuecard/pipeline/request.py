@@ -68,7 +68,7 @@ class StepRequest:
 
 def configuration_of(agent: Agent) -> Configuration:
     """A call's record of the agent that made it, without the selected sections."""
-    return Configuration(agent.spec.agent, agent.sha256, agent.catalogue.sha256)
+    return Configuration(agent.spec.agent, agent.sha256, agent.catalogue.sha256, library=agent.library)
 
 
 def check_previous(previous: Call | None, agent: Agent) -> None:

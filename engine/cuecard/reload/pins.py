@@ -18,7 +18,7 @@ from cuecard.pipeline.continuation import CHANGED
 from cuecard.pipeline.fingerprints import salted
 from cuecard.records import dataclass
 from cuecard.reload.earlier_engines import Earlier
-from cuecard.reload.states import NoState, States
+from cuecard.reload.states import KeptStates, NoState
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,12 @@ class EngineSource(Protocol):
         """The engine of the newest state."""
 
     @property
-    def states(self) -> States:
-        """The folder of every state that has served."""
+    def for_new(self) -> Engine:
+        """The same for a conversation that begins now, which a source may refuse."""
+
+    @property
+    def states(self) -> KeptStates:
+        """Every state that has served, such as a folder of them."""
 
     @property
     def home(self) -> Path:
@@ -133,7 +137,7 @@ class Pins:
         Raises:
             InputError: with every argument that is wrong.
         """
-        current = self._watcher.current
+        current = self._watcher.current if previous or call else self._watcher.for_new
         self._engines.add(current.agent.sha256, current)
         self._watcher.states.use(current.agent.sha256)
         served = self._choose(current, previous, call)

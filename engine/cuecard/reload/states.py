@@ -55,6 +55,19 @@ class User(Protocol):
         """Their fingerprints."""
 
 
+class KeptStates(Protocol):
+    """Where states are kept that have served: a folder, or a library."""
+
+    def join(self, user: User) -> None:
+        """Keep what this one serves, for as long as it exists."""
+
+    def load(self, digest: str, home: Path) -> AgentSources:
+        """The state with this fingerprint, or `NoState`."""
+
+    def use(self, digest: str) -> None:
+        """Note that the state serves."""
+
+
 class States:
     """A folder of states, bounded in number and size: what was not used for the longest time goes first.
 
