@@ -40,7 +40,7 @@ class LibraryWatcher:
     """
 
     def __init__(self, engines: Engines, reference: Reference) -> None:
-        """Load the version that the label points to.
+        """Use `Library.watch`; this loads the version that the label points to.
 
         Raises:
             InputError: when there is no such label.

@@ -59,13 +59,13 @@ class KeptStates(Protocol):
     """Where states are kept that have served: a folder, or a library."""
 
     def join(self, user: User) -> None:
-        """Keep what this one serves, for as long as it exists."""
+        """Internal: keep what this one serves, for as long as it exists."""
 
     def load(self, digest: str, home: Path) -> AgentSources:
-        """The state with this fingerprint, or `NoState`."""
+        """Internal: the state with this fingerprint, or `NoState`."""
 
     def use(self, digest: str) -> None:
-        """Note that the state serves."""
+        """Internal: note that the state serves."""
 
 
 class States:
