@@ -74,10 +74,6 @@ class EngineSource(Protocol):
         """The engine of the newest state."""
 
     @property
-    def for_new(self) -> Engine:
-        """The same for a conversation that begins now, which a source may refuse."""
-
-    @property
     def states(self) -> KeptStates:
         """Every state that has served, such as a folder of them."""
 
@@ -87,6 +83,15 @@ class EngineSource(Protocol):
 
     def remake(self, sources: AgentSources, /) -> Engine:
         """Internal: the engine of an earlier state; callable from any thread."""
+
+
+@runtime_checkable
+class _Refusing(Protocol):
+    """A source that may have an engine for running conversations and none for new ones, such as a library's label."""
+
+    @property
+    def for_new(self) -> Engine:
+        """The engine for a conversation that begins now."""
 
 
 class Pins:
@@ -137,7 +142,8 @@ class Pins:
         Raises:
             InputError: with every argument that is wrong.
         """
-        current = self._watcher.current if previous or call else self._watcher.for_new
+        source, is_new = self._watcher, previous is None and call is None
+        current = source.for_new if is_new and isinstance(source, _Refusing) else source.current
         self._engines.add(current.agent.sha256, current)
         self._watcher.states.use(current.agent.sha256)
         served = self._choose(current, previous, call)

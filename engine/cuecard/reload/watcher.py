@@ -89,11 +89,6 @@ class Watcher(Generic[Made]):
         return self._keeper.state.current
 
     @property
-    def for_new(self) -> Made:
-        """The same for a conversation that begins now: files refuse none."""
-        return self.current
-
-    @property
     def status(self) -> Status:
         """What is served, what was refused, since when, and why."""
         self._ensure_worker()

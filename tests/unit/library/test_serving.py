@@ -52,7 +52,12 @@ def test_an_engine_is_loaded_once_and_a_change_of_this_process_is_served_at_once
 
 def test_many_who_ask_at_the_same_time_load_once(url: str, agent: Path) -> None:
     made: list[Engine] = []
-    library = Library(url, ready=lambda engine: made.append(engine) or engine)  # type: ignore[func-returns-value] # counts
+
+    def ready(engine: Engine) -> Engine:
+        made.append(engine)
+        return engine
+
+    library = Library(url, ready=ready)
     library.create()
     library.publish(agent, "the first", author="Ann", label="production")
     found: list[Engine] = []
