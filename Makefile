@@ -127,7 +127,7 @@ schemas: setup ## write schemas/*.json and docs/settings.md from the models
 lock: $(UV) ## lock the requirement files anew
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		--extra run --extra langchain --extra openai-agents --extra adk --extra litellm --extra server --extra otel --extra pytest \
-		--extra pybars3 --extra jinja --extra locale --extra semantic --extra studio pyproject.toml requirements/dev.in -o requirements/dev.lock
+		--extra pybars3 --extra jinja --extra library --extra locale --extra semantic --extra studio pyproject.toml requirements/dev.in -o requirements/dev.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/fuzz.in -o requirements/fuzz.lock
 	$(UV) pip compile --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

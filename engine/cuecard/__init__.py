@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cuecard.conversation import Conversation
     from cuecard.engine import Engine
     from cuecard.errors import CuecardError, InputError, Problem, SpecError, TemplateRenderError
+    from cuecard.library.library import Library
     from cuecard.model import (
         Call,
         ConversationState,
@@ -40,6 +41,7 @@ _NAMES = {
     "conversation": "Conversation",
     "engine": "Engine",
     "errors": "CuecardError InputError Problem SpecError TemplateRenderError",
+    "library.library": "Library",
     "model": "Call ConversationState Entity FileText Manifest Memory Step ToolCard ToolResult Turn",
     "model.messages": "Message",
     "model.turn": "Gates",
@@ -62,6 +64,7 @@ __all__ = [
     "FileText",
     "Gates",
     "InputError",
+    "Library",
     "Manifest",
     "Memory",
     "Message",

@@ -9,7 +9,8 @@ CuecardError                what a user can mend; carries every problem found, n
 ├── InputError              the host supplied a wrong, missing or unknown input
 ├── TokenizerError          a token table is unknown or damaged
 ├── SettingsError           a CUECARD_* setting has a wrong value
-└── ToolServerError         the tool server could not be started or spoken to
+├── ToolServerError         the tool server could not be started or spoken to
+└── LibraryError            the library is away, full, or of another version
 """
 
 from __future__ import annotations
@@ -289,3 +290,7 @@ class SettingsError(CuecardError):
 
 class ToolServerError(CuecardError):
     """The tool server could not be started or spoken to."""
+
+
+class LibraryError(CuecardError):
+    """The database of a library could not be used: it is away, full, damaged, missing or of another version."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cuecard.config.words_spec import WordsSpec
     from cuecard.errors import (
         DidYouMean,
+        LibraryError,
         RunLimitError,
         SettingsError,
         Severity,
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     )
     from cuecard.files.host_code import AnyRanker, RankerMaker
     from cuecard.files.tokens import TokenCounter
+    from cuecard.library.following import LibraryWatcher
+    from cuecard.library.library import Edited
+    from cuecard.library.serving import Removed
+    from cuecard.library.versions import Move, Version
     from cuecard.model import (
         Appended,
         Authority,
@@ -57,6 +62,7 @@ if TYPE_CHECKING:
         Hit,
         Host,
         Json,
+        LibraryOrigin,
         Lifetime,
         Refusals,
         ReloadPolicy,
@@ -85,7 +91,7 @@ if TYPE_CHECKING:
     from cuecard.reload.keeper import Refusal, Status, Watching
     from cuecard.reload.pins import EngineSource, Served
     from cuecard.reload.settle import Pace
-    from cuecard.reload.states import States
+    from cuecard.reload.states import KeptStates, States
     from cuecard.template import Escaping, Limits, Trusted
     from cuecard.template.backends.backend import Backend
     from cuecard.template.inputs import InputUse
@@ -102,15 +108,21 @@ _NAMES = {
     "config.values": "InputType",
     "config.words_spec": "WordsSpec",
     "errors": (
-        "DidYouMean RunLimitError SettingsError Severity Span TemplateError TemplateLimitError TemplateSyntaxError "
+        "DidYouMean LibraryError RunLimitError SettingsError Severity Span TemplateError TemplateLimitError "
+        "TemplateSyntaxError "
         "TokenizerError ToolServerError"
     ),
     "files.host_code": "AnyRanker RankerMaker",
     "files.tokens": "TokenCounter",
+    "library.following": "LibraryWatcher",
+    "library.library": "Edited",
+    "library.serving": "Removed",
+    "library.versions": "Move Version",
     "model": (
         "Appended Authority CacheOutcome CacheRecord CacheVerdict CallGiven CallPrompt CallRecord CallRun CallTools "
         "Clock Configuration CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery "
-        "EndedText History Hit Host Json Lifetime Refusals ReloadPolicy RenderedResult ResultRecord RunLimits "
+        "EndedText History Hit Host Json LibraryOrigin Lifetime Refusals ReloadPolicy RenderedResult ResultRecord "
+        "RunLimits "
         "SearchResult SectionRecord Segment SourceRow Tier TokenSource TokenTotals Tokenizer ToolInstructions "
         "Withheld"
     ),
@@ -125,7 +137,7 @@ _NAMES = {
     "reload.keeper": "Refusal Status Watching",
     "reload.pins": "EngineSource Served",
     "reload.settle": "Pace",
-    "reload.states": "States",
+    "reload.states": "KeptStates States",
     "template": "Escaping Limits Trusted",
     "template.backends.backend": "Backend",
     "template.inputs": "InputUse",
@@ -167,6 +179,7 @@ __all__ = [
     "Diagnostic",
     "DidYouMean",
     "Discovery",
+    "Edited",
     "End",
     "EndedText",
     "EndpointEntry",
@@ -182,7 +195,11 @@ __all__ = [
     "InputType",
     "InputUse",
     "Json",
+    "KeptStates",
     "Layer",
+    "LibraryError",
+    "LibraryOrigin",
+    "LibraryWatcher",
     "Lifetime",
     "Limits",
     "Match",
@@ -191,6 +208,7 @@ __all__ = [
     "ModelProfile",
     "ModelProfiles",
     "ModelsFile",
+    "Move",
     "Pace",
     "Part",
     "ProviderReason",
@@ -202,6 +220,7 @@ __all__ = [
     "Refusal",
     "Refusals",
     "ReloadPolicy",
+    "Removed",
     "RenderedResult",
     "ResultRecord",
     "Role",
@@ -237,6 +256,7 @@ __all__ = [
     "ToolInstructions",
     "ToolServerError",
     "Trusted",
+    "Version",
     "Watching",
     "Withheld",
     "WordSeen",

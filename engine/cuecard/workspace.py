@@ -10,16 +10,14 @@ from typing import TypeAlias
 
 from cuecard.agent import build_agent
 from cuecard.agent.build import AgentDraft, make_draft
-from cuecard.agent.checks.codes import CODES
 from cuecard.agent.checks.tool_texts import definitions_in
 from cuecard.agent.host_functions import LoadHelpers
-from cuecard.agent.lint import lint
+from cuecard.agent.lint import all_problems, lint
 from cuecard.agent.world import Memo
 from cuecard.config.agent_file import TokensSpec
-from cuecard.config.documents.document import Document
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.engine import Engine
-from cuecard.errors import DidYouMean, InputError, Problem, SpecError, did_you_mean
+from cuecard.errors import InputError, Problem, SpecError, did_you_mean
 from cuecard.files.cache import cache_at
 from cuecard.files.clock import utc_now
 from cuecard.files.content import AGENT_FILES, content_root, find_content, in_folder
@@ -212,12 +210,10 @@ class _Agent:
             self._seen = None
             return AgentProblems(self.name, error.problems)
         definitions = dict(each for source in imported for each in self._memo(definitions_in, source).items())
-        problems = [*draft.problems, *lint(draft, definitions, self._memo)]
-        if draft.specification and draft.spec:
-            problems = without_accepted(problems, draft.specification.document, draft.spec.accept)
+        problems = all_problems(draft, lint(draft, definitions, self._memo))
         self._memo.forget_unused()
         self.files = {_resolved(self.file.parent / source.path): source.name for source in sources.texts()}
-        self._seen, self._checked = (sources, imported), AgentProblems(self.name, _sorted(problems, sources), draft)
+        self._seen, self._checked = (sources, imported), AgentProblems(self.name, problems, draft)
         return self._checked
 
     def engine(self, overlay: Overlay, make: MakeEngine) -> Engine:
@@ -266,39 +262,6 @@ def agents_in(path: Path) -> tuple[Sequence[Path], tuple[Problem, ...]]:
     walk = search(path, AGENT_FILES.__contains__)
     found = sorted({path.joinpath(*each.shown[:-1]) for each in walk.found})
     return found or ([] if walk.problems else [path]), tuple(walk.problems)
-
-
-def without_accepted(problems: Sequence[Problem], document: Document, accept: Mapping[str, str]) -> list[Problem]:
-    """The problems without the warnings and notes that the file accepts; errors cannot be accepted.
-
-    An accepted warning that does not occur is a warning itself, so that acceptances do not outlive their cause.
-    """
-    warned = {problem.code for problem in problems if problem.severity != "error"}
-    left = [problem for problem in problems if problem.severity == "error" or problem.code not in accept]
-    for code in accept:
-        at = ("accept", code)
-        if code not in CODES:
-            left.append(
-                document.problem(
-                    at, "unknown-code", f"`{code}` is not a check", DidYouMean(code, frozenset(CODES)), key=True
-                )
-            )
-        elif code not in warned:
-            message = f"the warning `{code}` no longer occurs"
-            left.append(document.problem(at, "unused-acceptance", message, "remove it", key=True, severity="warning"))
-    return left
-
-
-def _sorted(problems: Sequence[Problem], sources: AgentSources) -> tuple[Problem, ...]:
-    """Sorted by file, in reading order, and from top to bottom within each."""
-    names = (*(source.name for source in sources.texts()), *(problem.name for problem in problems))
-    files = {name: place for place, name in reversed([*enumerate(dict.fromkeys(names))])}
-
-    def place(problem: Problem) -> tuple[int, int, int]:
-        line, column = (problem.span.line, problem.span.column) if problem.span else (0, 0)
-        return files[problem.name], line, column
-
-    return tuple(sorted(problems, key=place))
 
 
 def _resolved(path: str | Path) -> Path:

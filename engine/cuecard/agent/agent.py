@@ -17,6 +17,7 @@ from cuecard.config.models_file import ModelsFile
 from cuecard.config.values import is_pattern
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Cut, FileText, Turn
+from cuecard.model.prompt import LibraryOrigin
 from cuecard.model.tools import Skill
 from cuecard.records import dataclass
 from cuecard.sources.skill_selection import usable_skills
@@ -48,6 +49,7 @@ class Agent:
         gate: the gate that every text passes through on its way into a prompt.
         results: how tool results are rendered.
         ranker: how tools are ranked for searches, and where that is configured.
+        library: which version of a library it is; None for files.
     """
 
     spec: AgentFile
@@ -66,6 +68,7 @@ class Agent:
     gate: PromptGate = PromptGate()
     ranker: NamedRanker = NamedRanker()
     results: ResultForms = ()
+    library: LibraryOrigin | None = None
 
     def __repr__(self) -> str:
         """Its name and its state: whoever shows an engine does not want a prompt of thousands of tokens."""

@@ -211,7 +211,8 @@ class Assembly:
         if source and not replaced and not any(use.name in names for text in texts for use in text.inputs):
             message = f"`{source}` has no effect: the text of {self._producer.label(written.spec)} does not show it"
             hint = "write `{{{" + names[0] + "}}}` into the text, where it belongs"
-            yield self._world.document.problem(written.place(source), "no-effect", message, hint, key=True)
+            at, severity = written.place(source), "warning"  # what the section says without it is the author's choice
+            yield self._world.document.problem(at, "no-effect", message, hint, key=True, severity=severity)
 
     def _placed(self, problem: Problem, written: EditionSource) -> Problem:
         """The problem of a source at the key it concerns."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from cuecard.agent.assembly import Assembly
 from cuecard.agent.build import AgentDraft
 from cuecard.agent.checks.budget import CountedAgent, check_budget
 from cuecard.agent.checks.caching import check_mappings, check_order, check_volatile
+from cuecard.agent.checks.codes import CODES
 from cuecard.agent.checks.discovery import check_cues, check_discovery
 from cuecard.agent.checks.lifetimes import check_lifetimes
 from cuecard.agent.checks.mentions import check_mentions
@@ -19,8 +20,9 @@ from cuecard.agent.sections.section import BUILT_IN
 from cuecard.agent.world import Memo
 from cuecard.catalogue.unknown_names import words_of
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.sources import SourceText
-from cuecard.errors import Problem
+from cuecard.config.documents.document import Document
+from cuecard.config.documents.sources import AgentSources, SourceText
+from cuecard.errors import DidYouMean, Problem
 from cuecard.model import CountTokens
 from cuecard.template.markup.xml import schema_problems
 from cuecard.template.syntax.parser import parse
@@ -63,6 +65,49 @@ def lint(
         *_mentions(draft, definitions),
         *_counted(draft, assembly, spec, count),
     ]
+
+
+def all_problems(draft: AgentDraft, linted: Sequence[Problem]) -> tuple[Problem, ...]:
+    """What `cuecard check` says: the problems of a draft and those of `lint`, without the warnings that its file
+    accepts; by file in reading order, and from top to bottom within each.
+    """
+    problems = [*draft.problems, *linted]
+    if draft.specification and draft.spec:
+        problems = without_accepted(problems, draft.specification.document, draft.spec.accept)
+    return _sorted(problems, draft.sources)
+
+
+def without_accepted(problems: Sequence[Problem], document: Document, accept: Mapping[str, str]) -> list[Problem]:
+    """The problems without the warnings and notes that the file accepts; errors cannot be accepted.
+
+    An accepted warning that does not occur is a warning itself, so that acceptances do not outlive their cause.
+    """
+    warned = {problem.code for problem in problems if problem.severity != "error"}
+    left = [problem for problem in problems if problem.severity == "error" or problem.code not in accept]
+    for code in accept:
+        at = ("accept", code)
+        if code not in CODES:
+            left.append(
+                document.problem(
+                    at, "unknown-code", f"`{code}` is not a check", DidYouMean(code, frozenset(CODES)), key=True
+                )
+            )
+        elif code not in warned:
+            message = f"the warning `{code}` no longer occurs"
+            left.append(document.problem(at, "unused-acceptance", message, "remove it", key=True, severity="warning"))
+    return left
+
+
+def _sorted(problems: Sequence[Problem], sources: AgentSources) -> tuple[Problem, ...]:
+    """Sorted by file, in reading order, and from top to bottom within each."""
+    names = (*(source.name for source in sources.texts()), *(problem.name for problem in problems))
+    files = {name: place for place, name in reversed([*enumerate(dict.fromkeys(names))])}
+
+    def place(problem: Problem) -> tuple[int, int, int]:
+        line, column = (problem.span.line, problem.span.column) if problem.span else (0, 0)
+        return files[problem.name], line, column
+
+    return tuple(sorted(problems, key=place))
 
 
 def _schema(template: SourceText, schema: str) -> list[Problem]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
+from itertools import takewhile
 
 from cuecard.agent.world import Memo
-from cuecard.config.agent_file import VERSION, AgentFile, ToolsSpec
+from cuecard.config.agent_file import VERSION, AgentFile, ToolsSpec, WritableSpec
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.documents.validation import validate
@@ -15,8 +16,11 @@ from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.file_kinds import refuse_other_kind
 from cuecard.config.layers import MergedDocument, lay_over
 from cuecard.config.models_file import SHIPPED_PROVIDERS, ModelsFile, unknown_providers
+from cuecard.config.named_files import written_file
 from cuecard.config.section_layers import says_something, section_id
-from cuecard.config.sections.section_spec import SOURCES
+from cuecard.config.sections.file_entry import FileEntry
+from cuecard.config.sections.files_spec import FilesSpec
+from cuecard.config.sections.section_spec import SOURCES, SectionPatch, SectionSpec, patched
 from cuecard.config.template_layers import outline_core
 from cuecard.config.values import is_pattern
 from cuecard.errors import Problem, SpecError
@@ -50,6 +54,11 @@ def read_specification(sources: AgentSources, memo: Memo) -> Specification:
     Raises:
         SpecError: when one of the files cannot be read as YAML, or is of another kind or a later version.
     """
+    found = _read_layers(sources, memo)
+    return replace(found, spec=_with_written(found.spec, sources)) if found.spec and found.spec.writable else found
+
+
+def _read_layers(sources: AgentSources, memo: Memo) -> Specification:
     layers = [(read_yaml(source.text, source.name), sources.folder(source)) for source in sources.layers]
     own = read_yaml(sources.agent.text, sources.agent.name)
     if "extends" not in own.value:
@@ -72,6 +81,38 @@ def read_specification(sources: AgentSources, memo: Memo) -> Specification:
     layered = lay_over(layers, outline)
     elements = [section["id"] for section in outline.document.value["sections"]]
     return _specification(layered, [*_silent(layered.document, elements)], is_layered=patched)
+
+
+def _with_written(spec: AgentFile, sources: AgentSources) -> AgentFile:
+    """The agent file with what models have written in place of the texts of its writable sections."""
+    texts = {source.path: source.text for source in (*sources.sections, *sources.files)}
+    patches = {
+        each.section: _written(each, written_file(name), texts)
+        for name, each in spec.writable.items()
+        if written_file(name) in texts
+    }
+    return spec.model_copy(
+        update={
+            "sections": tuple(
+                patched(section, patches[section.id](section)) if section.id in patches else section
+                for section in spec.sections
+            )
+        }
+    )
+
+
+def _written(spec: WritableSpec, path: str, texts: Mapping[str, str]) -> Callable[[SectionSpec], SectionPatch]:
+    """What makes of a section one that prints a file as data, below the headings that its author wrote."""
+
+    def patch(section: SectionSpec) -> SectionPatch:
+        own = section.text if section.text is not None else texts.get(section.file or "", "")
+        heads = takewhile(lambda line: not line.strip() or line.startswith("#"), own.split("\n"))
+        text = "\n\n".join([*filter(str.strip, heads), "{{{content}}}"])
+        entry = FileEntry(path=(path,))
+        files = FilesSpec(entries=(entry,), item="{{{content}}}", per_file=spec.max_chars, total=spec.max_chars)
+        return SectionPatch(id=section.id, text=text, files=files, trust="data")
+
+    return patch
 
 
 def _newer(document: Document) -> Iterator[Problem]:

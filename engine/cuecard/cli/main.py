@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal
 
 import cuecard
 from cuecard.cli.author_commands import diff, format_files, import_files, init, run, run_tests
+from cuecard.cli.library_commands import LIBRARY
 from cuecard.cli.options import (
     SWITCH_INTERVAL,
     AgentPath,
@@ -278,6 +279,7 @@ COMMANDS: Final = Group(
         "tools": TOOLS,
         "skills": SKILLS,
         "bench": BENCH,
+        "library": LIBRARY,
     },
     version=lambda: f"cuecard {cuecard.__version__}",
     removed={"probe": "write what you know of an endpoint into a models file: docs/providers.md shows how"},

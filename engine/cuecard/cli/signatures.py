@@ -59,6 +59,7 @@ class Option:
         metavar: the name of its value in help texts.
         least: the smallest number allowed.
         most: the largest.
+        short: a name of one letter, with its dash; empty for none.
     """
 
     help: str
@@ -66,6 +67,7 @@ class Option:
     metavar: str = ""
     least: float = -math.inf
     most: float = math.inf
+    short: str = ""
 
 
 HELP = frozenset({"-h", "--help"})
@@ -150,7 +152,8 @@ def _options(declared: Iterable[Declared], program: str) -> Parser:
     parser = Parser(program, "")
     for parameter, kind, mark in declared:
         if isinstance(mark, Option):
-            parser.add_argument(_option_name(parameter, mark), **_option(parameter, kind, mark))
+            names = [mark.short, _option_name(parameter, mark)] if mark.short else [_option_name(parameter, mark)]
+            parser.add_argument(*names, **_option(parameter, kind, mark))
     shown = "Show this message and exit."
     parser.add_argument("-h", "--help", action="store_true", default=argparse.SUPPRESS, help=shown)
     return parser

@@ -82,6 +82,13 @@ class ToolsSpec(FileModel):
     )
 
 
+class WritableSpec(FileModel):
+    """A section that a model may rewrite through a tool of the host: what it writes is data, and never a template."""
+
+    section: SectionId = Field(description="the section: its own headings stay, and the text below them is replaced")
+    max_chars: int = Field(4_000, ge=1, le=4_000, description="the maximum number of characters of the text")
+
+
 class BudgetSpec(FileModel):
     """Limits in tokens. Whatever does not fit in full is left out and recorded in the manifest."""
 
@@ -214,6 +221,11 @@ class AgentFile(FileModel):
         default_factory=dict,
         description="which tools each kind of user may have, such as `editor`: the turn names one; `default` is for "
         "turns that name none",
+    )
+    writable: dict[Name, WritableSpec] = Field(
+        default_factory=dict,
+        description="sections that a model may rewrite, by the name that the host's tool uses: the text is in "
+        "`written-by-model/NAME.md` beside this file, if there is one",
     )
     whitespace: Literal["keep", "compact", "paragraphs"] = Field(
         "keep",

@@ -11,6 +11,14 @@ from cuecard.config.sections.files_spec import FileSearch, known_paths, searches
 from cuecard.model import Json
 from cuecard.records import dataclass
 
+WRITTEN = "written-by-model/"
+"""The folder of the texts that models have written: they are data wherever they are shown."""
+
+
+def written_file(name: str) -> str:
+    """Where the text of a `writable` section is, relative to the agent file."""
+    return f"{WRITTEN}{name}.md"
+
 
 @dataclass(frozen=True, slots=True)
 class FileWishes:
@@ -57,6 +65,7 @@ class AgentPlaces:
     models: Json
     sections: FileWishes
     results: tuple[tuple[Path, str], ...] = ()
+    written: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, agent: Mapping[str, Json]) -> AgentPlaces:
@@ -67,8 +76,9 @@ class AgentPlaces:
         own = (("template", "partials"), core.get("partials"))
         shared = (("layout", "partials"), layout.get("partials") if isinstance(layout, dict) else None)
         instructions = texts(tools.get("instructions") if isinstance(tools, dict) else None)
-        wanted = FileWishes.of(agent)
-        return cls(key, core.get("file"), (own, shared), instructions, agent.get("models"), wanted, _results(agent))
+        wanted, models, writable = FileWishes.of(agent), agent.get("models"), agent.get("writable")
+        written = tuple(map(written_file, writable)) if isinstance(writable, dict) else ()
+        return cls(key, core.get("file"), (own, shared), instructions, models, wanted, _results(agent), written)
 
     def all(self) -> list[str]:
         """Every place that is named."""

@@ -34,6 +34,9 @@ class Environment(BaseSettings):
         description="a secret that signs the conversations of `cuecard serve`; use the same in all replicas",
     )
     token: SecretStr = Field(SecretStr(""), description="the bearer token that clients of `cuecard serve` must send")
+    library: SecretStr = Field(
+        SecretStr(""), description="the URL of the database of `cuecard library`; `sqlite:///prompts.db` by default"
+    )
 
 
 def read_environment() -> dict[str, Any]:

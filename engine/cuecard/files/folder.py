@@ -136,6 +136,7 @@ def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer], overlay: 
     results = [text for at, place in named.results for text in reader.text(document, at, place)]
     files = [text for place in named.sections.files for text in reader.optional(place)]
     files += [text for search in named.sections.searches for text in reader.found(search)]
+    files += [text for place in named.written for text in reader.optional(place)]
     skills, found = read_skill_texts(named.sections.roots, folder, roots, named.sections.strict, overlay)
     return AgentSources(
         agent,

@@ -23,6 +23,7 @@ class Settings:
         salt: a secret for fingerprints; empty for none.
         key: a secret that signs the conversations of `cuecard serve`; empty for none.
         token: the bearer token of `cuecard serve`; empty for none.
+        library: the URL of the library, which may hold a secret; empty for the file `prompts.db`.
     """
 
     delivery: DeliveryWish | None = None
@@ -33,6 +34,7 @@ class Settings:
     salt: str = field(default="", repr=False)
     key: str = field(default="", repr=False)
     token: str = field(default="", repr=False)
+    library: str = field(default="", repr=False)
 
     @property
     def cache_folder(self) -> Path | bool:

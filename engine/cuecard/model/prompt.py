@@ -143,6 +143,24 @@ class Tokenizer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryOrigin:
+    """Which version of a library an agent is.
+
+    Attributes:
+        version: its number.
+        label: the label that it was found by; empty for a number.
+        stale_since: since when the library could not be asked whether the label has moved, in ISO 8601; empty if it
+            could.
+        removed: whether the label was removed, and the version that it pointed to still serves.
+    """
+
+    version: int
+    label: str = ""
+    stale_since: str = ""
+    removed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Configuration:
     """Which files, and which selection among their sections, made a prompt.
 
@@ -155,6 +173,7 @@ class Configuration:
         reload: the policy by which the engine was chosen, if its files are watched; `append` only in what was stored
             while there was such a policy.
         access: the named set of gates that the user passed; empty for none.
+        library: which version of a library the agent is; None for files.
     """
 
     agent: str
@@ -164,6 +183,7 @@ class Configuration:
     variant: str = ""
     reload: ReloadPolicy | Literal["append"] | None = None
     access: str = field(default="", metadata=LATER)
+    library: LibraryOrigin | None = field(default=None, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ def _configuration(request: CallRequest) -> Configuration:
         variant=turn.variant,
         reload=turn.reload,
         access=access_of(agent.spec, turn),
+        library=agent.library,
     )
 
 

@@ -17,6 +17,7 @@ from cuecard.model import (
     DeliveryChoice,
     Diagnostic,
     Discovery,
+    LibraryOrigin,
     Manifest,
     Refusals,
     SectionRecord,
@@ -53,7 +54,7 @@ _FIELDS = {
         [field.name for field in fields(kind) if field.metadata],
     )
     for kind in (
-        *(Configuration, DeliveryChoice, SectionRecord, TokenTotals, TokenSource),
+        *(Configuration, LibraryOrigin, DeliveryChoice, SectionRecord, TokenTotals, TokenSource),
         *(Discovery, Cut, Diagnostic, SourceRow),
     )
 }

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from cuecard.config.documents.sources import AgentSources
 from cuecard.errors import CuecardError, SpecError, visible
-from cuecard.reload.states import NoState, States
+from cuecard.reload.states import KeptStates, NoState
 
 Made = TypeVar("Made")
 
@@ -25,11 +25,11 @@ class Earlier(Generic[Made]):
     A caller waits only for the state that it asked for, never while another one is being built.
     """
 
-    def __init__(self, states: States, make: Callable[[AgentSources], Made], home: Path, keep: int) -> None:
+    def __init__(self, states: KeptStates, make: Callable[[AgentSources], Made], home: Path, keep: int) -> None:
         """Start with nothing in memory.
 
         Args:
-            states: the folder with all states.
+            states: all states.
             make: builds the value of a state, in any thread; raises a `CuecardError` or `NoState` on failure.
             home: the folder of the agent file.
             keep: the number of values kept in memory.

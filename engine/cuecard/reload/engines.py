@@ -71,7 +71,7 @@ def watch(
     wish = SearchWish(ranker, allow_code, cache)
     load = helper_loader(allow_code=allow_code)
     search = lambda agent: wish.open(agent.ranker)  # noqa: E731 - it is handed on at once
-    maker = _Maker(delivery, clock, Secrets(salt, key), ready, search, load)
+    maker = EngineMaker(delivery, clock, Secrets(salt, key), ready, search, load)
     return Watcher(files, maker, LastGood(kept, files.agent), pace, remake=maker.apart)
 
 
@@ -83,7 +83,7 @@ class Secrets:
     key: str = field(default="", repr=False)
 
 
-class _Maker:
+class EngineMaker:
     """Builds engines from texts; whatever is unchanged since the last one is not compiled or counted again."""
 
     def __init__(
@@ -101,6 +101,7 @@ class _Maker:
         self._counter: TokenCounter | None = None
 
     def __call__(self, sources: AgentSources) -> Engine:
+        """The engine of the current files, from one thread."""
         engine = self._make(sources, self._memo)
         self._memo.forget_unused()
         return engine

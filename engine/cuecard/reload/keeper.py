@@ -93,6 +93,7 @@ class Status:
             start.
         watching: how changes are noticed.
         unsaved: why the last good state could not be saved to disk; empty if it was.
+        stale_since: since when a library could not be asked what its label points to, in ISO 8601; empty for files.
     """
 
     number: int
@@ -103,12 +104,15 @@ class Status:
     restored: bool = False
     watching: Watching = "polling"
     unsaved: str = ""
+    stale_since: str = ""
 
     def __str__(self) -> str:
         origin = ", the last good state of an earlier run" if self.restored else ""
         lines = [f"serving {self.serving[:12]} since {_shown(self.since)}{origin} ({self.watching})"]
         if self.refused:
             lines += [f"refused {self.refused.sha256[:12]} since {_shown(self.refused.since)}:", self.refused.picture]
+        if self.stale_since:
+            lines.append(f"stale since {self.stale_since}: the library could not be asked, or the label was removed")
         if self.unsaved:
             lines.append(f"the last good state is not on disk: {self.unsaved}")
         return "\n".join(lines)

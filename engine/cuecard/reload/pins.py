@@ -18,7 +18,7 @@ from cuecard.pipeline.continuation import CHANGED
 from cuecard.pipeline.fingerprints import salted
 from cuecard.records import dataclass
 from cuecard.reload.earlier_engines import Earlier
-from cuecard.reload.states import NoState, States
+from cuecard.reload.states import KeptStates, NoState
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ class EngineSource(Protocol):
         """The engine of the newest state."""
 
     @property
-    def states(self) -> States:
-        """The folder of every state that has served."""
+    def states(self) -> KeptStates:
+        """Every state that has served, such as a folder of them."""
 
     @property
     def home(self) -> Path:
@@ -83,6 +83,15 @@ class EngineSource(Protocol):
 
     def remake(self, sources: AgentSources, /) -> Engine:
         """Internal: the engine of an earlier state; callable from any thread."""
+
+
+@runtime_checkable
+class _Refusing(Protocol):
+    """A source that may have an engine for running conversations and none for new ones, such as a library's label."""
+
+    @property
+    def for_new(self) -> Engine:
+        """The engine for a conversation that begins now."""
 
 
 class Pins:
@@ -133,7 +142,8 @@ class Pins:
         Raises:
             InputError: with every argument that is wrong.
         """
-        current = self._watcher.current
+        source, is_new = self._watcher, previous is None and call is None
+        current = source.for_new if is_new and isinstance(source, _Refusing) else source.current
         self._engines.add(current.agent.sha256, current)
         self._watcher.states.use(current.agent.sha256)
         served = self._choose(current, previous, call)

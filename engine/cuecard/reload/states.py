@@ -13,7 +13,7 @@ import logging
 import os
 import re
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -53,6 +53,19 @@ class User(Protocol):
     @property
     def in_use(self) -> Collection[str]:
         """Their fingerprints."""
+
+
+class KeptStates(Protocol):
+    """Where states are kept that have served: a folder, or a library."""
+
+    def join(self, user: User) -> None:
+        """Internal: keep what this one serves, for as long as it exists."""
+
+    def load(self, digest: str, home: Path) -> AgentSources:
+        """Internal: the state with this fingerprint, or `NoState`."""
+
+    def use(self, digest: str) -> None:
+        """Internal: note that the state serves."""
 
 
 class States:
@@ -121,7 +134,8 @@ class States:
             raise self._damaged(digest, f"cannot be read: {error.strerror or error}") from None
         try:
             record = json.loads(content)
-            sources = _sources(record["sources"], home) if record["format"] == FORMAT else None
+            named = lambda path: shown(home / path)  # noqa: E731 - it is handed on at once
+            sources = sources_of(record["sources"], named) if record["format"] == FORMAT else None
         except (ValueError, LookupError, TypeError, RecursionError):  # cut short, edited, something else: no matter
             sources = None
         if sources is None or sources.sha256() != digest:
@@ -163,16 +177,18 @@ def user_folder() -> Path:
     return user_state_path("cuecard", appauthor=False) / "states"
 
 
-def _sources(written: Any, home: Path) -> AgentSources:
-    return _adapter().validate_python({key: _named(value, home) for key, value in dict(written).items()})
+def sources_of(content: Any, named: Callable[[str], str]) -> AgentSources:
+    """The texts that `AgentSources.content` wrote; `named` gives the name by which errors show the file at a path.
+
+    Raises:
+        ValueError: when it wrote something else.
+    """
+    texts = {key: _named(value, named) for key, value in dict(content).items()}
+    return TypeAdapter(AgentSources).validate_python(texts)
 
 
-def _named(value: Any, home: Path) -> Any:
-    """What was written of a text, with the name by which errors are to show it."""
+def _named(value: Any, named: Callable[[str], str]) -> Any:
+    """What was written of a text, with its name."""
     if isinstance(value, dict):
-        return {**value, "name": shown(home / value["path"])}
-    return [_named(each, home) for each in value] if isinstance(value, list) else value
-
-
-def _adapter() -> TypeAdapter[AgentSources]:
-    return TypeAdapter(AgentSources)
+        return {**value, "name": named(value["path"])}
+    return [_named(each, named) for each in value] if isinstance(value, list) else value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from cuecard.config.named_files import WRITTEN
 from cuecard.config.sections.file_entry import FileEntry
 from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.errors import Problem, SpecError, TemplateError, TemplateSyntaxError
@@ -83,6 +84,7 @@ class FilesSource:
         if not file.text:
             return trusted(file.entry.empty)
         printed = self.foreign if file.path.endswith(SERVERS) else self.printed
+        printed = str if f"/{WRITTEN}" in f"/{file.path}" else printed  # a model's words, whoever shows them
         return joined(trusted(file.text) if file.is_default else printed(file.text), file.marker)
 
 

@@ -20,11 +20,13 @@ SHORT = 12
 def of_prompt(configuration: Configuration, version: int | str | None = None, salt: str = "") -> dict[str, Value]:
     """Which prompt it is, in the words of OpenTelemetry and of Langfuse.
 
-    Langfuse takes only whole numbers for the version of a prompt, those of its own prompt management; the fingerprint
-    is its `version` of an observation. A manifest's fingerprints are salted already; those of a call are not.
+    The version is that of the host, or else the number in a library, or the fingerprint. Langfuse takes only whole
+    numbers for the version of a prompt, those of its own prompt management; the fingerprint is its `version` of an
+    observation. A manifest's fingerprints are salted already; those of a call are not.
     """
     digest = salted(configuration.sha256, salt)
     short = digest[:SHORT]
+    version = configuration.library.version if version is None and configuration.library else version
     numbered: dict[str, Value] = {"langfuse.observation.prompt.version": version} if isinstance(version, int) else {}
     return {
         "gen_ai.prompt.name": configuration.agent,

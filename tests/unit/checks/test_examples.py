@@ -9,6 +9,7 @@ import json
 import re
 import shlex
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -19,7 +20,7 @@ import pytest
 
 import cuecard
 from command_line import main
-from cuecard import CuecardError, Engine, SpecError, Watcher, compare_manifests, watch
+from cuecard import CuecardError, Engine, Library, SpecError, Watcher, compare_manifests, watch
 from cuecard.adapters import bedrock
 from cuecard.adapters.anthropic import request
 from cuecard.adapters.functions import Functions
@@ -54,7 +55,7 @@ def wait_for(watcher: Watcher[Engine]) -> None:
 
 NAMES = {
     **{name: getattr(cuecard, name) for name in cuecard.__all__},
-    **{each.__name__: each for each in (Path, datetime, collections, functools, gzip, json, subprocess)},
+    **{each.__name__: each for each in (Path, datetime, collections, functools, gzip, json, sqlite3, subprocess)},
     **{
         each.__name__: each
         for each in (
@@ -133,6 +134,8 @@ def executed(text: str) -> list[str]:
     finally:
         for watcher in (value for value in names.values() if isinstance(value, Watcher)):
             watcher.stop()
+        for library in (value for value in names.values() if isinstance(value, Library)):
+            library.close()
     return []
 
 

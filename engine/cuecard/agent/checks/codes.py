@@ -198,6 +198,18 @@ CODES: Mapping[str, str] = {
     "backend-failed": "pybars3 failed on a template that was expected to work.",
     "reload-failed": "A reload failed for a reason other than the files; the last good state is still served.",
     "damaged-state": "The files have errors, and the last good state cannot be used because its own file is damaged.",
+    # libraries
+    "no-library": "The database has no library yet.",
+    "library-version": "A library of a newer or an older version than this version of cuecard can use.",
+    "library-away": "The database of a library does not answer, is full, or cannot be written.",
+    "damaged-library": "The database of a library, or a version in it, is damaged.",
+    "unknown-version": "A version that an agent of the library does not have.",
+    "unknown-label": "A label that an agent of the library does not have, or no longer has.",
+    "no-rollback": "A rollback of a label that never pointed to another version.",
+    "edit-conflict": "An edit of what somebody else has changed since the version that it began from.",
+    "wrong-edit": "An edit of something that cannot be edited alone, or written by a tool.",
+    "placeholder-lost": "An edited section no longer has a placeholder: what it printed is lost.",
+    "edited-export": "An exported folder that was edited since, or a folder that is no export.",
     # recorded conversations, and prompts compared
     "json-syntax": "A file, or the body of a request, that is not JSON.",
     "no-conversation": "A file that contains no conversation in a known format.",

@@ -116,6 +116,7 @@ def _without_message(document: Document, spec: AgentFile) -> Iterator[Problem]:
 def _named(spec: AgentFile) -> Iterator[tuple[Path, str]]:
     if spec.layout.boundary:
         yield ("layout", "boundary", "before"), spec.layout.boundary.before
+    yield from ((("writable", name, "section"), each.section) for name, each in spec.writable.items())
     placed = spec.messages.sections
     yield from ((("messages", "order", i), name) for i, name in enumerate(spec.messages.order) if name in placed)
     for kind, selections in (("profiles", spec.profiles), ("variants", spec.variants)):

@@ -1,0 +1,1 @@
+"""The migrations of a library's database, run by Alembic."""

@@ -1,0 +1,332 @@
+"""Engines of a library from a cache: whoever asks does not wait for a database that is slow or away.
+
+A label is asked again in the background after half of its lifetime, and waited for only when the lifetime is over. When
+the database does not answer, the last good engine serves, and its manifests say since when.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from cuecard.config.documents.sources import AgentSources
+from cuecard.engine import Engine
+from cuecard.errors import CuecardError, InputError, LibraryError, Problem
+from cuecard.files.clock import utc_now
+from cuecard.library.folders import exported_file, read_folder
+from cuecard.library.store import Store
+from cuecard.library.versions import Reference
+from cuecard.model.prompt import LibraryOrigin
+from cuecard.records import dataclass
+
+Removed: TypeAlias = Literal["refuse", "serve"]
+"""What new conversations get when a label was removed: an error, or the last version that it pointed to."""
+
+_PATIENCE = 0.5
+"""Seconds that a caller waits for a label whose lifetime is over, before it gets the last good engine."""
+
+_BACKOFF = (0.5, 1.0, 2.0, 4.0)
+"""Seconds between attempts while the database is away; the last one is repeated."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ServingOptions:
+    """How engines are cached.
+
+    Attributes:
+        lifetime: seconds after which a label is asked again.
+        most: how many engines are kept.
+        removed: what new conversations get when a label was removed.
+        fallback: an exported folder, which serves where the database was never reached.
+        timeout: seconds to wait for the first engine.
+    """
+
+    lifetime: float = 60.0
+    most: int = 200
+    removed: Removed = "refuse"
+    fallback: Path | None = None
+    timeout: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a label pointed to when it was last asked.
+
+    Attributes:
+        engine: the engine, with what its manifests say of the library.
+        asked: when, by the monotonic clock.
+        change: how many changes of the agent by this process were known then, and how much news of others.
+        failures: how many attempts have failed since.
+        retry: when to try again, by the monotonic clock.
+    """
+
+    engine: Engine
+    asked: float
+    change: tuple[int, int]
+    failures: int = 0
+    retry: float = 0.0
+
+    @property
+    def origin(self) -> LibraryOrigin:
+        """What its manifests say of the library."""
+        return self.engine.agent.library or LibraryOrigin(0)
+
+
+class Engines:
+    """The engines of a library, by version and label; thread-safe, without locks that a fork could leave held."""
+
+    def __init__(self, store: Store, make: Callable[[AgentSources], Engine], options: ServingOptions) -> None:
+        """Nothing is loaded yet.
+
+        Args:
+            store: where versions are.
+            make: builds an engine, from any thread.
+            options: how they are cached.
+        """
+        self._store, self._make, self._options = store, make, options
+        self._versions: dict[tuple[str, int], Engine] = {}
+        self._ages: dict[tuple[str, int], int] = {}
+        self._labels: dict[tuple[str, str], Held] = {}
+        self._changes: dict[str, int] = {}
+        self._news: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
+        self._tasks: dict[tuple[int, Reference], Future[Engine | Held]] = {}
+        self._now = itertools.count()
+
+    def get(self, reference: Reference) -> Engine:
+        """The engine for a new conversation.
+
+        Raises:
+            InputError: when there is no such version or label, or the label was removed.
+            LibraryError: when the database does not answer, and there is no engine yet.
+        """
+        if reference.number:
+            return self._version(reference)
+        held = self.held(reference)
+        if held.origin.removed and self._options.removed == "refuse":
+            told = f"`{reference.agent}` no longer has the label `{reference.label}`"
+            hint = "label a version again; conversations that have begun keep theirs"
+            raise InputError(Problem("unknown-label", told, hint, "library"))
+        return held.engine
+
+    def held(self, reference: Reference) -> Held:
+        """The last good engine of a label, asked for anew when its lifetime is over.
+
+        Raises:
+            InputError: when there is no such label.
+            LibraryError: when the database does not answer, and there is no engine yet.
+        """
+        key = (reference.agent, reference.label)
+        held = self._labels.get(key)
+        if held is None:
+            return self._first(reference)
+        age, (change, heard) = time.monotonic() - held.asked, self._known(reference.agent)
+        changed, over = held.change[0] != change, age >= self._options.lifetime
+        if not changed and held.change[1] == heard and age < self._options.lifetime / 2:
+            return held
+        if time.monotonic() < held.retry:
+            return held
+        task = self._begin(reference)
+        if held.failures or not (changed or over):
+            return held
+        patience = self._options.timeout if changed else _PATIENCE
+        for _ in range(2):  # what another caller has begun to load may be older than the last change
+            with suppress(TimeoutError):
+                task.result(patience)
+            if not task.done():
+                self._failed(reference, "it does not answer")
+            elif self._labels[key].change[0] != self._known(reference.agent)[0] and not self._labels[key].failures:
+                task = self._begin(reference)
+                continue
+            break
+        return self._labels[key]
+
+    def of_configuration(self, agent: str, digest: str) -> AgentSources | None:
+        """The texts of the newest version with this fingerprint.
+
+        Raises:
+            LibraryError: when the database does not answer.
+        """
+        found = self._store.of_configuration(agent, digest)
+        if found is None:
+            return None
+        self._numbers[digest] = found[0].number
+        for oldest in list(self._numbers)[: -self._options.most]:
+            self._numbers.pop(oldest, None)
+        return found[1].sources
+
+    def make(self, agent: str, sources: AgentSources) -> Engine:
+        """The engine of texts: one that is there, or a new one."""
+        number = self._numbers.get(sources.sha256())
+        engine = self._versions.get((agent, number)) if number else None
+        made = engine or self._make(sources)
+        return made if engine or not number else _with(made, LibraryOrigin(number))
+
+    def expire(self, agent: str) -> None:
+        """This process has changed an agent: its labels are asked again before they serve."""
+        self._changes[agent] = self._changes.get(agent, 0) + 1
+
+    def hear(self, agent: str) -> None:
+        """Another process has changed an agent, or any if none is named: labels are asked again in the background."""
+        for name, label in list(self._labels):
+            if agent in {"", name}:
+                self._news[name] = self._news.get(name, 0) + 1
+                self._begin(Reference(name, label))
+
+    def drain(self, seconds: float) -> None:
+        """Wait for what is being loaded, so that its connections can be closed."""
+        end = time.monotonic() + seconds
+        for task in list(self._tasks.values()):
+            with suppress(Exception):  # whoever asked is told
+                task.result(max(0.0, end - time.monotonic()))
+
+    def _known(self, agent: str) -> tuple[int, int]:
+        """How many changes are known: by this process, and by others."""
+        return self._changes.get(agent, 0), self._news.get(agent, 0)
+
+    def _version(self, reference: Reference) -> Engine:
+        key = (reference.agent, reference.number)
+        engine = self._versions.get(key)
+        if engine is None:
+            made = self._wait(self._begin(reference))
+            engine = made.engine if isinstance(made, Held) else made
+        self._ages[key] = next(self._now)
+        return engine
+
+    def _first(self, reference: Reference) -> Held:
+        try:
+            made = self._wait(self._begin(reference))
+        except LibraryError as error:
+            if self._options.fallback is None:
+                raise
+            _log.warning("an exported folder serves %s: %s", reference, error.problems[0].message)
+            return self._fall_back(reference, self._options.fallback)
+        return made if isinstance(made, Held) else self._labels[reference.agent, reference.label]
+
+    def _wait(self, task: Future[Engine | Held]) -> Engine | Held:
+        try:
+            return task.result(self._options.timeout)
+        except TimeoutError:
+            told = f"the database did not answer within {self._options.timeout:g} s"
+            hint = "check that it runs; `fallback` names an exported folder that serves meanwhile"
+            raise LibraryError(Problem("library-away", told, hint, str(self._store.database))) from None
+
+    def _fall_back(self, reference: Reference, folder: Path) -> Held:
+        engine = self._make(read_folder(exported_file(folder)).sources)
+        if engine.name != reference.agent:
+            told = f"the folder to fall back on has the agent `{engine.name}`, not `{reference.agent}`"
+            raise InputError(Problem("unknown-agent", told, "export that agent", "fallback"))
+        origin = LibraryOrigin(0, reference.label, _time())
+        held = Held(_with(engine, origin), float("-inf"), (-1, -1), 1, time.monotonic() + _BACKOFF[0])
+        return self._labels.setdefault((reference.agent, reference.label), held)
+
+    def _begin(self, reference: Reference) -> Future[Engine | Held]:
+        """The load of a version or a label: one at a time, however many ask."""
+        mine: Future[Engine | Held] = Future()
+        task = self._tasks.setdefault((os.getpid(), reference), mine)
+        if task is mine:
+            name = f"cuecard-library-{reference}"
+            threading.Thread(target=self._run, args=(reference, mine), name=name, daemon=True).start()
+        return task
+
+    def _run(self, reference: Reference, task: Future[Engine | Held]) -> None:
+        made: Engine | Held | None = None
+        failed: Exception | None = None
+        try:
+            made = self._load(reference)
+        except Exception as error:  # noqa: BLE001 - handed to those who wait; the last good engine serves the others
+            failed = self._refused(reference, error)
+        self._tasks.pop((os.getpid(), reference), None)
+        if made is not None:
+            if isinstance(made, Held) and made.change[1] != self._known(reference.agent)[1]:
+                self._begin(reference)  # news that came while it was asked
+            task.set_result(made)
+        elif failed is None:
+            task.set_result(self._labels[reference.agent, reference.label])
+        else:
+            task.set_exception(failed)
+
+    def _load(self, reference: Reference) -> Engine | Held:
+        if reference.number:
+            return self._built(reference)
+        asked, change = time.monotonic(), self._known(reference.agent)
+        version = self._store.find(reference)
+        origin = LibraryOrigin(version.number, reference.label)
+        key = (reference.agent, reference.label)
+        before = self._labels.get(key)
+        if before is not None and before.origin == origin:
+            engine = before.engine
+        else:
+            engine = _with(self._built(Reference(reference.agent, "", version.number)), origin)
+        made = Held(engine, asked, change)
+        self._labels[key] = made
+        return made
+
+    def _built(self, reference: Reference) -> Engine:
+        """The engine of a version, from the cache or made of its content."""
+        key = (reference.agent, reference.number)
+        engine = self._versions.get(key)
+        if engine is None:
+            _, content = self._store.load(reference)
+            engine = _with(self._make(content.sources), LibraryOrigin(reference.number))
+            self._versions[key] = engine
+        self._ages[key] = next(self._now)
+        for oldest in sorted(self._versions, key=lambda each: self._ages.get(each, 0))[: -self._options.most]:
+            self._versions.pop(oldest, None)
+            self._ages.pop(oldest, None)
+        return engine
+
+    def _refused(self, reference: Reference, error: Exception) -> Exception | None:
+        """What those who wait are told; None where the last good engine serves them."""
+        if not isinstance(error, CuecardError):
+            _log.error("a version could not be loaded", exc_info=error)
+            message = f"{type(error).__name__}: {error}"
+            error = LibraryError(Problem("library-away", message, "see the log of this process", "library"))
+        held = self._labels.get((reference.agent, reference.label))
+        if held is None or reference.number:
+            return error
+        if isinstance(error, InputError):
+            self._removed(reference, held)
+        else:
+            self._failed(reference, error.problems[0].message)
+        return None
+
+    def _removed(self, reference: Reference, held: Held) -> None:
+        """The label is gone: another thing than a database that is away."""
+        origin = replace(held.origin, removed=True, stale_since=held.origin.stale_since or _time())
+        if not held.origin.removed:
+            _log.warning("%s was removed; version %d was the last", reference, origin.version)
+        engine = held.engine if origin == held.origin else _with(held.engine, origin)
+        change = self._known(reference.agent)
+        self._labels[reference.agent, reference.label] = Held(engine, time.monotonic(), change)
+
+    def _failed(self, reference: Reference, why: str) -> None:
+        """The database is away: what was good serves on, and says so once its lifetime is over."""
+        key = (reference.agent, reference.label)
+        held = self._labels[key]
+        origin, engine = held.origin, held.engine
+        if not origin.stale_since:
+            _log.warning("%s is stale, version %d serves on: %s", reference, origin.version, why)
+            engine = _with(engine, replace(origin, stale_since=_time()))
+        pause = _BACKOFF[min(held.failures, len(_BACKOFF) - 1)]
+        made = replace(held, engine=engine, failures=held.failures + 1, retry=time.monotonic() + pause)
+        self._labels[key] = made
+
+
+def _with(engine: Engine, origin: LibraryOrigin) -> Engine:
+    return replace(engine, agent=replace(engine.agent, library=origin))
+
+
+def _time() -> str:
+    return utc_now().isoformat(timespec="seconds")

