@@ -38,6 +38,8 @@ _OF_TURNS = frozenset(
         "ahead",
         "conversation",
         "expect",
+        "run",
+        "not_enforced",
     )
 )
 """Keys that only a turn file has."""

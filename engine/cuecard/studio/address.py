@@ -78,15 +78,15 @@ def read_address(values: Iterable[tuple[str, str]]) -> Address:
     for name, value in values:
         if name not in _NAMES:
             hint = did_you_mean(name, _NAMES)
-            problems.append(Problem("bad-address", f"an address has no `{shortened(name)}`", hint, "address"))
+            problems.append(Problem("wrong-argument", f"an address has no `{shortened(name)}`", hint, "address"))
         elif name in told:
             problems.append(
-                Problem("bad-address", f"`{name}` stands twice", "leave one of them out", f"address.{name}")
+                Problem("wrong-argument", f"`{name}` stands twice", "leave one of them out", f"address.{name}")
             )
         elif value:
             told[name], wrong = _READ.get(name, _text)(value)
             problems += (
-                [Problem("bad-address", wrong, "follow a link of the studio", f"address.{name}")] if wrong else []
+                [Problem("wrong-argument", wrong, "follow a link of the studio", f"address.{name}")] if wrong else []
             )
     if problems:
         raise InputError(problems)

@@ -104,7 +104,7 @@ class Studio:
         found = engine.search_tools(words[:_WORDS]).tools if engine and words else ()
         if not found:
             hint = "name what a tool should do, as a verb and a noun"
-            raise InputError(Problem("nothing-found", f"no tool fits the words “{visible(words[:_WORDS])}”", hint))
+            raise InputError(Problem("unknown-tool", f"no tool fits the words “{visible(words[:_WORDS])}”", hint))
         return RedirectResponse(address.to("prompt", found=tuple(found), run="", step=""), 303)
 
     def _route(self, screen: Screen) -> Any:
@@ -144,7 +144,7 @@ class Studio:
     def _fault(self, _: Request, error: Exception) -> Response:
         _log.error("a screen failed: %s", type(error).__name__)
         told = "the studio failed to show this screen; every other one goes on"
-        return self._problems([Problem("fault", told, "report it, with what the terminal says", "studio")], 500)
+        return self._problems([Problem("", told, "report it, with what the terminal says", "studio")], 500)
 
 
 def _static(request: Request) -> Response:

@@ -39,7 +39,7 @@ class Asking:
         step = run.place_of(address.step) if run else 0
         if run and step < 0:
             hint = f"it has {len(run.steps)} steps, the last one is {run.steps[-1].place}"
-            raise InputError(Problem("unknown-step", f"`{run.name}` has no step {address.step}", hint, "address.step"))
+            raise InputError(Problem("wrong-argument", f"`{run.name}` has no step {address.step}", hint, "address.step"))
         return Asked(address, self.agents, state, engine, older, model, self.runs, run, step, self.home, self.editor)
 
     def _run(self, address: Address, engine: Engine, model: ModelProfile) -> Run | None:
@@ -49,5 +49,5 @@ class Asking:
         if run is None:
             told = f"there is no conversation `{shortened(address.run)}`, or `{engine.name}` cannot play it any more"
             hint = "open the timeline to see which there are"
-            raise InputError(Problem("unknown-conversation", told, hint, "address.run"))
+            raise InputError(Problem("wrong-argument", told, hint, "address.run"))
         return run

@@ -37,6 +37,8 @@ from cuecard.types import (
     Diagnostic,
     Pace,
     ResultRecord,
+    RunLimits,
+    RunLimits,
     States,
     Summary,
     ToolCall,
@@ -99,7 +101,20 @@ def scene(folder: Path) -> dict[str, Any]:
         "wraps": _wraps,
     }
     types = (Call, ConversationState, Cuecard, Decimal, Diagnostic, Engine, Entity, FileText, Functions, Gates, Memory)
-    more = (Message, Pace, Pins, ResultRecord, States, Step, Summary, ToolCall, ToolCard, ToolInstructions, ToolResult)
+    more = (
+        Message,
+        Pace,
+        Pins,
+        ResultRecord,
+        RunLimits,
+        States,
+        Step,
+        Summary,
+        ToolCall,
+        ToolCard,
+        ToolInstructions,
+        ToolResult,
+    )
     functions = (check_client, compile_template, definitions, messages_from_json, replace, trusted, watch)
     named = {each.__name__: each for each in (*types, *more, *functions, Turn, Watcher, datetime)}
     modules = {"anthropic": anthropic, "bedrock": bedrock, "gemini": gemini, "openai": openai}

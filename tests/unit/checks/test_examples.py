@@ -151,7 +151,7 @@ def asked(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
     monkeypatch.setenv("CUECARD_STATES", str(folder / "states"))
     monkeypatch.setattr("cuecard.server.process.run_app", run_app)
-    monkeypatch.setattr("cuecard.server.process.listen", lambda host, _: listen(host, 0))
+    monkeypatch.setattr("cuecard.server.door.listen", lambda host, _: listen(host, 0))
     monkeypatch.setattr("cuecard.server.monitoring.log_to_stderr", lambda: None)
     return [*ran(command, monkeypatch, capsys), *codes]
 

@@ -19,6 +19,7 @@ from unit.section_lists.agents import TOOLS, opened
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 BIG, SMALL, LAST = "cms_updateSectionImage", "cms_listAllImages", "cms_deletePage"
+ACKNOWLEDGED = ToolResult("acknowledge", {"acknowledged": "At once."}, "ack")
 
 
 def cost(*tools: str) -> int:
@@ -56,7 +57,7 @@ def test_a_tool_whose_instructions_do_not_fit_is_not_active_and_the_block_says_s
 
 
 def test_calls_are_refused_of_what_is_not_active_and_of_nothing_else() -> None:
-    step = cms().prepare_step(cms().prepare_call(Turn(now=NOW)), [found(1, BIG)])
+    step = cms().prepare_step(cms().prepare_call(Turn(now=NOW)), [ACKNOWLEDGED, found(1, BIG)])
 
     assert step.refusal(BIG) is None
     assert step.refusal("a_tool_of_the_host") is None
@@ -227,7 +228,7 @@ def test_a_tool_found_while_it_did_not_exist_is_decided_with_the_turn_that_bring
     chat.user(Turn(now=NOW, tools=engine.core_tools))
     absent = chat.step([found(1, BIG)])
     call = chat.user(Turn(now=NOW))
-    step = chat.step()
+    step = chat.step([ACKNOWLEDGED])
 
     assert step.appended[: len(absent.appended)] == absent.appended
     assert not [block for block in step.appended if block.after_call_id == "call-1"]

@@ -52,6 +52,8 @@ models: models.yaml
 words: {search: {nothing: "Nothing for {query}. Other words?"}}
 budget: {total: 9000, protocols: 5000}
 limits: {work: 400000}
+run: {steps: 15, kept_tools: 8}
+writable: {soul: {section: role, max_chars: 900}}
 tokens: {encoding: cl100k_base}
 accept: {conditional-section: It is short.}
 """
@@ -134,6 +136,9 @@ CHANGES = [
     ("Other words?", "Say more?", "setting words.search.nothing"),
     ("total: 9000", "total: 8000", "setting budget.total"),
     ("work: 400000", "work: 300000", "setting limits.work"),
+    ("steps: 15", "steps: 14", "setting run.steps"),
+    ("kept_tools: 8", "kept_tools: 9", "setting run.kept_tools"),
+    ("max_chars: 900", "max_chars: 800", "setting writable.soul.max_chars"),
     ("cl100k_base", "o200k_base", "setting tokens.encoding"),
     ("It is short.", "It is tiny.", "setting accept.conditional-section"),
     ("category: orders", "category: sales", "tool refund_order: category"),
