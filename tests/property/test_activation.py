@@ -15,9 +15,10 @@ from cms_agent import CMS, CORE
 from cms_agent import TOOLS as FOUND_TOOLS
 from cuecard import Call, Engine, Step, ToolCard, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
-from cuecard.types import Delivery
+from cuecard.types import Delivery, RunLimits
 from property.cue_times import timed
 
+UNLIMITED = RunLimits(steps=1000, retries=1000, failures=1000)
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 PLAIN = ("plain_one", "plain_two")
 
@@ -62,7 +63,7 @@ class Activations(RuleBasedStateMachine):
     )
     def say(self, withdrawn: Collection[str], *, compacted: bool, hinted: list[str], query: str) -> None:
         self.there = tuple(name for name in self.engine.tools if name not in withdrawn)
-        turn = Turn(now=NOW, tools=self.there, discovered=tuple(hinted), query=query)
+        turn = Turn(now=NOW, tools=self.there, discovered=tuple(hinted), query=query, run=UNLIMITED)
         call = self.engine.prepare_call(turn, self.history, previous=self.call, compacted=compacted)
         if compacted or self.delivery == "rewrite":
             self.active, self.withheld = set(), set()

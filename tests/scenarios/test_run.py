@@ -65,7 +65,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 
 def test_all_scenarios_play_without_a_question_asked(whole: Ran) -> None:
     assert whole.code == 0
-    assert whole.of("finished") == [{"event": "finished", "scenarios": 4, "failed": []}]
+    assert whole.of("finished") == [{"event": "finished", "scenarios": 9, "failed": []}]
 
 
 def test_the_totals_say_what_the_prompts_cost(whole: Ran) -> None:
@@ -134,7 +134,9 @@ def test_every_unknown_scenario_is_named() -> None:
         "--scenario: error[unknown-scenario]: there is no scenario `abuot-page`\n"
         "  = did you mean `about-page`?\n\n"
         "--scenario: error[unknown-scenario]: there is no scenario `x`\n"
-        "  = known here: `about-page`, `blog-post`, `delete-page`, `slug-taken`"
+        "  = known here: `about-page`, `blog-post`, `delete-page`, `every-tool-of-images`, "
+        "`every-tool-of-navigation`, `every-tool-of-pages`, `every-tool-of-posts`, `every-tool-of-sections`, "
+        "`slug-taken`"
     )
 
 

@@ -56,6 +56,11 @@ class AssistantFile(FileModel):
         description="how often a failed tool may be retried in a turn, over `run: retries:` of the agent file; 2 if "
         "neither says any",
     )
+    first_tool: str | None = Field(
+        None,
+        description="the tool that has to be called before any other, for each user message, over `run: first_tool:` "
+        "of the agent file",
+    )
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:

@@ -39,7 +39,9 @@ class Asking:
         step = run.place_of(address.step) if run else 0
         if run and step < 0:
             hint = f"it has {len(run.steps)} steps, the last one is {run.steps[-1].place}"
-            raise InputError(Problem("wrong-argument", f"`{run.name}` has no step {address.step}", hint, "address.step"))
+            raise InputError(
+                Problem("wrong-argument", f"`{run.name}` has no step {address.step}", hint, "address.step")
+            )
         return Asked(address, self.agents, state, engine, older, model, self.runs, run, step, self.home, self.editor)
 
     def _run(self, address: Address, engine: Engine, model: ModelProfile) -> Run | None:

@@ -38,7 +38,6 @@ from cuecard.types import (
     Pace,
     ResultRecord,
     RunLimits,
-    RunLimits,
     States,
     Summary,
     ToolCall,

@@ -12,9 +12,13 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from cms.tools import TOOLS
 from cms_agent import cms
 from cuecard import Conversation, ToolCard, ToolResult, Turn
+from cuecard.types import RunLimits
 from cuecard.workbench.run.events import StepTaken, TurnEnd
 from cuecard.workbench.run.sources import ToolSource
 from cuecard.workbench.run.turn import LiveAgent, Talk, take_turn
+
+FIRST = RunLimits(first_tool="acknowledge")
+"""What the assistant file says over the agent file."""
 
 Called = tuple[str, Mapping[str, Any]]
 ACKNOWLEDGE: Called = ("acknowledge", {"message": "Gladly."})
@@ -31,7 +35,7 @@ class Chat:
             return ToolResult(name, {"error": "gone"} if fails else {"ok": True}, is_error=fails)
 
         engine = cms()
-        self.running = LiveAgent.on(ToolSource(cards, call), "chat", engine, own=engine.agent.named)
+        self.running = LiveAgent.on(ToolSource(cards, call), "chat", engine, own=engine.agent.named, over=FIRST)
         self.talk = Talk(self.running.engine.conversation())
 
     @property

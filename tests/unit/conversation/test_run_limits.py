@@ -156,8 +156,6 @@ def test_a_tool_that_left_is_found_again_and_nothing_changes_between_baselines(t
 @pytest.mark.parametrize(
     ("run", "code", "says"),
     [
-        ("{first_tool: gret}", "unknown-tool", "no tool is called `gret`"),
-        ("{first_tool: refund}", "wrong-value", "`refund` is no core tool"),
         ("{force_first: true}", "wrong-value", "needs `first_tool`"),
         ("{steps: 0}", "wrong-value", "steps"),
         ("{retrys: 1}", "unknown-key", "retrys"),

@@ -55,7 +55,8 @@ def test_plain_data_is_what_the_standard_library_makes_of_it() -> None:
     later = (
         (call, ("given", "over", "conversation")),
         (call["prompt"], ("passing", "ended")),
-        (call["configuration"], ("access",)),
+        (call["configuration"], ("access", "library")),
+        (standard["results"][0], ("beside",)),
         (call["tools"], ("denied", "tells_definitions")),
     )
     assert not any(held.pop(name) for held, names in later for name in names)  # written only where they are set

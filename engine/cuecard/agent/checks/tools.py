@@ -39,16 +39,17 @@ def check_tools(document: Document, spec: AgentFile, known: frozenset[str] | Non
 
 
 def _first_tool(document: Document, spec: AgentFile, known: frozenset[str]) -> Iterator[Problem]:
-    """The problem of a first tool that no call has active from the start, or that does not exist."""
+    """The problem of a first tool that is not active from the start, or does not exist: nothing waits for it."""
     first, core = spec.run.first_tool, spec.tools.core
     if first is None or first in core:
         return
     at = ("run", "first_tool")
     if first not in known:
-        yield document.problem(at, "unknown-tool", f"no tool is called `{first}`", DidYouMean(first, known))
+        hint = DidYouMean(first, known)
+        yield document.problem(at, "unknown-tool", f"no tool is called `{first}`", hint, severity="warning")
     elif not any(is_pattern(each) and fnmatchcase(first, each) for each in core):
-        told = f"`{first}` is no core tool, so no request could begin with it"
-        yield document.problem(at, "wrong-value", told, f"add `{first}` to `core` under `tools`")
+        told = f"`{first}` is no core tool, so no call waits for it before it is found"
+        yield document.problem(at, "no-effect", told, f"add `{first}` to `core` under `tools`", severity="warning")
 
 
 def check_gates(

@@ -61,7 +61,8 @@ async def assistant_on(server: ToolServer, name: str, file: AssistantFile, engin
         ToolServerError: when the server cannot list its tools.
     """
     source = await of_server(server)
-    return LiveAgent.on(source, name, engine, own=engine.agent.named, over=RunLimits(file.steps, file.retries))
+    over = RunLimits(file.steps, file.retries, first_tool=file.first_tool)
+    return LiveAgent.on(source, name, engine, own=engine.agent.named, over=over)
 
 
 _LIVE = ("history", "messages", "message", "discovered", "tools")

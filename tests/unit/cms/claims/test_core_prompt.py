@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from cms.tools import TOOLS
 from cuecard import Engine
@@ -66,7 +67,8 @@ def test_the_limits_are_those_of_the_agent_file() -> None:
     assert re.findall(r"You have up to (\d+) steps\.", CORE) == [str(limits.steps)]
     assert re.findall(r"At most (\d+) retries per tool", CORE) == [str(limits.retries)]
     assert re.findall(r"(\d+) failures per session", CORE) == [str(limits.failures)]
-    assert re.findall(r"Begin a request that needs tools with (\w+);", CORE) == [limits.first_tool]
+    assistant = YAML(typ="safe").load((CMS.parents[1] / "examples/cms/assistant.yaml").read_text(encoding="utf-8"))
+    assert re.findall(r"Begin a request that needs tools with (\w+);", CORE) == [assistant["first_tool"]]
 
 
 def test_every_tool_with_a_flag_is_tried_here() -> None:
