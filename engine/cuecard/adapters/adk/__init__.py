@@ -313,7 +313,7 @@ class Cuecard(BasePlugin):
         engine = self._door.current
         text, found = engine.dump(talk.chat, ended=ended), found_so_far(talk.chat.call, talk.step)
         talk.found = found
-        before, talk.stored = talk.stored, SessionRecord.of(engine, talk.invocation, text, found)
+        before, talk.stored = talk.stored, SessionRecord.of(engine, context.session, talk.invocation, text, found)
         context.state[self._key(context)] = talk.stored.shown
         if service := self._services.get(context.invocation_id):
             await talk.stored.save(service, context.session)
@@ -363,7 +363,7 @@ class Cuecard(BasePlugin):
         service = self._services.get(context.invocation_id)
         text = await stored.load(service, context.session) if service else stored.text
         if not text:
-            return _Talk("", engine.conversation(), lost=stored.tools(engine))
+            return _Talk("", engine.conversation(), lost=stored.tools(engine, context.session))
         chat = engine.load(text)
         return _Talk(stored.invocation, chat, chat.call, stored=stored, found=found_so_far(chat.call, None))
 

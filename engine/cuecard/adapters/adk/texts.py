@@ -44,10 +44,10 @@ class SessionRecord:
     text: str = ""
 
     @classmethod
-    def of(cls, engine: Engine, invocation: str, text: str, found: tuple[str, ...]) -> SessionRecord:
-        """That of a conversation of the engine."""
+    def of(cls, engine: Engine, session: Session, invocation: str, text: str, found: tuple[str, ...]) -> SessionRecord:
+        """That of a conversation of the engine in this session."""
         digest = _digest(text)
-        sealed = seal({"of": digest, "found": [*found]}, engine.key, as_text=True)
+        sealed = seal({"of": digest, "in": _name(session), "found": [*found]}, engine.key, as_text=True)
         return cls(invocation, digest, engine.agent.spec.agent, sealed, text)
 
     @classmethod
@@ -70,8 +70,11 @@ class SessionRecord:
         """What the state says."""
         return {name: getattr(self, name) for name in _SHOWN}
 
-    def tools(self, engine: Engine) -> tuple[str, ...]:
+    def tools(self, engine: Engine, session: Session) -> tuple[str, ...]:
         """The tools found so far, for a prompt that is made anew because nobody has the text.
+
+        Clients may send changes of the state, so those that another session has found count as none; so do those of
+        older versions, which did not say where they were found.
 
         Raises:
             InputError: when they are another conversation's, or it is another agent's.
@@ -86,7 +89,7 @@ class SessionRecord:
             raise InputError(
                 Problem("bad-conversation", told, "remove the conversation from the state", "conversation")
             )
-        names = read.get("found")
+        names = read.get("found") if read.get("in") == _name(session) else ()
         return tuple(str(name) for name in names) if isinstance(names, list) else ()
 
     async def save(self, service: BaseSessionService, session: Session) -> None:
@@ -120,6 +123,10 @@ class SessionRecord:
     def _place(self, session: Session) -> dict[str, str]:
         app, name = f"{session.app_name}{APP}", f"{session.id}.{self.digest[:32]}"
         return {"app_name": app, "user_id": session.user_id, "session_id": name}
+
+
+def _name(session: Session) -> str:
+    return _digest(f"{session.app_name}\n{session.user_id}\n{session.id}")
 
 
 def _digest(text: str) -> str:
