@@ -1,4 +1,7 @@
-"""One browser for all tests, one studio for each module; where there is no browser, these tests are skipped."""
+"""One browser and one studio for each module; where there is no browser, these tests are skipped.
+
+While a browser is driven, an event loop runs in its thread: no test of another module could run one of its own then.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium as Debian packages it."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

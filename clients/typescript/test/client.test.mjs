@@ -11,13 +11,13 @@ const FOUND = { tool: "tool_search", call_id: "c1", result: { tools: ["cms_creat
 test("a conversation, stored and gone on with", async () => {
   const chat = new Conversation(client, { agent: "cms" });
   assert.match(chat.refusal("cms_createPage"), /not called/, "nobody knows what may be called");
-  await chat.user({ model: "claude-opus-4-8" });
+  await chat.user({ model: "claude-opus-4-8", run: { first_tool: "acknowledge" } });
   assert.equal(chat.call.delivery.authority, "system");
   assert.deepEqual((await chat.search("create a page", 1)).tools, ["cms_createPage"]);
   assert.match(chat.refusal("cms_createPage"), /not active/);
 
   const step = await chat.next([FOUND]);
-  assert.match(chat.refusal("cms_createPage"), /call `acknowledge` first/, "the agent file says so under `run`");
+  assert.match(chat.refusal("cms_createPage"), /call `acknowledge` first/, "the turn says so under `run`");
   assert.equal(chat.refusal("final_answer"), undefined);
   assert.equal(chat.refusal("acknowledge"), undefined);
   assert.equal(chat.refusal("cms_createPage"), undefined, "called beside it, in the same answer");

@@ -218,7 +218,7 @@ def test_a_service_that_nobody_uses_stops_without_waiting(watched: Replica) -> N
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills as POSIX does")
 def test_every_acknowledged_conversation_outlives_kill_9(tmp_path: Path) -> None:
-    seen = service.killed(tmp_path, kills=1, seconds=0.5, clients=3)
+    seen = service.killed(tmp_path, kills=1, seconds=1, clients=3)
 
     assert seen["same"] >= 3
     assert not seen["lost"]
