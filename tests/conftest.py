@@ -14,6 +14,8 @@ import certifi
 import pytest
 from hypothesis import HealthCheck, settings
 
+from studio.served import MEASURES
+
 # The same few examples in every run, whatever the machine is busy with; `HYPOTHESIS_PROFILE=explore` (`make explore`)
 # looks for new ones, and for many.
 _SHARED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -25,10 +27,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# What tests start is not measured: which modules a command imports is tested, and tracing doubles its start.
+# What tests start is not measured, but for the studio, which is used from outside only: which modules a command imports
+# is tested, and tracing doubles its start.
 if "PYTEST_XDIST_WORKER" in os.environ:
     for _name in ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"):
-        os.environ.pop(_name, None)
+        if _name in os.environ:
+            os.environ[f"{MEASURES}{_name}"] = os.environ.pop(_name)
 
 # What tests keep for the next process, they keep in a folder of their own; the commands that they start inherit it.
 _CACHE = tempfile.TemporaryDirectory(prefix="cuecard-tests-")

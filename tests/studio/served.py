@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -11,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+MEASURES = "CUECARD_TESTS_"
+"""What the names of coverage's own variables begin with where a command is not to be measured."""
 BROWSER = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
 )
@@ -39,7 +42,12 @@ class ServedStudio:
         ]
         with (self.folder / "studio.log").open("a") as log:
             self.process = subprocess.Popen(
-                [*command, "--port", str(port)], cwd=self.folder, stdout=subprocess.PIPE, stderr=log, text=True
+                [*command, "--port", str(port)],
+                cwd=self.folder,
+                env=os.environ | {k.removeprefix(MEASURES): v for k, v in os.environ.items() if k.startswith(MEASURES)},
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
             )
         assert self.process.stdout
         self.said = [self.process.stdout.readline()]

@@ -43,7 +43,7 @@ from cuecard.reload.engines import EngineMaker, Secrets
 TOOL = "tool"
 """The author of what a model has written."""
 
-_TRIES = 20
+_TRIES = 200
 """How often an edit is laid over what others have written meanwhile."""
 
 
