@@ -269,9 +269,8 @@ def test_forcing_the_first_tool_drops_the_messages_from_the_cache_of_a_model_tha
     talk, agent = read_transcript(text, "blog-post.json"), tmp_path / "agent.yaml"
 
     def cost(force: str, model: str) -> float:
-        agent.write_text(
-            f"agent: cms\nextends: {ROOT}/prompts/cms/agent.yaml\nrun: {{first_tool: acknowledge, force_first: {force}}}\n"
-        )
+        limits = f"run: {{first_tool: acknowledge, force_first: {force}}}\n"
+        agent.write_text(f"agent: cms\nextends: {ROOT}/prompts/cms/agent.yaml\n{limits}")
         profile = read_models().find(model)
         sent = play(Engine.open(agent), talk, "append", Channel.of(profile))
         return bill([each.request for each in sent], Prices.of(profile)).cost
