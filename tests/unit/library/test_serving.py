@@ -156,7 +156,7 @@ def test_an_exported_folder_is_the_last_resort(tmp_path: Path, agent: Path) -> N
         Library(f"sqlite:///{tmp_path}/nowhere.db").engine("helper")
 
 
-def test_a_frozen_and_a_stopped_postgresql_fail_no_prompt(agent: Path) -> None:
+def test_a_frozen_postgresql_fails_no_prompt(agent: Path) -> None:
     """Which of the two comes first does not matter; `make soak` does each for longer, under load."""
     with running_server() as server:
         library = Library(new_database(server, "frozen"), lifetime=0.2, timeout=2)
