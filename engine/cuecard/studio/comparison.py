@@ -1,4 +1,4 @@
-"""Two prompts compared: by section, line and word, with tokens; and which prompt an address means by A."""
+"""Two prompts compared: by section, line and word, with tokens."""
 
 from __future__ import annotations
 
