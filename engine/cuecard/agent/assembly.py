@@ -32,15 +32,25 @@ from cuecard.model import Lifetime, Tier
 from cuecard.records import dataclass
 from cuecard.sources.content import Fill
 from cuecard.sources.skill_selection import check_skill_names
+from cuecard.template import InputUse
 from cuecard.template.rules import TOOL
 
 
 @dataclass(frozen=True, slots=True)
 class SectionUse:
-    """An input that a section reads; `problem` creates a problem at that place from code, message and hint."""
+    """An input that a section reads; `problem` creates a problem at that place from code, message and hint.
+
+    Attributes:
+        name: the input.
+        problem: creates the problem.
+        path: the keys that a text reads of it.
+        is_printed: whether the text prints that value.
+    """
 
     name: str
     problem: Callable[[str, str, str], Problem]
+    path: tuple[str, ...] = ()
+    is_printed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +167,10 @@ class Assembly:
         spec = SectionSpec.model_construct(id=name)
         tier = tier_of(reads, None, self._world.spec.inputs)
         section = Section(spec, tier, reads, text.origin, text.render, f"<{name}>", frame=True)
-        uses = (SectionUse(use.name, partial(use_problem, self._world, text, use)) for use in text.inputs)
-        return CompiledSection(section, text, tuple(uses))
+        return CompiledSection(section, text, tuple(self._used(text, use) for use in text.inputs))
+
+    def _used(self, text: SectionText, use: InputUse) -> SectionUse:
+        return SectionUse(use.name, partial(use_problem, self._world, text, use), use.path, use.is_printed)
 
     def _fill(self, written: EditionSource) -> Fill | None:
         fill, problems = fill_of(written.spec, self._world)
@@ -171,7 +183,7 @@ class Assembly:
     def _text_uses(self, written: EditionSource, text: SectionText) -> Iterator[SectionUse]:
         for use in text.inputs:
             if use.name not in local_names(written.spec):
-                yield SectionUse(use.name, partial(use_problem, self._world, text, use))
+                yield self._used(text, use)
 
     def _other_uses(self, written: EditionSource, fill: Fill | None) -> Iterator[SectionUse]:
         problem = self._world.document.problem

@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from cuecard.agent.world import Memo
 from cuecard.config.agent_file import VERSION, AgentFile, ToolsSpec, WritableSpec
-from cuecard.config.documents.document import Document
+from cuecard.config.documents.document import Document, Path
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
@@ -152,7 +152,10 @@ def _silent(document: Document, elements: Collection[str] = ()) -> Iterator[Prob
         if isinstance(section, dict) and not says_something(section) and section_id(section, "") not in elements:
             label = document.dotted(("sections", index))
             message = f"`{label}` has no content: give it `text`, `file`, or a source: "
-            yield document.problem(("sections", index), "wrong-value", message + ", ".join(SOURCES))
+            at: Path = ("sections", index)
+            told = next((key for key in section if document.is_commented((*at, key))), "")
+            hint = f"`{told}:` is empty: what follows its `#` is a comment; quote the text, or write it as a block: `|`"
+            yield document.problem(at, "wrong-value", message + ", ".join(SOURCES), hint if told else "")
 
 
 def read_own_models(source: SourceText | None, memo: Memo) -> tuple[ModelsFile | None, tuple[Problem, ...]]:

@@ -40,12 +40,13 @@ def inline_names(texts: Iterable[Text]) -> frozenset[str]:
 
 
 def reachable(trees: Trees, body: Sequence[Statement]) -> list[str]:
-    """The partials that these statements call directly or indirectly, by literal names."""
+    """The partials that these statements call directly or indirectly; all where the name of one is computed."""
     found: list[str] = []
     waiting = [body]
     for statements in waiting:
-        names = (called(node) for node in walk(statements) if isinstance(node, Partial))
-        new = [name for name in dict.fromkeys(names) if name in trees and name not in found]
-        found += [name for name in new if name]
-        waiting += [trees[name][1].body for name in new if name]
+        names = [called(node) for node in walk(statements) if isinstance(node, Partial)]
+        meant = trees if None in names else [name for name in dict.fromkeys(names) if name in trees]
+        new = [name for name in meant if name is not None and name not in found]
+        found += new
+        waiting += [trees[name][1].body for name in new]
     return found

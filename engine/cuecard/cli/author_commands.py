@@ -73,7 +73,8 @@ def format_files(
 
 def import_files(
     files: Annotated[
-        list[Path], Argument(metavar="FILE...", help="dotprompt (`.prompt`) or Prompty (`.prompty`) files.")
+        list[Path],
+        Argument(metavar="FILE...", help="Files: `.prompt`, `.prompty`, `.jinja`, `.txt`, or `prompts.yaml#key`."),
     ],
     to: Annotated[Path, Option(metavar="DIR", help="The folder for the agents, each in a subfolder with its name.")],
     check: Annotated[bool, Option(help="Write nothing; exit with 1 when anything cannot be carried over.")] = False,

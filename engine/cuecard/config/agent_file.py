@@ -36,6 +36,11 @@ class InputSpec(FileModel):
     values: Annotated[tuple[Json, ...] | None, BeforeValidator(as_tuple)] = Field(
         None, description="the allowed values; by default any value of its type", min_length=1
     )
+    optional: Texts = Field(
+        (),
+        description="for objects, and lists of them: keys that a value may lack, such as `nick` or `address.city`, "
+        "which are null then, and print nothing",
+    )
     lifetime: Lifetime | None = Field(
         None,
         description="`turn` for a value that belongs to one message, `step` for one that belongs to one request: the "

@@ -29,7 +29,9 @@ class ResultSpec(FileModel):
         None, description="the text in place of what was cut: {count} is how much; by default that of `words.results`"
     )
     trust: Literal["data", "author"] = Field(
-        "data", description="`author` prints markup in results unchanged, even that of the template's own elements"
+        "data",
+        description="`author` prints results as they are, for texts that an exact edit must find again: markup, "
+        "headings, and lines that begin as the template's own do",
     )
 
     @model_validator(mode="after")

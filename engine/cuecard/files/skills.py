@@ -17,6 +17,11 @@ from cuecard.files.tree import FoundFile, Walk
 FILE = "SKILL.md"
 
 
+def is_skill_file(name: str) -> bool:
+    """Whether a file is that of a skill, in whatever case its name is written."""
+    return name.casefold() == FILE.casefold()
+
+
 def read_skill_texts(
     roots: Iterable[str],
     base: Path,
@@ -76,9 +81,12 @@ class _Root:
             problem = Problem("missing-file", f"`{self.root}` is not a folder", hint, shown(self.folder))
             self.problems.append(problem)
             return
-        walk = Walk(self.folder, start, self.allowed, FILE.__eq__).walk()
+        walk = Walk(self.folder, start, self.allowed, is_skill_file).walk()
         self.bad += walk.problems
+        exact = {found.shown[:-1] for found in walk.found if found.shown[-1] == FILE}
         for found in walk.found:
+            if found.shown[-1] != FILE and found.shown[:-1] in exact:
+                continue
             try:
                 self.file(found, start)
             except SpecError as error:

@@ -254,10 +254,12 @@ def _missing(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) ->
 def _mistyped(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec], at: str) -> Iterator[Problem]:
     for name, value in supplied.items():
         spec = declared.get(name)
+        if spec and value is None and (not spec.required or None in (spec.values or ())):
+            continue
         if spec and not is_of_type(value, spec.type):
             message = f"`{name}` should be of type {spec.type}, not {type(value).__name__}"
             yield Problem("wrong-input", message, _way_out(name, spec), at)
-        elif spec and spec.values is not None and value is not None and value not in spec.values:
+        elif spec and spec.values is not None and value not in spec.values:
             shown = visible(value) if isinstance(value, str) and len(value) <= _SHOWN else "this"
             hint = did_you_mean(str(value)[:_SHOWN], map(str, spec.values))
             yield Problem("wrong-input", f"`{name}` can never be `{shown}`", hint, at)
@@ -369,10 +371,34 @@ def clean_again(agent: Agent, given: Mapping[str, Json]) -> tuple[dict[str, Json
     return clean({name: _supplied(agent.spec.inputs[name], given, name) for name in given})
 
 
+def is_given(spec: InputSpec, value: Json) -> bool:
+    """Whether a host gives a value: null for an optional input is none, as hosts that speak JSON send it, unless it is
+    one of the declared values.
+    """
+    return value is not None or spec.required or None in (spec.values or ())
+
+
 def _supplied(spec: InputSpec, given: Mapping[str, Json], name: str) -> Json:
-    if name not in given:
-        return spec.default
-    return laid_over(spec.default, given[name]) if spec.merge else given[name]
+    value = given.get(name)
+    if name not in given or not is_given(spec, value):
+        value = spec.default
+    elif spec.merge:
+        value = laid_over(spec.default, value)
+    for path in spec.optional:
+        value = with_key(value, path.split("."))
+    return value
+
+
+def with_key(value: Json, path: Sequence[str]) -> Json:
+    """The value with null for an optional key that it lacks, in each item where it is a list."""
+    if isinstance(value, (list, tuple)):
+        return [with_key(each, path) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    key, *further = path
+    if not further:
+        return value if key in value else {**value, key: None}
+    return {**value, key: with_key(value[key], further)} if key in value else value
 
 
 def laid_over(below: Json, above: Json) -> Json:

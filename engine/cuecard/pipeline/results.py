@@ -100,7 +100,8 @@ def render_result(agent: Agent, result: ToolResult, count: CountTokens) -> Rende
         told = f"the template of `{form.name}` does not fit: {error.problems[0].message}"
         notes = (*notes, Diagnostic("result_template", told))
         text = shown if isinstance(shown, Trusted) else marked(shown)
-    text, trust = _gate(agent, form).admit(text, form.own, raw=form.spec.trust == "author")
+    by_author = form.spec.trust == "author"
+    text, trust = _gate(agent, form).admit(text, None if by_author else form.own, raw=by_author)
     made = RenderedResult(
         result_text(text), result.tool, result.call_id, form.name, form.source, trust=trust, diagnostics=notes
     )
@@ -185,4 +186,5 @@ def _with(value: Json, path: Sequence[str], text: str) -> Json:
 
 def _gate(agent: Agent, form: ResultForm) -> PromptGate:
     """Gate a separate message: data cannot form elements of the prompt or of its template; code stays readable."""
-    return PromptGate(agent.gate.names | form.names, agent.gate.words, "names", None, form.fences)
+    fences = form.fences and form.spec.trust != "author"
+    return PromptGate(agent.gate.names | form.names, agent.gate.words, "names", None, fences)

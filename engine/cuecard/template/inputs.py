@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 from cuecard.errors import Problem, Span, TemplateRenderError
@@ -31,11 +31,21 @@ Parsed = Mapping[str, tuple[TemplateSource, Program]]
 
 @dataclass(frozen=True, slots=True)
 class InputUse:
-    """A root-level name that a template reads; `template` names the partial that reads it, if any."""
+    """A root-level name that a template reads.
+
+    Attributes:
+        name: the name.
+        span: its place.
+        template: the partial that reads it, if any.
+        path: the keys that are read of it, as `address` and `city` in `user.address.city`.
+        is_printed: whether that value itself is printed, and not tested or handed to a helper.
+    """
 
     name: str
     span: Span
     template: str = ""
+    path: tuple[str, ...] = field(default=(), compare=False)
+    is_printed: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +62,8 @@ class _Place:
 def inputs_of(
     body: Iterable[Statement], source: TemplateSource, helpers: Collection[str], partials: Parsed
 ) -> tuple[InputUse, ...]:
-    """The inputs that these statements read, in order of appearance, including those read by partials with literal
-    names.
+    """The inputs that these statements read, in order of appearance, including those read by partials; by all of them
+    where the name of one is computed.
 
     Inside `each`, `with` and `{{#x}}`, names belong to the block's value, not to the root; what they mean is only known
     when the template is rendered.
@@ -77,7 +87,7 @@ class _Walker:
     def body(self, body: Iterable[Statement], at: _Place) -> Iterator[InputUse]:
         for node in body:
             if isinstance(node, Mustache):
-                yield from self.call(node.call, at)
+                yield from self.call(node.call, at, is_printed=True)
             elif isinstance(node, Block):
                 yield from self.block(node, at)
             elif isinstance(node, Partial):
@@ -104,29 +114,45 @@ class _Walker:
             yield from self.call(node.call.head, at)
         if node.program:
             yield from self.body(node.program.body, at)
-        name = "" if isinstance(node.call.head, HelperCall) else node.call.head.original
+        roots = (False, *at.roots) if node.call.params else at.roots
+        added = frozenset(key for key, _ in node.call.hash)
+        head = node.call.head
+        for name in self.partials if isinstance(head, HelperCall) else (head.original,):
+            yield from self.called(name, roots, added, at)
+
+    def called(self, name: str, roots: tuple[bool, ...], added: frozenset[str], at: _Place) -> Iterator[InputUse]:
         if name not in self.partials or name in at.calling:
             return
         source, program = self.partials[name]
-        roots = (False, *at.roots) if node.call.params else at.roots
-        added = frozenset(key for key, _ in node.call.hash)
         if (name, roots, added) in self.seen:
             return
         self.seen.add((name, roots, added))
         walker = _Walker(source, self.helpers, self.partials, self.seen)
         yield from walker.body(program.body, _Place(roots, added, (*at.calling, name)))
 
-    def call(self, call: HelperCall, at: _Place, *, is_block: bool = False) -> Iterator[InputUse]:
+    def call(
+        self, call: HelperCall, at: _Place, *, is_block: bool = False, is_printed: bool = False
+    ) -> Iterator[InputUse]:
         head = call.head
         if isinstance(head, HelperCall):
             yield from self.call(head, at)
         elif not call.has_arguments and not (isinstance(head, Path) and self.is_helper(head, is_block=is_block)):
-            yield from self.value(as_path(head), at)
+            yield from self.value(as_path(head), at, is_printed=is_printed)
         elif isinstance(head, Path) and head.original == "tool" and head.original not in self.helpers and call.params:
             asked = as_path(call.params[0])
             yield InputUse(TOOL + asked.original, self.source.span(asked.start, asked.end), self.origin(at))
+        elif isinstance(head, Path) and head.original == "lookup" and len(call.params) == 2:
+            yield from self.looked_up(*call.params, at)
         for value in (*call.params, *(v for _, v in call.hash)):
             yield from self.value(value, at)
+
+    def looked_up(self, owner: Expression, key: Expression, at: _Place) -> Iterator[InputUse]:
+        """`lookup @root "name"`, which is another way to write the name."""
+        root = isinstance(owner, Path) and not owner.depth
+        if root and not (owner.parts == ("root",) if owner.data else at.roots[0] and not owner.parts):
+            return
+        if root and isinstance(key, Literal) and isinstance(key.value, str):
+            yield InputUse(key.value, self.source.span(key.start, key.end), self.origin(at))
 
     def origin(self, at: _Place) -> str:
         """The partial that the node is in; empty for the template itself."""
@@ -136,7 +162,7 @@ class _Walker:
         built_in = is_block and head.original in {"if", "unless", "each", "with"}
         return head.is_simple and not head.data and (head.parts[0] in self.helpers or built_in)
 
-    def value(self, node: Expression, at: _Place) -> Iterator[InputUse]:
+    def value(self, node: Expression, at: _Place, *, is_printed: bool = False) -> Iterator[InputUse]:
         if isinstance(node, HelperCall):
             yield from self.call(node, at)
         if not isinstance(node, Path) or not node.parts:
@@ -149,7 +175,8 @@ class _Walker:
         else:
             named = ()
         if named:
-            yield InputUse(named[0], self.source.span(node.start, node.end), self.origin(at))
+            span = self.source.span(node.start, node.end)
+            yield InputUse(named[0], span, self.origin(at), tuple(named[1:]), is_printed)
 
 
 _KEEPS = ("if", "unless")

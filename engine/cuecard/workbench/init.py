@@ -32,6 +32,8 @@ _AGENT_NAME = re.compile(r"^agent: \S+$", re.MULTILINE)
 _ADVICE = re.compile(r"^(?:#.*\n)?delivery: append$", re.MULTILINE)
 """The delivery, and the comment above it that says when another one is cheaper."""
 
+_ATTRIBUTES = "# Prompts, results and snapshots have the same bytes on every machine.\n* text=auto eol=lf\n"
+
 _MODELINE = re.compile(r"^# yaml-language-server: .*\n", re.MULTILINE)
 
 
@@ -55,6 +57,7 @@ def starter(kind: Kind, name: str) -> Mapping[str, str]:
         files["agent.yaml"] = agent.replace("../../tool_instructions/cms", "tool_instructions")
     files["agent.yaml"] = _AGENT_NAME.sub(f"agent: {name}", files["agent.yaml"], count=1)
     written = {_RENAMED.get(path, path): _MODELINE.sub("", text) for path, text in files.items()}
+    written[".gitattributes"] = _ATTRIBUTES
     return {**written, **{f".schemas/{path}": text for path, text in schemas().items()}}
 
 

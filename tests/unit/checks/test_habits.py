@@ -160,7 +160,7 @@ def test_every_mistake_of_an_xml_text_is_reported_at_once() -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("<a>\n<b>\n<c>x</c>\n</a>\n", ["4:1 </a>"]),
+        ("<a>\n<b>\n<c>x</c>\n</a>\n", ["2:1 <b"]),
         ("<a><b></c></b><d></d></a>", ["1:7 </c>"]),
         ("<a>\n</b>\n<c></c>\n</a>", ["2:1 </b>"]),
         ("<a/>\n<b/>\n<c/>", ["2:1 <"]),

@@ -20,7 +20,9 @@ PARTS = st.builds(
 )
 SNAPSHOTS = st.builds(
     Snapshot,
-    st.dictionaries(st.sampled_from(["agent", "tokens"]), st.text("ab :", min_size=1).map(str.strip).filter(bool)),
+    st.dictionaries(st.sampled_from(["agent", "tokens"]), st.text("ab :", min_size=1).map(str.strip).filter(bool)).map(
+        lambda facts: dict(sorted(facts.items()))
+    ),
     st.lists(PARTS, max_size=4).map(tuple),
     st.lists(st.text("ab :|=", min_size=1).map(str.strip).filter(bool), max_size=2).map(tuple),
 )

@@ -61,6 +61,7 @@ CODES: Mapping[str, str] = {
     # inputs
     "undeclared-input": "The template reads what the agent file does not declare.",
     "unused-input": "An input that no template reads.",
+    "wrong-path": "A text that reads a key of an input, such as `user.name`, which no value of its declared type has.",
     "wrong-condition": "A condition that can never hold: a value that its input cannot have, or a path into a text.",
     "reserved-input": "An input with the name of a value that the engine fills.",
     "wrong-default": "A default that does not have the declared type of its input.",

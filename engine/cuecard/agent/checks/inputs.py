@@ -15,7 +15,7 @@ from cuecard.errors import Problem, did_you_mean
 from cuecard.model import Json
 from cuecard.template.guards.layout import LayoutGuard, guard_layout
 from cuecard.template.rules import TOOL
-from cuecard.template.syntax.habits import word_hint
+from cuecard.template.syntax.habits import is_foreign_brace, word_hint
 
 
 class Use(Protocol):
@@ -24,6 +24,14 @@ class Use(Protocol):
     @property
     def name(self) -> str:
         """The name of the input."""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The keys that are read of it."""
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether that value is printed."""
 
     @property
     def problem(self) -> Callable[[str, str, str], Problem]:
@@ -38,11 +46,30 @@ def check_inputs(
     for use in uses:
         if use.name not in declared and not use.name.startswith(TOOL):
             yield _undeclared(document, use, declared)
+        if use.path and use.name in spec.inputs:
+            yield from _inside(use, spec.inputs[use.name])
     used = {use.name for use in uses}
     for name in spec.inputs:
         yield from _lifetime(document, name, spec.inputs[name])
         yield from _declaration(document, name, used if are_all else {*used, name})
         yield from _default(document, name, spec.inputs[name])
+
+
+def _inside(use: Use, spec: InputSpec) -> Iterator[Problem]:
+    """The problem of a key that no value of the declared type has."""
+    key, *further = use.path
+    is_length = key == "length" and not further
+    if spec.type == "object" or (spec.type == "list" and (is_length or key.isdecimal())):
+        return
+    if spec.type == "string" and is_length and not use.is_printed:
+        return
+    message = f"`{use.name}` is of type {spec.type} and has no `{'.'.join(use.path)}`"
+    hint = f"read `{use.name}` itself, or declare it as an object"
+    if spec.type == "list":
+        hint = f"items are addressed by their index, as in `{use.name}.[0]`; their keys are read inside `each`"
+    elif is_length and spec.type == "string":
+        hint = f"pass its length as an input; it can be tested, as in `{{{{#if {use.name}.length}}}}`"
+    yield use.problem("wrong-path", message, hint)
 
 
 def _lifetime(document: Document, name: str, spec: InputSpec) -> Iterator[Problem]:
@@ -76,7 +103,7 @@ def _values(document: Document, name: str, spec: InputSpec, values: Sequence[Jso
         if value in values[:place]:
             message = f"{value!r} is listed twice among the values of `{name}`"
             yield document.problem(("inputs", name, "values", place), "wrong-value", message, "remove it")
-        if not is_of_type(value, spec.type):
+        if value is not None and not is_of_type(value, spec.type):
             message = f"`{name}` is of type {spec.type} and can never be {value!r}"
             yield document.problem(("inputs", name, "values", place), "wrong-value", message, "write another value")
     if spec.default is not None and spec.default not in values:
@@ -88,6 +115,8 @@ def _values(document: Document, name: str, spec: InputSpec, values: Sequence[Jso
 def _undeclared(document: Document, use: Use, declared: Collection[str]) -> Problem:
     hint = word_hint(use.name) or did_you_mean(use.name, declared)
     problem = use.problem("undeclared-input", f"`{use.name}` is not an input", hint)
+    if is_foreign_brace(problem.source):
+        return replace(problem, advice="write `\\{{` for literal braces")
     elsewhere = f" in {document.name}" if problem.name != document.name else ""
     return replace(problem, advice=f"{problem.hint}\nor declare it under `inputs:`{elsewhere}".lstrip())
 

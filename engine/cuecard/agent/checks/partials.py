@@ -8,7 +8,7 @@ from cuecard.agent.trees import Text, Trees, called, inline_names, reachable
 from cuecard.config.documents.sources import SourceText
 from cuecard.errors import Problem
 from cuecard.records import dataclass
-from cuecard.template.syntax.nodes import Block, Partial, Statement, branches, walk
+from cuecard.template.syntax.nodes import Block, Partial, Statement, branches
 
 
 def check_partials(
@@ -30,11 +30,7 @@ def _namesakes(files: Sequence[SourceText]) -> Iterator[Problem]:
 
 
 def _unused(texts: Sequence[Text], partials: Trees) -> Iterator[Problem]:
-    bodies = [program.body for _, program in texts]
-    used = list(dict.fromkeys(name for body in bodies for name in reachable(partials, body)))
-    bodies += [partials[name][1].body for name in used]
-    if any(called(node) is None for body in bodies for node in walk(body) if isinstance(node, Partial)):
-        return
+    used = {name for _, program in texts for name in reachable(partials, program.body)}
     for name in partials:
         if name not in used:
             message, hint = f"no template uses the partial `{name}`", f"call it with `{{{{> {name}}}}}`, or delete it"

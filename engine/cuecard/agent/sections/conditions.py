@@ -35,7 +35,8 @@ def holds(condition: ConditionSpec, facts: ConditionFacts) -> bool:
     if condition.tool is not None or condition.empty is not None:
         return condition.tool in facts.tools if condition.tool is not None else condition.empty not in facts.saying
     if condition.model is not None:
-        return any(fnmatchcase(name, pattern) for name in names_to_try(facts.model) for pattern in condition.model)
+        names = [name.casefold() for name in names_to_try(facts.model)]
+        return any(fnmatchcase(name, pattern.casefold()) for name in names for pattern in condition.model)
     return _holds_of_values(condition, facts.values)
 
 

@@ -50,6 +50,15 @@ class Document:
             words.append(named if named and isinstance(named, str) else str(part))
         return ".".join(words)
 
+    def is_commented(self, path: Path) -> bool:
+        """Whether a key has no value, but a comment in its place, as in `text: # Heading`."""
+        source = self.origin(path)
+        if self.at(path) is not None or path not in source.keys:
+            return False
+        span = source.keys[path]
+        line = source.text.split("\n")[span.line - 1]
+        return line[span.column - 1 + span.length :].lstrip().removeprefix(":").lstrip().startswith("#")
+
     def origin(self, path: Path) -> Document:
         """The document that contains the value at a path, or its nearest parent that is written out."""
         for end in range(len(path), -1, -1):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from cuecard.config.documents.document import Document, Path, lines_of, problem_at
 from cuecard.config.documents.yaml_events import Event, pure_events, quick_events
@@ -158,6 +159,8 @@ def syntax_problem(error: Exception, text: str, name: str) -> Problem:
     if "expected <block end>" in message and (unclosed := _unclosed(lines[: span.line - 1])):
         told = f"a quote opens here and is closed only on line {span.line}, or later"
         return problem_at(name, text, unclosed, "yaml-syntax", told, _CLOSE)
+    if begun := _begun(message, lines, span, getattr(error, "context_mark", None)):
+        return problem_at(name, text, *begun)
     return problem_at(name, text, span, "yaml-syntax", message, _syntax_hint(message, lines, span))
 
 
@@ -165,6 +168,26 @@ _ODD = re.compile(r"[ \t]*([\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+)")
 _CLOSE = "close it on its line, or write the text as a block: `|`"
 _OPENS = re.compile(r"^[^#]*?(?:^|[:\-,\[{])\s+([\"'])")
 _CURLY = re.compile(r"(?:^|[:\-,\[{])\s*[\u2018-\u201f\u00ab\u00bb]")
+
+
+_BEGINS = re.compile(r"[ ]*(?:-[ ]+)*(?:[\w.-]+:[ ]+)?(?P<sign>[\[{*\"'])")
+_MEANS = {"[": "a list", "{": "a mapping", "*": "an alias", '"': "a quoted text", "'": "a quoted text"}
+
+
+def _begun(message: str, lines: Sequence[str], span: Span, opened: Any) -> tuple[Span, str, str, str] | None:
+    """The problem of a text that begins with a sign of YAML's own, and goes on where YAML sees its end."""
+    within = message.startswith(("expected ',' or", "expected <document start>")) and opened is not None
+    number = opened.line + 1 if within else span.line
+    begins = _BEGINS.match(lines[number - 1]) if number <= len(lines) else None
+    if begins is None or not (within or "expected <block end>" in message):
+        return None
+    sign, place = begins["sign"], begins.start("sign") + 1
+    if opened.column + 1 != place if within else span.column <= place:
+        return None
+    told = f"`{sign}` begins {_MEANS[sign]} here, but the text goes on behind its end"
+    if within:
+        told = f"`{sign}` begins {_MEANS[sign]} here, which is not written as one"
+    return Span(number, place), "yaml-syntax", told, "quote the whole text, or write it as a block: `|`"
 
 
 def _odd_indent(line: str, at: int) -> tuple[Span, str, str, str]:
@@ -196,8 +219,11 @@ def _syntax_hint(message: str, lines: Sequence[str], span: Span) -> str:
         return "quote a text that contains `: `"
     if "expected <block end>" in message and span.column == own + 1:
         return f"the line is indented by {own} spaces, and no line above that it could belong to is"
-    begins = "cannot start any token" in message
-    return "quote a text that begins with this character" if begins else "check indentation, quotes and brackets"
+    begins = {
+        "sequence entries are not allowed": "quote a text that begins with `- `",
+        "cannot start any token": "quote a text that begins with this character",
+    }
+    return next((hint for said, hint in begins.items() if said in message), "check indentation, quotes and brackets")
 
 
 def _indents(lines: Sequence[str], number: int) -> tuple[int, int, bool]:

@@ -25,6 +25,11 @@ _TRUE, _FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 """The words for yes and no, in YAML 1.2 and in practice."""
 
 
+def is_field(key: str) -> bool:
+    """Whether anything is read of a key at the top of a front matter."""
+    return _plain(key) in _KEYS or key == "metadata"
+
+
 class SkillFields:
     """Reads the values of a front matter in any format, and collects problems."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from cuecard.config.documents.document import Document, problem_at
 from cuecard.config.documents.yaml import read_yaml
@@ -14,6 +14,7 @@ MAX_FRONT = 64 * 1024
 """The number of bytes in which the end of the front matter must occur."""
 
 _PAIR = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:[ \t]+(\S.*)")
+_KEY = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t].*)?")
 _BLOCK = re.compile(r"[|>][+-]?[1-9]?[+-]?(?:\s+#.*)?")
 _QUOTED = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')(?:\s+#.*)?""")
 _MARGIN = re.compile(r"[ \t]*")
@@ -52,11 +53,17 @@ def split_front(text: str, name: str) -> FrontMatter:
     return FrontMatter(None, _trimmed(lines), _at_start(name, lines, first, "the front matter is not closed", hint))
 
 
-def read_front(yaml: str, name: str) -> tuple[Document, list[Problem]]:
+def read_front(yaml: str, name: str, is_read: Callable[[str], bool]) -> tuple[Document, list[Problem]]:
     """The front matter as a document, and warnings for what had to be corrected.
 
     Corrected are a text that contains `: `, one that begins with a YAML indicator or with quotes that do not enclose
-    all of it, and tabs at the start of a line or after a colon.
+    all of it, and tabs at the start of a line or after a colon. Keys that nobody reads are left out where they are not
+    valid.
+
+    Args:
+        yaml: the front matter, on the lines that it has in the file.
+        name: how errors call the file.
+        is_read: whether a key at the top of the front matter is read.
 
     Raises:
         SpecError: with every problem of the original text, if correcting it does not help.
@@ -67,11 +74,12 @@ def read_front(yaml: str, name: str) -> tuple[Document, list[Problem]]:
         document = read_yaml(yaml, name)
     except SpecError as error:
         mended = _mended(yaml)
+        kept, unread = _without_unread(mended, name, is_read)
         try:
-            document = read_yaml(mended, name)
+            document = read_yaml(kept, name)
         except SpecError:
             raise error from None
-        return document, [*document.warnings, *_told(yaml, name)]
+        return document, [*document.warnings, *_told(yaml, name), *unread]
     return document, list(document.warnings)
 
 
@@ -91,6 +99,30 @@ def _mended(yaml: str) -> str:
     return "\n".join(line for entry in _entries(yaml) for line in _mend(entry))
 
 
+def _without_unread(yaml: str, name: str, is_read: Callable[[str], bool]) -> tuple[str, list[Problem]]:
+    """The text without the entries that are not valid and that nobody reads, and a warning for each."""
+    lines: list[str] = []
+    problems: list[Problem] = []
+    for entry in _entries(yaml):
+        key = _KEY.fullmatch(entry[0])
+        if key and not is_read(key[1]) and not _is_valid("\n".join(entry), name):
+            message, hint = f"`{key[1]}` is not valid YAML", "quote its text; it is not read here, but other tools may"
+            span = Span(len(lines) + 1, 1, len(entry[0]))
+            problems.append(problem_at(name, yaml, span, "front-matter", message, hint, severity="warning"))
+            lines += [""] * len(entry)
+        else:
+            lines += entry
+    return "\n".join(lines), problems
+
+
+def _is_valid(yaml: str, name: str) -> bool:
+    try:
+        read_yaml(yaml, name)
+    except SpecError:
+        return False
+    return True
+
+
 def _entries(yaml: str) -> Iterator[list[str]]:
     """Each unindented line with the lines that belong to it."""
     entry: list[str] = []
@@ -106,7 +138,7 @@ def _mend(entry: list[str]) -> list[str]:
     first, *rest = entry
     pair = _PAIR.fullmatch(first)
     if pair is None:
-        return [first, *map(_spaced, rest)]
+        return [first, *_mend_below(first, [_spaced(line) for line in rest])]
     key, text = pair[1], pair[2].rstrip()
     last = max((number for number, line in enumerate(rest, 1) if line.strip()), default=0)
     lines, blank = [text, *rest[:last]], rest[last:]
@@ -114,6 +146,28 @@ def _mend(entry: list[str]) -> list[str]:
         quoted = "\n".join(lines).replace("'", "''")
         lines = f"'{quoted}'".split("\n")
     return [f"{key}: {lines[0]}", *map(_spaced, lines[1:]), *blank]
+
+
+def _mend_below(first: str, rest: list[str]) -> list[str]:
+    """The lines below a key without a text of its own: each a key again, or a text on several lines."""
+    filled = [line for line in rest if line.strip()]
+    key = _KEY.fullmatch(first)
+    if key is None or not filled:
+        return rest
+    margin = min(len(line) - len(line.lstrip(" ")) for line in filled)
+    inner = [line[margin:] for line in rest]
+    if margin and all(_KEY.match(line) or line[:1] in " #-" for line in inner if line):
+        mended = (line for entry in _entries("\n".join(inner)) for line in _mend(entry))
+        return [f"{' ' * margin}{line}" if line else line for line in mended]
+    start = next(at for at, line in enumerate(rest) if line.strip())
+    end = max(at for at, line in enumerate(rest) if line.strip()) + 1
+    texts = [line.strip() for line in rest[start:end]]
+    if not margin or not _is_misread(texts):
+        return rest
+    quoted = [line.replace("'", "''") for line in rest[start:end]]
+    quoted[0] = f"{quoted[0][:margin]}'{quoted[0][margin:]}"
+    quoted[-1] += "'"
+    return [*rest[:start], *quoted, *rest[end:]]
 
 
 def _spaced(line: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from cuecard.config.skills.fields import is_field
 from cuecard.config.skills.front_matter import read_front, split_front
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json, ToolCard
@@ -81,7 +82,7 @@ def make_package(files: Mapping[str, bytes], name: str, source: str) -> SkillPac
     front = split_front(text, source)
     if front.yaml is None:
         raise SpecError(front.problem or Problem("front-matter", "the file has no front matter", "", source))
-    document, _ = read_front(front.yaml, source)
+    document, _ = read_front(front.yaml, source, is_field)
     said, description = document.value.get("name"), document.value.get("description")
     if said != name or not _NAME.fullmatch(name):
         hint = "lower-case letters, digits and single hyphens, the same as its folder"

@@ -14,7 +14,7 @@ from dataclasses import replace
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.sources import SkillSource
 from cuecard.config.sections.skills_spec import SkillsSpec
-from cuecard.config.skills.fields import SkillFields
+from cuecard.config.skills.fields import SkillFields, is_field
 from cuecard.config.skills.front_matter import read_front, split_front
 from cuecard.errors import Problem, SpecError, visible
 from cuecard.model import Json
@@ -39,7 +39,7 @@ def read_skill_file(source: SkillSource, fallback: str | None = None) -> tuple[S
     document = Document(source.name, source.text, {})
     if front.yaml is not None:
         try:
-            document, problems = read_front(front.yaml, source.name)
+            document, problems = read_front(front.yaml, source.name, is_field)
         except SpecError as error:
             problems = list(error.problems)
     reader = SkillFields(document)

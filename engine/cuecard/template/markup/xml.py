@@ -83,10 +83,38 @@ def xml_parser(etree: Any, *, recover: bool = False) -> Any:
     )
 
 
+_LEFT_OPEN = re.compile(r"tag mismatch: (?P<name>\S+) line (?P<line>\d+) and (?P<other>\S+)")
+_TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z_][\w:.-]*)(?P<rest>[^<>]*)>")
+
+
+def _unclosed(source: TemplateSource, told: str) -> Problem | None:
+    """The problem of an element that is never closed, where it opens; None if it is another one."""
+    found = _LEFT_OPEN.search(told or "")
+    if found is None:
+        return None
+    start = source.starts[min(max(int(found["line"]), 1), len(source.starts)) - 1]
+    opened = re.compile(rf"<{re.escape(found['name'])}(?=[\s/>])").search(source.text, start)
+    if opened is None:
+        return None
+    around: list[str] = []
+    for tag in _TAG.finditer(source.text, 0, opened.start()):
+        if not tag["close"] and not tag["rest"].endswith("/"):
+            around.append(tag["name"])
+        elif tag["close"] and tag["name"] in around:
+            del around[len(around) - 1 - around[::-1].index(tag["name"]) :]
+    if found["other"].rstrip(",") not in around:
+        return None
+    message = f"`<{found['name']}>` is never closed"
+    hint = f"close it with `</{found['name']}>`; where the text only mentions it, write `&lt;{found['name']}>`"
+    return source.problem(opened.start(), opened.end(), "xml", message, hint)
+
+
 def described(source: TemplateSource, position: tuple[int, int], told: str, shift: int) -> Problem:
     """An error of lxml as a problem of the source; `shift` is the number of characters before the text in the first
     line.
     """
+    if unclosed := _unclosed(source, told):
+        return unclosed
     line, column = position
     column -= shift if line == 1 else 0
     offset = source.starts[min(max(line, 1), len(source.starts)) - 1] + max(0, column - 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 from cuecard.model import Json
@@ -131,11 +132,12 @@ def named(text: str) -> str:
 def text_of(value: Json) -> str:
     """The value as JavaScript prints it: nothing for null, `a,b` for a list, `[object Object]` for a mapping."""
     if isinstance(value, str):
-        return value
+        # A member of an enumeration prints as its name otherwise.
+        return str.__str__(value) if isinstance(value, Enum) else value
     if value is None:
         return ""
     if isinstance(value, (bool, int, float)):
-        return number_text(value)
+        return number_text(value.value if isinstance(value, Enum) else value)
     if isinstance(value, (list, tuple)):
         return ",".join(map(text_of, value))
     if isinstance(value, Mapping):

@@ -174,11 +174,11 @@ class CallParser:
             self.foreign(token)
         shown = _SHOWN["EOF"] if token.kind == "EOF" else f"`{token.text}`"
         wanted = next((_SHOWN[kind] for kind in kinds if kind in _SHOWN), "a name or a value")
-        hint = _HINTS.get(token.kind, "check how the tag continues")
+        hint = _HINTS.get(token.kind, "check how the tag continues, or write `\\{{` for literal braces")
         if wanted == "`)`":
             hint = "close the parenthesis"
         elif shown.startswith("`}") and wanted.startswith("`}"):
-            hint = "a tag needs as many closing as opening braces"
+            hint = "a tag needs as many closing as opening braces; write `{{!}}` or a space before a brace of your text"
         self.fail(token, "unexpected-token", f"found {shown} where {wanted} is expected", hint)
 
     def too_deep(self, token: Token, message: str, hint: str) -> NoReturn:

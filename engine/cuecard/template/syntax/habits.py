@@ -102,6 +102,14 @@ PLACEHOLDER = re.compile(
 _CODE = re.compile(r"^[ ]{0,3}(?P<fence>`{3,}|~{3,}).*?(?:^[ ]{0,3}(?P=fence)|\Z)|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
+_OF_OTHERS = re.compile(r"\$\{\{|\\[A-Za-z]+\{\{")
+
+
+def is_foreign_brace(line: str) -> bool:
+    """Whether a line has the double braces of something else: an expression of a workflow file, a command of LaTeX."""
+    return _OF_OTHERS.search(line) is not None
+
+
 def is_code(text: str, at: int) -> bool:
     """Whether an offset is inside Markdown code: in a fence, or between backticks on its line."""
     spans = _code_of(text)

@@ -67,7 +67,10 @@ _HINTS = (
     (",", "parameters are separated by spaces"),
     ("~", "`~` stands at the braces, as in `{{~name}}`; values that follow each other are `{{one}}{{two}}`"),
     ("+-*%/<>&!;", habits.CALCULATED),
-    ("}", "a tag ends with as many braces as it began with: `{{name}}` or `{{{name}}}`"),
+    (
+        "}",
+        "a tag ends with as many braces as it began with: `{{name}}` or `{{{name}}}`; write `\\{{` for literal braces",
+    ),
     ("", "put a name with other characters in brackets, as in `[my name]`, and a text in quotes"),
 )
 _CLOSINGS = ("CLOSE", "CLOSE_UNESCAPED", "CLOSE_RAW_BLOCK")

@@ -12,13 +12,15 @@ from cuecard.errors import CuecardError, InputError, Problem, SpecError, most_te
 from cuecard.files.roots import is_folder, is_there, shown
 from cuecard.files.safe_read import read_text
 from cuecard.model import Json
+from cuecard.workbench.imports.bare import BARE, language_of, read_bare, read_key, within
 from cuecard.workbench.imports.dotprompt import read_dotprompt
+from cuecard.workbench.imports.opened import refusals
 from cuecard.workbench.imports.prompt import ImportedPrompt, Input, PromptMessage
 from cuecard.workbench.imports.prompty import read_prompty
 from cuecard.workbench.output import counted, json_text
 
-ENDINGS = (".prompt", ".prompty")
-"""The known extensions: dotprompt and Prompty."""
+ENDINGS = (".prompt", ".prompty", *BARE)
+"""The known extensions: dotprompt, Prompty, and templates without a front matter."""
 
 
 def read_prompt_file(path: Path) -> ImportedPrompt:
@@ -29,13 +31,19 @@ def read_prompt_file(path: Path) -> ImportedPrompt:
         SpecError: when it is missing, too large, not UTF-8, or its front matter or its template cannot be read.
         TemplateSyntaxError: when its Handlebars cannot be read.
     """
-    name = shown(path)
-    if is_folder(path):
+    file, key = within(path)
+    name = shown(file)
+    if is_folder(file):
         hint = f"name the files in it, such as {name}/*.prompt"
         raise InputError(Problem("wrong-file", "this is a folder", hint, name))
+    if key:
+        return read_key(read_text(file).text, name, key)
     if path.suffix not in ENDINGS:
-        message = "only dotprompt (`.prompt`) and Prompty (`.prompty`) files are supported"
+        known = ", ".join(f"`{ending}`" for ending in ENDINGS)
+        message = f"only files that end in {known} are supported, and texts in YAML: `prompts.yaml#key`"
         raise InputError(Problem("wrong-file", message, "for others see docs/import.md", name))
+    if path.suffix in BARE:
+        return read_bare(read_text(path).text, name, path.name.partition(".")[0], language_of(path.suffix))
     text = read_text(path).text
     if path.suffix == ".prompty":
         return read_prompty(text, name, path.stem, lambda named: _beside(path.parent / named))
@@ -77,7 +85,7 @@ def files_of(imported: ImportedPrompt) -> dict[str, str]:
     turn = {
         name: imported.sample.get(name, *each.values[:1] or (_EXAMPLES[each.type],))
         for name, each in imported.inputs.items()
-        if name in imported.sample or not each.default
+        if imported.sample.get(name) is not None or not each.default
     }
     written = "".join(f"  {_key(name)}: {_value(value)}\n" for name, value in turn.items())
     return {
@@ -122,6 +130,8 @@ def _facts(each: Input) -> Iterator[str]:
     yield f"type: {each.type}"
     if each.values:
         yield f"values: {_value(list(each.values))}"
+    if each.optional:
+        yield f"optional: {_value(list(each.optional))}"
     if each.default:
         yield f"default: {_value(each.default[0])}"
     if each.description:
@@ -148,11 +158,15 @@ def import_files(paths: Sequence[Path], folder: Path, *, check: bool, as_json: b
         as_json: print the files and the problems for machines.
 
     Raises:
-        CuecardError: with the problems of each unreadable file; nothing is then written.
+        CuecardError: with the problems of each unreadable file, or of each that would make an agent that `check`
+            refuses; nothing is then written.
         InputError: when two agents have the same name, or a file exists already; nothing is then written.
     """
     read = _read(paths)
     agents = {agent_name(each.name): files_of(each) for each in read}
+    refused = [problem for each in read for problem in refusals(each, agents[agent_name(each.name)])]
+    if refused:
+        raise SpecError([*(problem for each in read for problem in each.problems), *refused])
     files = {folder / name / path: text for name, found in agents.items() for path, text in found.items()}
     if not check:
         _write(files)

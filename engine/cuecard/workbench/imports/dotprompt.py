@@ -75,6 +75,7 @@ def read_dotprompt(text: str, name: str, stem: str, partial: Partials) -> Import
         description=said if isinstance(said, str) else "",
         trim=False,
         problems=notes.in_order(),
+        text=text,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from cuecard.config.values import InputType
 from cuecard.errors import InputError, Problem, Span, SpecError
 from cuecard.records import dataclass
-from cuecard.workbench.imports.jinja_expressions import Node, Scope, Untranslatable, condition, quoted, value
+from cuecard.workbench.imports.jinja_expressions import Node, Scope, Untranslatable, condition, method_of, quoted, value
 from cuecard.workbench.imports.prompt import Notes
 from cuecard.workbench.imports.writer import HandlebarsWriter
 
@@ -101,6 +101,13 @@ _ROLE_LINE = re.compile(
     r"^[^\S\n]*(?:#[^\S\n]*)?(?:system|user|assistant|developer|function)[^\S\n]*:[^\S\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
+HISTORY = "{{!history}}"
+"""Stands in a translated template where the conversation was."""
+
+_ROLE = re.compile(r"\{\{-?\s*(?P<name>\w+)(?:\.role|\[['\"]role['\"]\])\s*-?\}\}")
+_CONTENT = re.compile(r"\{\{-?\s*(?P<name>\w+)(?:\.content|\[['\"]content['\"]\])(?:\s*\|\s*trim)?\s*-?\}\}")
+_TOLD = re.compile(r"[\s#:]*")
+
 _HINTS = {
     "set": "use the value directly, or write `{{#with value as |name|}}`",
     "include": "inline that file, or make it a partial: `{{> name}}`",
@@ -136,6 +143,7 @@ def from_jinja(
         scope = Scope(types)
         writer = HandlebarsWriter()
         _Translator(environment, notes, writer).body(tree, scope)
+        notes.untold |= scope.untold
     except TemplateSyntaxError as error:
         line = error.lineno + first_line - 1
         raise _wrong(notes, line, (error.message or "this cannot be parsed").rstrip(".")) from None
@@ -187,7 +195,10 @@ class _Translator:
         if kind == "Const":
             self.writer.text(str(node.value))
             return
-        if kind == "CondExpr":
+        if kind == "Concat":
+            for each in node.nodes:
+                self.print(each, scope, piece)
+        elif kind == "CondExpr":
             asked = condition(node.test, scope)
             branches = [node.expr1] + ([node.expr2] if node.expr2 is not None else [])
             texts = [_printed(each, scope) for each in branches]
@@ -199,6 +210,8 @@ class _Translator:
     def block(self, block: JinjaBlock, scope: Scope) -> None:
         opening = block.branches[0][0]
         try:
+            if opening.word == "for" and self.history(block):
+                return
             if opening.word == "if":
                 tags, inner = self.asked(block, scope)
             elif opening.word == "for":
@@ -215,6 +228,23 @@ class _Translator:
             self.body(body, within, nested=True)
         self.writer.tag(tags[-1], block=True)
 
+    def history(self, block: JinjaBlock) -> bool:
+        """Whether a loop prints the role and the content of each message, and so is the conversation."""
+        opening, body = block.branches[0]
+        said = [node for node in body if isinstance(node, JinjaPiece) and not _TOLD.fullmatch(node.raw)]
+        loop = self.parsed(JinjaPiece(opening.line, "block", f"{opening.raw}{{% endfor %}}", "for"))
+        if len(block.branches) != 1 or len(said) != 2 or len(said) != sum(not _is_told(node) for node in body):
+            return False
+        role, content = _ROLE.fullmatch(said[0].raw), _CONTENT.fullmatch(said[1].raw)
+        if type(loop.iter).__name__ != "Name" or not role or not content or role["name"] != content["name"]:
+            return False
+        name = loop.iter.name
+        self.notes.histories.add(name)
+        message = f"`{name}` is the conversation, and no input here"
+        self.notes.add(opening.line, message, "the host passes it as `messages` of the turn, or keeps it itself")
+        self.writer.tag(HISTORY)
+        return True
+
     def asked(self, block: JinjaBlock, scope: Scope) -> tuple[list[str], list[Scope]]:
         tags = []
         for piece, _ in block.branches:
@@ -228,19 +258,31 @@ class _Translator:
     def looped(self, block: JinjaBlock, scope: Scope) -> tuple[list[str], list[Scope]]:
         opening = block.branches[0][0]
         loop = self.parsed(JinjaPiece(opening.line, "block", f"{opening.raw}{{% endfor %}}", "for"))
-        if type(loop.target).__name__ != "Name" or loop.test is not None or loop.recursive:
+        names, loop_over, what = self.looped_over(loop)
+        if not names or loop.test is not None or loop.recursive:
             raise Untranslatable(
                 "a loop with several variables, a condition or recursion", "prepare the list in the host"
             )
-        if loop.target.name in {"this", "loop"}:
-            raise Untranslatable(f"a loop over `{loop.target.name}`", "rename the variable")
-        items = value(loop.iter, scope)
-        if type(loop.iter).__name__ == "Name" and loop.iter.name not in scope.loops:
-            if scope.kind(loop.iter) in {"string", "object"}:
-                raise Untranslatable(f"a loop over the keys of `{loop.iter.name}`", "pass a list")
-            scope.read(loop.iter.name, "list")
-        tags = [f"{{{{#each {items} as |{loop.target.name}|}}}}", *["{{else}}"] * (len(block.branches) - 1)]
-        return [*tags, "{{/each}}"], [scope.inside(loop.target.name), scope]
+        if {"this", "loop"} & {*names}:
+            raise Untranslatable(f"a loop over `{'`, `'.join(names)}`", "rename the variable")
+        items = value(loop_over, scope)
+        if type(loop_over).__name__ == "Name" and loop_over.name not in scope.loops:
+            if scope.kind(loop_over) in {"string", "object"} - {what}:
+                raise Untranslatable(f"a loop over the keys of `{loop_over.name}`", "pass a list")
+            scope.read(loop_over.name, what)
+        tags = [f"{{{{#each {items} as |{' '.join(names)}|}}}}", *["{{else}}"] * (len(block.branches) - 1)]
+        return [*tags, "{{/each}}"], [scope.inside(*names), scope]
+
+    def looped_over(self, loop: Node) -> tuple[tuple[str, ...], Node, InputType]:
+        """The variables of a loop as `each` names them, none if it cannot, what it loops over, and the type of that."""
+        targets = loop.target.items if type(loop.target).__name__ == "Tuple" else [loop.target]
+        names = tuple(each.name for each in targets if type(each).__name__ == "Name")
+        method = method_of(loop.iter) if not getattr(loop.iter, "args", ()) else ""
+        if method == "items" and len(names) == len(targets) == 2:
+            return (names[1], names[0]), loop.iter.node.node, "object"
+        if method == "values" and len(names) == len(targets) == 1:
+            return names, loop.iter.node.node, "object"
+        return names if len(names) == len(targets) == 1 else (), loop.iter, "list"
 
     def parsed(self, piece: JinjaPiece) -> Node:
         return self.environment.parse(piece.raw).body[0]
@@ -254,6 +296,11 @@ class _Translator:
         """Text that is not converted stays as it is, after a mark."""
         self.notes.add(piece.line, reason.message, reason.hint)
         self.writer.text(f"{self.notes.mark(piece.line)}{raw or piece.raw}")
+
+
+def _is_told(node: JinjaPiece | JinjaBlock) -> bool:
+    """Whether a part of a loop is only what stands between a role and its text."""
+    return isinstance(node, JinjaPiece) and node.kind == "text" and _TOLD.fullmatch(node.raw) is not None
 
 
 def _foreign(word: str) -> Untranslatable:

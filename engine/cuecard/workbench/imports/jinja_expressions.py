@@ -5,7 +5,7 @@ helper.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, TypeAlias
 
 from cuecard.config.values import InputType
@@ -33,6 +33,7 @@ class Scope:
         depth: the number of those loops.
         reads: collects each input that is read, and its required type.
         remarks: collects what prints differently here, and why.
+        untold: collects the inputs that are tested for being defined.
     """
 
     types: Mapping[str, InputType]
@@ -40,10 +41,11 @@ class Scope:
     depth: int = 0
     reads: dict[str, InputType] = field(default_factory=dict)
     remarks: list[tuple[str, str]] = field(default_factory=list)
+    untold: set[str] = field(default_factory=set)
 
-    def inside(self, name: str) -> Scope:
+    def inside(self, *names: str) -> Scope:
         """The same within one more loop."""
-        return Scope(self.types, (*self.loops, name), self.depth + 1, self.reads, self.remarks)
+        return replace(self, loops=(*self.loops, *names), depth=self.depth + 1)
 
     def read(self, name: str, kind: InputType = "string") -> None:
         """Note that an input is read, keeping the most specific type."""
@@ -138,6 +140,10 @@ def _getitem(node: Node, scope: Scope) -> str:
     key = node.arg
     if _is(key, "Const") and (isinstance(key.value, str) or (type(key.value) is int and key.value >= 0)):
         return _path(node, str(key.value), scope)
+    begins = _is(key, "Slice") and key.start is None and key.step is None and _is(key.stop, "Const")
+    end = key.stop.value if begins else None
+    if type(end) is int and end >= 0 and scope.kind(node.node) in {None, "string"}:
+        return f'(truncate {value(node.node, scope)} {end} marker="")'
     raise Untranslatable("a computed key, a slice or a negative index", "compute it in the host, or write `lookup`")
 
 
@@ -170,12 +176,16 @@ def _both(name: str) -> Callable[[Node, Scope], str]:
 def _test(node: Node, scope: Scope) -> str:
     if node.name == "none" and not node.args:
         return f"(eq {value(node.node, scope)} null)"
-    hint = "inputs are always there, with their default: write `{% if x %}`" if node.name == "defined" else ""
-    raise Untranslatable(f"the test `is {node.name}` has no counterpart", hint or "compute it in the host")
+    if node.name in {"defined", "undefined"}:
+        if _is(node.node, "Name") and node.node.name not in scope.loops:
+            scope.untold.add(node.node.name)
+        return f"({'ne' if node.name == 'defined' else 'eq'} {value(node.node, scope)} null)"
+    raise Untranslatable(f"the test `is {node.name}` has no counterpart", "compute it in the host")
 
 
 def _filter(node: Node, scope: Scope) -> str:
-    if node.node is None or node.kwargs or node.dyn_args or node.dyn_kwargs or node.name not in _FILTERS:
+    named = {each.key for each in node.kwargs}
+    if node.node is None or named - {"indent"} or node.dyn_args or node.dyn_kwargs or node.name not in _FILTERS:
         known = ", ".join(f"`{name}`" for name in sorted(_FILTERS))
         raise Untranslatable(
             f"the filter `{node.name}`, as used here, has no equivalent helper", f"supported filters: {known}"
@@ -225,12 +235,65 @@ def _length(node: Node, scope: Scope) -> str:
 
 
 def _json(node: Node, scope: Scope) -> str:
-    if node.args:
-        raise Untranslatable("`tojson` with an indent", "write `json value indent=2`")
+    given = [*node.args, *(each.value for each in node.kwargs)]
+    if len(given) > 1 or not all(_is(each, "Const") and type(each.value) is int for each in given):
+        raise Untranslatable("`tojson` with a computed indent", "write `json value indent=2`")
     scope.remarks.append(
         ("`tojson` sorts keys and writes `<`, `>`, `&` and `'` as escapes; `json` here does not", "compare the output")
     )
-    return f"(json {value(node.node, scope)})"
+    indent = "".join(f" indent={each.value}" for each in given if each.value)
+    return f"(json {value(node.node, scope)}{indent})"
+
+
+def _indent(node: Node, scope: Scope) -> str:
+    first, *more = [each.value if _is(each, "Const") else None for each in node.args] or [4]
+    if node.kwargs or type(first) is not int or more not in ([], [True], [False]):
+        raise Untranslatable("`indent` with a text or computed values", "write `indent value 4 first=false`")
+    return f"(indent {value(node.node, scope)} {first}{'' if more == [True] else ' first=false'})"
+
+
+def _replace(node: Node, scope: Scope) -> str:
+    texts = [each.value for each in node.args if _is(each, "Const") and isinstance(each.value, str)]
+    if node.kwargs or len(node.args) != 2 or len(texts) != 2 or not texts[0]:
+        raise Untranslatable("`replace` with computed texts or a count", "compute it in the host")
+    return f"(replace {value(node.node, scope)} {quoted(texts[0])} {quoted(texts[1])})"
+
+
+def _truncate(node: Node, scope: Scope) -> str:
+    if node.kwargs or len(node.args) != 1 or not _is(node.args[0], "Const") or type(node.args[0].value) is not int:
+        raise Untranslatable("`truncate` as used here", "write `truncate value 80`")
+    scope.remarks.append(
+        (
+            "`truncate` cuts between words in Jinja, and up to 5 characters later; here exactly",
+            "compare the output",
+        )
+    )
+    return f'(truncate {value(node.node, scope)} {node.args[0].value} marker="...")'
+
+
+def method_of(node: Node) -> str:
+    """The method that an expression calls on a value, such as `strip` for `x.strip()`; empty if it is no such call."""
+    is_method = _is(node, "Call") and _is(node.node, "Getattr")
+    plain = is_method and not (node.kwargs or node.dyn_args or node.dyn_kwargs)
+    return str(node.node.attr) if plain else ""
+
+
+def _called(node: Node, scope: Scope) -> str:
+    method = method_of(node)
+    if method in _METHODS and not node.args:
+        return f"({_METHODS[method]} {value(node.node.node, scope)})"
+    keys = [each.value for each in node.args[:1] if _is(each, "Const") and isinstance(each.value, str)]
+    if method == "get" and keys and len(node.args) <= 2:
+        path = _path(node.node, keys[0], scope)
+        if len(node.args) == 1:
+            return path
+        scope.remarks.append(("`get` here also replaces an empty value", "check that this is right for empty values"))
+        return f"(default {path} {value(node.args[1], scope)})"
+    raise Untranslatable(f"the call of `{method or 'a function'}` has no counterpart", "compute it in the host")
+
+
+_METHODS = {"strip": "trim", "upper": "upper", "lower": "lower"}
+"""Methods of texts, and the helpers that do the same."""
 
 
 _FILTERS: Mapping[str, Callable[[Node, Scope], str]] = {
@@ -243,6 +306,9 @@ _FILTERS: Mapping[str, Callable[[Node, Scope], str]] = {
     "length": _length,
     "count": _length,
     "tojson": _json,
+    "indent": _indent,
+    "replace": _replace,
+    "truncate": _truncate,
 }
 
 _WRITERS: Mapping[str, Callable[[Node, Scope], str]] = {
@@ -256,4 +322,5 @@ _WRITERS: Mapping[str, Callable[[Node, Scope], str]] = {
     "Not": lambda node, scope: f"(not {value(node.node, scope)})",
     "Test": _test,
     "Filter": _filter,
+    "Call": _called,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from cuecard.config.documents.document import Document
@@ -45,12 +45,15 @@ class PromptMessage:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input for the agent file. `default` contains one value, or none if the host must supply it."""
+    """An input for the agent file. `default` contains one value, or none if the host must supply it; `optional` are the
+    keys of an object that a value may lack.
+    """
 
     type: InputType
     default: tuple[Json, ...] = ()
     values: tuple[Json, ...] = ()
     description: str = ""
+    optional: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ class ImportedPrompt:
         description: the file's own description.
         trim: whether white space around a message is dropped, as in the other tool.
         problems: what could not be converted.
+        text: the file itself, for the places of what the agent would be refused for.
     """
 
     name: str
@@ -78,6 +82,7 @@ class ImportedPrompt:
     description: str
     trim: bool
     problems: tuple[Problem, ...]
+    text: str = ""
 
 
 class Notes:
@@ -86,11 +91,18 @@ class Notes:
     Args:
         name: the file's name in errors.
         text: its content.
+
+    Attributes:
+        problems: what could not be converted.
+        histories: names that hold the conversation, and are no inputs here.
+        untold: names that a template asks for whether they are defined.
     """
 
     def __init__(self, name: str, text: str) -> None:
         self.name, self.text, self.lines = name, text, text.split("\n")
         self.problems: list[Problem] = []
+        self.histories: set[str] = set()
+        self.untold: set[str] = set()
 
     def add(self, line: int, message: str, hint: str, severity: Severity = "error") -> None:
         """Add a problem: the line of the file, the problem, the reason, and what to do instead."""
@@ -117,6 +129,17 @@ class Notes:
 _FENCE = re.compile(r"---[ \t]*")
 
 
+_MAPPING = re.compile(r"[A-Za-z_][\w-]*:(?:\s|$)")
+
+
+def _beginning(lines: Sequence[str]) -> int:
+    """The line that may open the front matter: the first, or the one after a licence in comments."""
+    begin = next((at for at, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0)
+    behind = next((line for line in lines[begin + 1 :] if line.strip()), "")
+    # In a text without front matter, a rule of Markdown may follow a heading.
+    return begin if begin and _FENCE.fullmatch(lines[begin]) and _MAPPING.match(behind) else 0
+
+
 @dataclass(frozen=True, slots=True)
 class FrontMatterFile:
     """The front matter as a document (None if there is none), and the text that begins at line `line`."""
@@ -133,14 +156,15 @@ def read_front(text: str, name: str) -> FrontMatterFile:
         SpecError: when the front matter is never closed, or is not YAML.
     """
     lines = text.split("\n")
-    if not _FENCE.fullmatch(lines[0]):
+    begin = _beginning(lines)
+    if not _FENCE.fullmatch(lines[begin]):
         return FrontMatterFile(None, text, 1)
-    end = next((number for number, line in enumerate(lines[1:], 1) if _FENCE.fullmatch(line)), 0)
+    end = next((number for number, line in enumerate(lines[begin + 1 :], begin + 1) if _FENCE.fullmatch(line)), 0)
     if not end:
         hint = "end it with a line `---`"
         raise SpecError(Problem("front-matter", "the front matter is not closed", hint, name, Span(1, 1, 3), lines[0]))
-    # An empty line replaces the fence, so that places in the YAML are places in the file.
-    yaml = "\n".join(["", *lines[1:end]])
-    empty = not any(line.strip() and not line.lstrip().startswith("#") for line in lines[1:end])
+    # Empty lines replace the fence and what is before it, so that places in the YAML are places in the file.
+    yaml = "\n".join([*[""] * (begin + 1), *lines[begin + 1 : end]])
+    empty = not any(line.strip() and not line.lstrip().startswith("#") for line in lines[begin + 1 : end])
     document = Document(name, yaml, {}) if empty else read_yaml(yaml, name)
     return FrontMatterFile(document, "\n".join(lines[end + 1 :]), end + 2)

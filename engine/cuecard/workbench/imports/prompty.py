@@ -7,14 +7,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from cuecard.config.documents.document import Document, Path
 from cuecard.errors import Problem
 from cuecard.model import Json
-from cuecard.template.syntax.nodes import TextNode
+from cuecard.template.syntax.nodes import Comment, TextNode
 from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import TemplateSource
-from cuecard.workbench.imports.jinja import from_jinja
+from cuecard.workbench.imports.jinja import HISTORY, from_jinja
 from cuecard.workbench.imports.mustache import from_mustache
 from cuecard.workbench.imports.prompt import (
     EMPTY,
@@ -30,7 +31,8 @@ from cuecard.workbench.imports.prompt import (
 from cuecard.workbench.imports.schemas import type_of, type_of_value
 
 _LINE = re.compile(
-    r"^[^\S\n]*(?:#[^\S\n]*)?(?P<role>system|user|assistant|developer|function)(?P<more>\[[^\]\n]*\])?[^\S\n]*:[^\S\n]*$",
+    r"^[^\S\n]*(?:(?:#[^\S\n]*)?(?P<role>system|user|assistant|developer|function)(?P<more>\[[^\]\n]*\])?[^\S\n]*:"
+    rf"|(?P<history>{re.escape(HISTORY)}))[^\S\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -44,12 +46,15 @@ def messages(text: str, notes: Notes, first_line: int) -> Iterator[PromptMessage
         first_line: where the template begins in its file.
     """
     role: Role = "system"
-    at, line = 0, first_line - 1
+    at, line, passed = 0, first_line - 1, False
     rows = _rows(notes)
     for found in _lines(text):
         if text[at : found.start()].strip():
-            yield PromptMessage(role, text[at : found.start()].strip("\n"))
+            yield PromptMessage(role, text[at : found.start()].strip("\n"), late=passed and role != "system")
         at = found.end()
+        if found["history"]:
+            passed = True
+            continue
         word = found["role"].lower()
         line = _line(rows.get(found[0].strip(), ()), line)
         if word not in ROLES:
@@ -67,16 +72,16 @@ def messages(text: str, notes: Notes, first_line: int) -> Iterator[PromptMessage
             )
         role = ROLES.get(word, "user")
     if text[at:].strip():
-        yield PromptMessage(role, text[at:].strip("\n"))
+        yield PromptMessage(role, text[at:].strip("\n"), late=passed and role != "system")
 
 
 def _lines(text: str) -> Iterator[re.Match[str]]:
     """Role lines outside blocks; a line with a value is a text."""
-    plain = [node for node in parse(TemplateSource("prompt", text)).body if isinstance(node, TextNode)]
+    plain = [node for node in parse(TemplateSource("prompt", text)).body if isinstance(node, TextNode | Comment)]
     starts = [node.start for node in plain]
     for found in _LINE.finditer(text):
         at = bisect_right(starts, found.start()) - 1
-        if at >= 0 and found.end() <= plain[at].end:
+        if at >= 0 and (found["history"] or found.end() <= plain[at].end):
             yield found
 
 
@@ -148,12 +153,16 @@ def read_prompty(text: str, name: str, stem: str, beside: Beside) -> ImportedPro
     declared = dict(_inputs(document, notes.problems))
     sample = _sample(document, beside, notes.problems)
     for key, value in sample.items():
-        declared.setdefault(key, Input(type_of_value(value)))
+        declared.setdefault(key, Input(type_of_value(value), (None,) if value is None else ()))
     types = {key: found.type for key, found in declared.items()}
     translate = from_mustache if _language(document, notes.problems) == "mustache" else from_jinja
     written, reads = translate(front.body, types, notes, front.line)
     lines = _first_lines(front)
-    for missing in (key for key in reads if key and key not in declared):
+    for history in notes.histories:
+        declared.pop(history, None)
+    for key in notes.untold & declared.keys():
+        declared[key] = replace(declared[key], default=declared[key].default or (None,))
+    for missing in (key for key in reads if key and key not in declared and key not in notes.histories):
         line, kind = lines.get(missing, front.line), reads[missing]
         message = f"`{missing}` is read, but nothing declares it: it is a `{kind}` here"
         notes.add(line, message, "declare its actual type", "warning")
@@ -166,10 +175,11 @@ def read_prompty(text: str, name: str, stem: str, beside: Beside) -> ImportedPro
         messages=tuple(messages(written, notes, front.line)),
         inputs=declared,
         partials={},
-        sample=sample,
+        sample={key: value for key, value in sample.items() if key in declared},
         description=said if isinstance(said, str) else "",
         trim=True,
         problems=notes.in_order(),
+        text=text,
     )
 
 

@@ -37,6 +37,30 @@ def type_of_value(value: Json) -> InputType:
     return next((kind for kind in kinds if is_of_type(value, kind)), "string")
 
 
+def _may_lack(entries: Mapping[str, Json]) -> Iterator[str]:
+    """The paths of the optional keys in the entries of a Picoschema."""
+    for key, entry in entries.items():
+        named = key.partition("(")[0].strip()
+        name = named.removesuffix("?")
+        if named.endswith("?"):
+            yield name
+        yield from (f"{name}.{path}" for path in _may_lack(entry if isinstance(entry, dict) else {}))
+
+
+def _lacking(facts: Mapping[str, Json]) -> tuple[str, ...]:
+    """The paths of the optional keys of a JSON Schema."""
+    properties = facts.get("properties")
+    if not isinstance(properties, dict):
+        items = facts.get("items")
+        return _lacking(items) if isinstance(items, dict) else ()
+    required = facts.get("required")
+    known = set(required) if isinstance(required, list) else set()
+    found = [name for name in properties if name not in known]
+    for name, entry in properties.items():
+        found += [f"{name}.{path}" for path in _lacking(entry)] if isinstance(entry, dict) else ()
+    return tuple(found)
+
+
 class Schema:
     """Reads a schema, and collects what an agent file cannot express."""
 
@@ -72,7 +96,7 @@ class Schema:
             values = facts.get("enum")
             kind = self._kind(here, facts.get("type"), values)
             self._nested(here, facts, name if kind == "object" else "")
-            yield name, Input(kind, default, tuple(values) if isinstance(values, list) else (), said)
+            yield name, Input(kind, default, tuple(values) if isinstance(values, list) else (), said, _lacking(facts))
 
     def _picoschema(self, path: Path, schema: Mapping[str, Json]) -> Iterator[tuple[str, Input]]:
         for key, entry in schema.items():
@@ -87,9 +111,13 @@ class Schema:
             word, _, described = written.partition(",")
             values = entry if word == "enum" and isinstance(entry, list) else None
             kind = self._kind(here, None if values else word.strip(), values)
-            if isinstance(entry, dict) and entry:
+            inner = entry if isinstance(entry, dict) else {}
+            if inner:
                 self._nested(here, {"properties": entry}, name if kind == "object" else "")
-            yield name, Input(kind, default, tuple(values or ()), described.strip())
+            lacking = tuple(_may_lack(inner))
+            # Without a value, its keys have none either, and print nothing.
+            default = ({},) if default and lacking else default
+            yield name, Input(kind, default, tuple(values or ()), described.strip(), lacking)
 
     def _kind(self, path: Path, word: Json, values: Json) -> InputType:
         words = [each for each in word if each != "null"] if isinstance(word, list) else [word]

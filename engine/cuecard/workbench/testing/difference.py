@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 from hashlib import sha256
@@ -26,16 +27,26 @@ def _facts(before: Snapshot, after: Snapshot) -> Iterator[str]:
 
 
 def _parts(before: Snapshot, after: Snapshot) -> Iterator[str]:
-    old, new = ({part.name: part for part in each.parts} for each in (before, after))
-    for name in {**old, **new}:
-        was, now = old.get(name), new.get(name)
+    old, new = _numbered(before), _numbered(after)
+    for key in {**old, **new}:
+        was, now, name = old.get(key), new.get(key), key[0]
         if was != now:
             yield f"{name if name.startswith(RESULT) else f'section `{name}`'}: {_change(was, now)}"
             lines = unified_diff(_lines(was), _lines(now), lineterm="", n=1)
             yield from (f"  {line}" for line in list(lines)[2:])
-    shared = [name for name in old if name in new]
-    if shared != [name for name in new if name in old]:
-        yield f"order: {', '.join(new)}"
+    shared = [key for key in old if key in new]
+    if shared != [key for key in new if key in old]:
+        yield f"order: {', '.join(name for name, _ in new)}"
+
+
+def _numbered(snapshot: Snapshot) -> dict[tuple[str, int], SnapshotSection]:
+    """The parts by name, and by how many before them have it."""
+    seen: Counter[str] = Counter()
+    made = {}
+    for part in snapshot.parts:
+        made[part.name, seen[part.name]] = part
+        seen[part.name] += 1
+    return made
 
 
 def _change(was: SnapshotSection | None, now: SnapshotSection | None) -> str:
@@ -50,8 +61,11 @@ def _lines(part: SnapshotSection | None) -> list[str]:
 
 
 def _left_out(before: Snapshot, after: Snapshot) -> Iterator[str]:
-    yield from (f"no longer left out: {line}" for line in before.left_out if line not in after.left_out)
-    yield from (f"left out: {line}" for line in after.left_out if line not in before.left_out)
+    old, new = Counter(before.left_out), Counter(after.left_out)
+    yield from (f"no longer left out: {line}" for line in (old - new).elements())
+    yield from (f"left out: {line}" for line in (new - old).elements())
+    if old == new and before.left_out != after.left_out:
+        yield f"left out, in another order: {'; '.join(after.left_out)}"
 
 
 def _cost(before: Snapshot, after: Snapshot) -> Iterator[str]:

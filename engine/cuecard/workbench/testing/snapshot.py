@@ -94,6 +94,8 @@ class Snapshot:
         Raises:
             InputError: when it is not a snapshot, or has another format.
         """
+        if text.startswith(f"{FORMAT}\r\n"):  # checked out with other line ends
+            text = text.replace("\r\n", "\n")
         first, _, rest = text.partition("\n")
         if first != FORMAT:
             told = "this is a snapshot of another version" if first.startswith("cuecard snapshot") else "no snapshot"

@@ -1,0 +1,97 @@
+"""What hosts give and authors write of inputs: null, enumerations, missing keys, keys that a type cannot have."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+
+import pytest
+
+from cuecard import Engine, Turn, compile_template
+from cuecard.errors import SpecError
+from cuecard.types import Json
+
+
+class Tone(str, enum.Enum):  # noqa: UP042 - StrEnum prints its value by itself
+    dry = "dry"
+
+
+class Level(enum.IntEnum):
+    high = 3
+
+
+def said(folder: Path, inputs: str, text: str, given: dict[str, Json] | None = None) -> str:
+    """The prompt of an agent with one section."""
+    agent = f"agent: a\ninputs: {{{inputs}}}\nsections:\n  - {{id: s, text: '{text}'}}\n"
+    (folder / "agent.yaml").write_text(agent)
+    engine = Engine.open(folder)
+    return engine.prepare_step(engine.prepare_call(Turn(inputs=given or {}))).system
+
+
+def test_null_for_an_optional_input_is_no_value(tmp_path: Path) -> None:
+    assert said(tmp_path, "nick: {type: string, default: friend}", "Hi {{{nick}}}", {"nick": None}) == "Hi friend"
+
+
+def test_an_input_whose_values_include_null_keeps_it(tmp_path: Path) -> None:
+    declared = "tone: {values: [dry, null], default: dry}"
+
+    assert said(tmp_path, declared, "{{#if tone}}{{{tone}}}{{else}}none{{/if}}", {"tone": None}) == "none"
+
+
+def test_members_of_enumerations_print_their_value(tmp_path: Path) -> None:
+    assert said(tmp_path, "tone: {values: [dry], default: dry}", "{{{tone}}}", {"tone": Tone.dry}) == "dry"
+    assert compile_template("{{x}} {{{x}}} {{n}}").render({"x": Tone.dry, "n": Level.high}) == "dry dry 3"
+
+
+def test_optional_keys_may_be_missing_at_any_depth_and_in_lists(tmp_path: Path) -> None:
+    declared = 'user: {type: object, optional: [nick, "home.city"]}, rows: {type: list, optional: [note], default: []}'
+    text = "{{{user.nick}}}|{{{user.home.city}}}|{{#each rows}}{{{id}}}{{{note}}};{{/each}}"
+
+    given: dict[str, Json] = {"user": {"home": {}}, "rows": [{"id": "a"}, {"id": "b", "note": "!"}]}
+    assert said(tmp_path, declared, text, given) == "||a;b!;"
+
+
+@pytest.mark.parametrize("text", ["{{{t.length}}}", "{{#if t.city}}x{{/if}}", "{{{n.x}}}", "{{{xs.name}}}", "{{> p}}"])
+def test_a_key_that_no_value_of_the_type_has_is_an_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "partials").mkdir()
+    (tmp_path / "partials" / "p.md").write_text("{{{t.first}}}")
+    declared = "t: {default: x}, n: {type: integer, default: 1}, xs: {type: list, default: []}"
+    agent = (
+        f"agent: a\nlayout: {{partials: partials}}\ninputs: {{{declared}}}\nsections:\n  - {{id: s, text: '{text}'}}\n"
+    )
+    (tmp_path / "agent.yaml").write_text(agent)
+
+    with pytest.raises(SpecError) as caught:
+        Engine.open(tmp_path)
+    assert "wrong-path" in {problem.code for problem in caught.value.problems}
+
+
+def test_a_length_may_be_tested_and_items_may_be_read(tmp_path: Path) -> None:
+    declared = "t: {default: x}, xs: {type: list, default: [a]}"
+
+    assert said(tmp_path, declared, "{{#if t.length}}{{{xs.length}}}{{{xs.[0]}}}{{/if}}") == "1a"
+
+
+def test_partials_with_a_computed_name_are_checked_and_keep_their_tier(tmp_path: Path) -> None:
+    (tmp_path / "partials").mkdir()
+    (tmp_path / "partials" / "hello.md").write_text("You talk to {{{who}}}.")
+    agent = "agent: a\nlayout: {partials: partials}\ninputs: {who: {default: ''}}\nsections:\n"
+    (tmp_path / "agent.yaml").write_text(f"{agent}  - {{id: s, text: \"{{{{> (default null 'hello')}}}}\"}}\n")
+    chat = Engine.open(tmp_path).conversation()
+
+    texts = []
+    for who in ("Ann", "Ben"):
+        chat.user(Turn(inputs={"who": who}))
+        step = chat.step()
+        texts.append([step.system, *(each.text for each in step.appended)])
+    assert "Ann" in texts[0][0]
+    assert "Ben" in "".join(texts[1])
+
+
+def test_the_case_of_a_model_does_not_matter(tmp_path: Path) -> None:
+    agent = 'agent: a\nsections:\n  - {id: q, when: {model: "Qwen*"}, text: For Qwen.}\n'
+    (tmp_path / "agent.yaml").write_text(agent)
+    engine = Engine.open(tmp_path)
+
+    for model in ("qwen/qwen3-coder", "Qwen/Qwen3", "openrouter:QWEN/Qwen3"):
+        assert engine.prepare_step(engine.prepare_call(Turn(model=model))).system == "For Qwen."
