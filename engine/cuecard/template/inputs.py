@@ -148,10 +148,9 @@ class _Walker:
 
     def looked_up(self, owner: Expression, key: Expression, at: _Place) -> Iterator[InputUse]:
         """`lookup @root "name"`, which is another way to write the name."""
-        root = isinstance(owner, Path) and not owner.depth
-        if root and not (owner.parts == ("root",) if owner.data else at.roots[0] and not owner.parts):
+        if not isinstance(owner, Path) or owner.depth or not isinstance(key, Literal) or not isinstance(key.value, str):
             return
-        if root and isinstance(key, Literal) and isinstance(key.value, str):
+        if owner.parts == ("root",) if owner.data else at.roots[0] and not owner.parts:
             yield InputUse(key.value, self.source.span(key.start, key.end), self.origin(at))
 
     def origin(self, at: _Place) -> str:
