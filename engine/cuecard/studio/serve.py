@@ -37,12 +37,12 @@ def studio(agents: Sequence[Path], options: StudioOptions) -> int:
     from cuecard.server.door import is_loopback, listen
     from cuecard.studio.agents import Agents
     from cuecard.studio.app import Studio
-    from cuecard.studio.asking import Asking
     from cuecard.studio.home import Home
-    from cuecard.studio.links import EDITOR, check_editor
     from cuecard.studio.news import News
+    from cuecard.studio.problems import EDITOR, check_editor
     from cuecard.studio.process import run_app
     from cuecard.studio.runs import Runs, places_near
+    from cuecard.studio.screen import Asking
     from cuecard.studio.security import Keys
 
     editor = check_editor(options.editor or EDITOR)

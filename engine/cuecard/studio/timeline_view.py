@@ -9,10 +9,9 @@ from itertools import groupby
 from typing import Any
 
 from cuecard.errors import visible
-from cuecard.studio.against import Against, against, priced_steps
 from cuecard.studio.break_view import Answer, Piece, Priced, answer_of
-from cuecard.studio.comparison import Compared, compare
-from cuecard.studio.links import editor_link
+from cuecard.studio.comparison import Against, Compared, against, compare, priced_steps
+from cuecard.studio.problems import editor_link
 from cuecard.studio.runs import Run, RunSummary
 from cuecard.studio.screen import Asked
 from cuecard.studio.steps import Called, Sent, StepBreak
