@@ -192,11 +192,10 @@ def write_steps(path: Path, number: int, conversation: str = "long-talk") -> Non
         for at in range(number):
             if at % 10 == 0:
                 chat.user(Turn(conversation=conversation))
-            found = {"tools": ["cms_createPage"]}
-            chat.step([ToolResult("tool_search", found, f"search-{at}")] if at % 10 == 1 else [])
-            if at % 10:
+                chat.step()
                 continue
-            chat.step([ToolResult("acknowledge", "ok", f"call-{at}")])
+            found = ToolResult("tool_search", {"tools": ["cms_createPage"]}, f"call-{at}")
+            chat.step([found if at % 10 == 1 else ToolResult("acknowledge", "ok", f"call-{at}")])
 
 
 def scrolled(browser: Browser, page: Page, turns: int = 60) -> Any:

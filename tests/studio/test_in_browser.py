@@ -16,7 +16,7 @@ from studio.accessible import seen_everywhere
 from studio.served import ServedStudio, copies
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Page, Route
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 
@@ -246,7 +246,12 @@ def test_what_takes_long_is_named_while_the_page_stays(page: Page, studio: Serve
     conversation(page, studio)
     page.keyboard.press("2")
     page.wait_for_url("**/timeline?*")
-    page.route("**/timeline?*a=HEAD*", lambda route: (time.sleep(2), route.continue_()))
+
+    def late(route: Route) -> None:
+        time.sleep(2)
+        route.continue_()
+
+    page.route("**/timeline?*a=HEAD*", late)
     page.locator("#revision").fill("HEAD~1")
     page.locator("#revision").press("Enter")
     expect(page.locator("#live")).to_contain_text("reading the revision's files")
