@@ -131,8 +131,11 @@ class Workspace:
         told: dict[Path, dict[Problem, None]] = {}
         for each in self._agents.values():
             found = each.check(self._open, self._load, self._lint)
+            files: dict[str, Path] = {}  # thousands of problems may be in one file
             for problem in found.problems:
-                told.setdefault(each.file_of(problem), {})[problem] = None
+                if problem.name not in files:
+                    files[problem.name] = each.file_of(problem.name)
+                told.setdefault(files[problem.name], {})[problem] = None
         return {path: tuple(problems) for path, problems in told.items()}
 
     def agents_of(self, path: str | Path) -> tuple[Path, ...]:
@@ -233,9 +236,9 @@ class _Agent:
             self._engine, self._digest = make(sources, self._memo, self._engine), digest
         return self._engine
 
-    def file_of(self, problem: Problem) -> Path:
-        """The absolute path of the file that a problem is in."""
-        return next((path for path, name in self.files.items() if name == problem.name), _resolved(problem.name))
+    def file_of(self, wanted: str) -> Path:
+        """The absolute path of a file, by the name that problems have for it."""
+        return next((path for path, name in self.files.items() if name == wanted), None) or _resolved(wanted)
 
 
 def first_step(engine: Engine, turn: Turn | None, discovered: Sequence[str], past: Sequence[ToolResult] = ()) -> Step:

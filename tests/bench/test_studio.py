@@ -1,8 +1,12 @@
-"""The studio in a browser: how heavy and how quick its pages are, and how smoothly they scroll."""
+"""The studio in a browser: how heavy and quick its pages are, how smoothly they scroll; its start, and its memory."""
 
 from __future__ import annotations
 
 import json
+import os
+import resource
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cuecard import Engine, Recorder, ToolResult, Turn
 from studio.served import BROWSER, ServedStudio, copies
 
 if TYPE_CHECKING:
@@ -20,7 +25,13 @@ pytestmark = pytest.mark.bench
 PAGE_BYTES, PAGE_SECONDS = 80 * 1024, 0.5
 EDIT_SECONDS = 0.4
 FRAME_SECONDS = 0.1
-TOOLS = 1_000
+TOOLS, STEPS = 1_000, 500
+LIVE_STEPS = 3_600
+"""An hour of live steps, one a second."""
+GROWTH = 1.05
+"""How much larger than after its first tenth a studio may be after that hour; what Python's allocator keeps aside."""
+START_UP = 1.5
+"""The processor time until a studio answers, against that of `cuecard check`."""
 
 
 @pytest.fixture(scope="module")
@@ -106,21 +117,115 @@ def test_no_frame_takes_long_while_a_thousand_tools_scroll(page: Page, browser: 
     page.get_by_role("button", name="Unfold all").click()
     page.wait_for_timeout(500)
     assert page.evaluate("document.querySelector('#main').textContent.includes('numbered 999')")
-    browser.start_tracing(
-        page=page, categories=["devtools.timeline", "toplevel", "disabled-by-default-devtools.timeline"]
-    )
-    page.mouse.move(700, 600)
-    for _ in range(60):
-        page.mouse.wheel(0, 400)
-        page.wait_for_timeout(16)
-    trace = json.loads(browser.stop_tracing())
-    assert (
-        page.evaluate("Math.max(scrollY, ...[...document.querySelectorAll('pre')].map((each) => each.scrollTop))")
-        > 2_000
-    )
+    trace = scrolled(browser, page)
+    moved = "Math.max(scrollY, ...[...document.querySelectorAll('pre')].map((each) => each.scrollTop))"
+    assert page.evaluate(moved) > 2_000
     longest = max(_tasks(trace["traceEvents"]), default=0.0)
     print(f"\nlongest task of the page while {TOOLS:,} tools scroll: {longest * 1000:.0f} ms")
     assert longest <= FRAME_SECONDS
+
+
+def test_no_frame_takes_long_while_five_hundred_steps_scroll(
+    page: Page, browser: Browser, studio: ServedStudio
+) -> None:
+    write_steps(studio.folder / "recordings" / "long.jsonl", STEPS)
+    page.goto(f"{studio.url}timeline?agent=cms")
+    page.get_by_role("link", name="long-talk").first.click()
+    page.wait_for_url("**run=*")
+    page.goto(f"{page.url}&step=1.1")
+    page.locator("#steps").wait_for()
+    page.mouse.move(700, 600)
+    page.wait_for_timeout(500)
+    trace = scrolled(browser, page, 240)  # to the end of what comes in while it scrolls
+    rows = page.locator("#steps tbody tr").count()
+    longest = max(_tasks(trace["traceEvents"]), default=0.0)
+    print(f"\nlongest task of the page while {rows:,} rows of {STEPS:,} steps scroll: {longest * 1000:.0f} ms")
+    assert rows >= STEPS
+    assert longest <= FRAME_SECONDS
+
+
+def test_an_hour_of_live_steps_leaves_no_more_memory(page: Page, studio: ServedStudio) -> None:
+    """Lines are appended faster than by the clock, while a page follows the conversation at its end."""
+    path = studio.folder / "recordings" / "hour.jsonl"
+    source = studio.folder / "hour.jsonl"
+    write_steps(source, LIVE_STEPS, "hour-talk")
+    lines = source.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:2]))
+    page.goto(f"{studio.url}timeline?agent=cms")
+    page.get_by_role("link", name="hour-talk").first.click()
+    page.wait_for_url("**run=*")
+    sizes = []
+    tenth = len(lines) // 10
+    for at in range(2, len(lines), tenth):
+        for start in range(at, min(at + tenth, len(lines)), 20):
+            with path.open("ab") as file:
+                file.write(b"".join(lines[start : min(start + 20, at + tenth)]))
+            page.wait_for_timeout(20)
+        page.wait_for_timeout(1500)
+        page.reload()
+        sizes.append(resident(studio))
+    print(f"\nmemory after each tenth of {LIVE_STEPS:,} steps, MiB: {', '.join(f'{size:.0f}' for size in sizes)}")
+    assert sizes[-1] <= GROWTH * sizes[0]
+
+
+def test_it_answers_soon(studio: ServedStudio) -> None:
+    command = str(Path(sys.executable).with_name("cuecard"))
+    best = {"cuecard check": float("inf"), "cuecard studio": float("inf")}
+    for _ in range(5):
+        start = children()
+        subprocess.run([command, "check", "prompts/cms"], cwd=studio.folder, stdout=subprocess.DEVNULL, check=False)
+        best["cuecard check"] = min(best["cuecard check"], children() - start)
+        other = ServedStudio(studio.folder, ["prompts/cms"], ["--records", "recordings"])
+        other.start()
+        assert other.process
+        taken = processor(other.process.pid)
+        other.stop()
+        best["cuecard studio"] = min(best["cuecard studio"], taken)
+    print("\nprocessor time:", ", ".join(f"{name} {taken * 1000:.0f} ms" for name, taken in best.items()))
+    assert best["cuecard studio"] <= START_UP * best["cuecard check"]
+
+
+def write_steps(path: Path, number: int, conversation: str = "long-talk") -> None:
+    """A conversation of so many requests; the second of each turn has found a tool."""
+    with Recorder(path) as recorder:
+        chat = recorder.instrument(Engine.open("prompts/cms")).conversation()
+        for at in range(number):
+            if at % 10 == 0:
+                chat.user(Turn(conversation=conversation))
+                chat.step()
+                continue
+            found = ToolResult("tool_search", {"tools": ["cms_createPage"]}, f"call-{at}")
+            chat.step([found if at % 10 == 1 else ToolResult("acknowledge", "ok", f"call-{at}")])
+
+
+def scrolled(browser: Browser, page: Page, turns: int = 60) -> Any:
+    """The trace of a page while the wheel turns."""
+    categories = ["devtools.timeline", "toplevel", "disabled-by-default-devtools.timeline"]
+    browser.start_tracing(page=page, categories=categories)
+    page.mouse.move(700, 600)
+    for _ in range(turns):
+        page.mouse.wheel(0, 400)
+        page.wait_for_timeout(16)
+    return json.loads(browser.stop_tracing())
+
+
+def resident(studio: ServedStudio) -> float:
+    """MiB of memory that a studio holds."""
+    assert studio.process
+    pages = int(Path(f"/proc/{studio.process.pid}/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+def children() -> float:
+    """Seconds of processor time of the processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def processor(pid: int) -> float:
+    """Seconds of processor time of a process."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _tasks(events: list[dict[str, Any]]) -> Iterator[float]:

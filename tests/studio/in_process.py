@@ -14,11 +14,11 @@ from starlette.testclient import TestClient
 
 from cuecard.studio.agents import Agents
 from cuecard.studio.app import Studio
-from cuecard.studio.asking import Asking
 from cuecard.studio.home import Home
-from cuecard.studio.links import EDITOR
 from cuecard.studio.news import News
+from cuecard.studio.problems import EDITOR
 from cuecard.studio.runs import Runs
+from cuecard.studio.screen import Asking
 from cuecard.studio.security import Keys
 
 ROOT = Path(__file__).parents[2]

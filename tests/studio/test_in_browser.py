@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+import shutil
+import time
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 
+from cuecard import Engine, Recorder, Turn
 from studio.accessible import seen_everywhere
-from studio.served import ServedStudio
+from studio.served import ServedStudio, copies
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, BrowserContext, Page, Route
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 
@@ -155,3 +160,101 @@ def test_axe_finds_nothing_in_any_theme_or_width(page: Page, studio: ServedStudi
         page.locator("#w-run").select_option(index=1)
         page.wait_for_url("**run=*")
     assert not seen_everywhere(page)
+
+
+def test_words_under_the_cache_bar_never_lie_over_each_other(page: Page, studio: ServedStudio) -> None:
+    conversation(page, studio)
+    for step in ("1.1", "1.2", "1.3", "2.1"):
+        page.goto(re.sub(r"&step=[^&]*|$", f"&step={step}", page.url, count=1))
+        for width in (360, 560, 900, 1440):
+            page.set_viewport_size({"width": width, "height": 900})
+            boxes = page.locator(".cachebar .scale text").evaluate_all(
+                "(all) => all.map((each) => each.getBoundingClientRect()).filter((each) => each.width)"
+                ".map((each) => [each.left, each.right]).sort((a, b) => a[0] - b[0])"
+            )
+            assert boxes
+            assert all(0 <= left < right <= width for left, right in boxes), (step, width, boxes)
+            assert all(one[1] <= other[0] for one, other in pairwise(boxes)), (step, width, boxes)
+
+
+@pytest.fixture(scope="module")
+def troubled(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedStudio]:
+    """A studio of an agent with records that cannot all be read, one that has none, and one that was never right."""
+    del browser
+    folder = copies(tmp_path_factory.mktemp("troubled"))
+    with Recorder(folder / "records" / "host.jsonl") as recorder:
+        chat = recorder.instrument(Engine.open(folder / "prompts" / "cms")).conversation()
+        chat.user(Turn(conversation="c-1"))
+        chat.step()
+    with (folder / "records" / "host.jsonl").open("a") as file:
+        file.write('{"format": 2, "id": "later", "agent": "cms", "manifest": {}}\n{"format": 1, "id": "cut", "mani')
+    shutil.copytree(folder / "prompts" / "cms", folder / "prompts" / "wrong")
+    core = folder / "prompts" / "wrong" / "agent.xml"
+    core.write_text(core.read_text().replace("</identity>", "<identity>"))
+    served = ServedStudio(folder, ["prompts/cms", "prompts/mistermorph", "prompts/wrong"], ["--records", "records"])
+    served.start()
+    yield served
+    served.stop()
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("timeline?agent=mistermorph", "No conversation yet"),
+        ("timeline?agent=cms", "Not shown"),
+        ("prompt?agent=wrong", "The agent on disk does not work"),
+        ("?agent=cms", "agent cms"),
+    ],
+    ids=["empty", "records cut off or of a later format", "never right", "first run"],
+)
+def test_axe_finds_nothing_where_something_is_missing_or_wrong(
+    context: BrowserContext, troubled: ServedStudio, place: str, told: str
+) -> None:
+    page = context.new_page()
+    page.goto(troubled.entrance)
+    page.goto(f"{troubled.url}{place}")
+    expect(page.locator("#main")).to_contain_text(told)
+    assert not seen_everywhere(page)
+
+
+def test_axe_finds_nothing_beside_the_last_good_prompt(context: BrowserContext, troubled: ServedStudio) -> None:
+    core = troubled.folder / "prompts" / "cms" / "agent.xml"
+    before = core.read_text()
+    page = context.new_page()
+    page.goto(troubled.entrance)
+    page.goto(f"{troubled.url}prompt?agent=cms")
+    expect(page.locator("details.sec").first).to_be_attached()
+    core.write_text(before.replace("</identity>", "<identity>"))
+    expect(page.locator("#live")).to_contain_text("last good")
+    assert not seen_everywhere(page)
+    core.write_text(before)
+
+
+def test_whoever_has_no_conversation_plays_one_with_a_click(context: BrowserContext, troubled: ServedStudio) -> None:
+    shutil.move(troubled.folder / "records" / "host.jsonl", troubled.folder / "host.jsonl")
+    page = context.new_page()
+    page.goto(troubled.entrance)
+    page.goto(f"{troubled.url}timeline?agent=cms")
+    page.get_by_role("button", name="Play it").click()
+    page.wait_for_url("**run=*")
+    expect(page.locator("#steps")).to_contain_text("1.1")
+    expect(page.locator("h1")).to_contain_text("step")
+    shutil.move(troubled.folder / "host.jsonl", troubled.folder / "records" / "host.jsonl")
+
+
+def test_what_takes_long_is_named_while_the_page_stays(page: Page, studio: ServedStudio) -> None:
+    conversation(page, studio)
+    page.keyboard.press("2")
+    page.wait_for_url("**/timeline?*")
+
+    def late(route: Route) -> None:
+        time.sleep(2)
+        route.continue_()
+
+    page.route("**/timeline?*a=HEAD*", late)
+    page.locator("#revision").fill("HEAD~1")
+    page.locator("#revision").press("Enter")
+    expect(page.locator("#live")).to_contain_text("reading the revision's files")
+    expect(page.locator("#steps")).to_contain_text("1.1")
+    page.wait_for_url("**a=HEAD*")
+    expect(page.locator("#live")).to_contain_text("following the files")

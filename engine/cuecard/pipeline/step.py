@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from functools import lru_cache, partial
+from functools import partial
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -110,29 +110,15 @@ def _configuration(made: Configuration, salt: str) -> Configuration:
 
 
 def _fingerprint(manifest: Manifest) -> str:
-    """The fingerprint of every field in order of declaration, except those added later; mappings by sorted keys."""
+    """The fingerprint of every field in order of declaration, except those added later; mappings by sorted keys. All at
+    once, since each call of the encoder costs.
+    """
     values = [*_COVERED(manifest), *([manifest.definitions] if manifest.definitions else [])]
-    return hashlib.sha256(f"[{', '.join(map(_as_text, values))}]".encode()).hexdigest()
+    told = [sorted(each.items()) if isinstance(each, Mapping) else each for each in values]
+    return hashlib.sha256(_ENCODER.encode(told).encode()).hexdigest()
 
 
 _COVERED = attrgetter(*(each.name for each in fields(Manifest) if each.name not in {"sha256", "cache", "definitions"}))
-
-
-def _as_text(value: Any) -> str:
-    """A field of a manifest as JSON."""
-    if type(value) in _FIELDS:
-        return _record_text(value)
-    if isinstance(value, tuple) and value and type(value[0]) in _FIELDS:
-        return f"[{', '.join(map(_record_text, value))}]"
-    if isinstance(value, Mapping):
-        return _ENCODER.encode(sorted(value.items())) if value else "[]"
-    return _ENCODER.encode(value) if value != () else "[]"
-
-
-@lru_cache(maxsize=4096)
-def _record_text(record: Any) -> str:
-    """A record as JSON; most of those of a step are those of the step before."""
-    return _ENCODER.encode(record)
 
 
 def _flat(value: Any) -> Any:
@@ -141,7 +127,7 @@ def _flat(value: Any) -> Any:
     return (*usual(value), *(told for name in later if (told := getattr(value, name))))
 
 
-_ENCODER = json.JSONEncoder(default=_flat)
+_ENCODER = json.JSONEncoder(default=_flat, check_circular=False)
 
 
 def _cut_short(request: StepRequest) -> Iterator[Cut]:

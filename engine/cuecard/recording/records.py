@@ -122,22 +122,25 @@ def summary_json(summary: str | Summary) -> dict[str, Json]:
 
 def written(record: Mapping[str, Json]) -> bytes:
     """A record as a line."""
-    text = "{" + ",".join([f'"{key}":{_value_text(value)}' for key, value in record.items()]) + "}"
-    return text.encode("utf-8", "backslashreplace") + b"\n"
+    return _object(record).encode("utf-8", "backslashreplace") + b"\n"
 
 
-def _value_text(value: Any) -> str:
-    """A value of a record as JSON; a manifest as `to_json` has it."""
-    if not isinstance(value, Manifest):
-        return _text(value)
+def _object(values: Mapping[str, Any]) -> str:
+    """An object as JSON, a manifest in it as `to_json` has it; what is not made of parts goes together, since each
+    call of the encoder costs.
+    """
     pieces, others = list[str](), dict[str, Any]()
-    for key, held in to_json_lazily(value).items():
-        if not (isinstance(held, tuple) and held and is_dataclass(held[0])):
-            others[key] = held  # together, since each call of the encoder costs
+    for key, held in values.items():
+        if isinstance(held, Manifest):
+            text = _object(to_json_lazily(held))
+        elif isinstance(held, tuple) and held and is_dataclass(held[0]):
+            text = f"[{','.join(map(_part_text, held))}]"
+        else:
+            others[key] = held
             continue
-        pieces += [*([_text(others)[1:-1]] if others else []), f'"{key}":[{",".join(map(_part_text, held))}]']
+        pieces += [*([_text(others)[1:-1]] if others else []), f'"{key}":{text}']
         others = {}
-    return f"{{{','.join([*pieces, _text(others)[1:-1]] if others else pieces)}}}"
+    return f"{{{','.join([*pieces, *([_text(others)[1:-1]] if others else [])])}}}"
 
 
 @lru_cache(maxsize=4096)

@@ -20,12 +20,11 @@ from starlette.routing import Route
 
 from cuecard.errors import CuecardError, InputError, Problem, visible
 from cuecard.studio.address import Address, read_address
-from cuecard.studio.asking import Asking
 from cuecard.studio.inputs_screen import inputs, inputs_writes
 from cuecard.studio.news import News
 from cuecard.studio.problems import problem_views, spoken
 from cuecard.studio.prompt_view import prompt
-from cuecard.studio.screen import Asked, Screen
+from cuecard.studio.screen import Asked, Asking, Screen
 from cuecard.studio.security import App, Guard, Keys
 from cuecard.studio.timeline_view import more_rows, timeline
 from cuecard.studio.welcome_view import welcome

@@ -28,10 +28,10 @@ class Mark:
         return f"{self.label} {self.tokens:,}"
 
 
-_CHARACTER = 0.75
-"""The width of a character under the bar, in percent of the bar where it is widest shown in one line."""
+_CHARACTER = 1.5
+"""The width of a character under the bar, in percent of the narrowest bar that has several of these words."""
 
-_LAST = 99.0
+_MIDDLE, _LAST = 50.0, 99.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,15 @@ class CacheView:
         placed: list[Label] = []
         for each in (*wanted, *ends):
             sides = (each, replace(each, anchor="start")) if 0 < each.at < _LAST else (each,)
+            sides = sides[::-1] if each.at < _MIDDLE else sides  # so that none leaves a narrow bar
             fits = [side for side in sides if not any(side.over(other) for other in placed)]
             placed += fits[:1]
         return tuple(sorted(placed, key=lambda each: each.at))
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the words under the bar say how far the cache was read."""
+        return any(each.kept for each in self.marks)
 
     @property
     def share(self) -> float:

@@ -17,11 +17,10 @@ from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.files.roots import shown
 from cuecard.records import dataclass
 from cuecard.studio.address import Address, read_address
-from cuecard.studio.asking import Asking
 from cuecard.studio.fill import from_manifest, from_recording
 from cuecard.studio.inputs_form import MAX_FIELDS, acted, filled_in
 from cuecard.studio.inputs_view import MAX_CHIPS, InputsView, inputs_view
-from cuecard.studio.screen import Asked
+from cuecard.studio.screen import Asked, Asking
 from cuecard.studio.turns import FOLDER, TurnRecord, open_turn, save_turn, turn_files
 from cuecard.studio.yaml_patch import same
 

@@ -12,7 +12,7 @@ from cuecard.errors import Problem
 from cuecard.model import Cut, Manifest, SectionRecord
 from cuecard.records import dataclass
 from cuecard.studio.agents import AgentState
-from cuecard.studio.links import editor_link, short_place
+from cuecard.studio.problems import editor_link, short_place
 from cuecard.studio.steps import Line, Sent
 
 _QUOTED = 80

@@ -89,10 +89,15 @@ class RunSummary:
 
 
 def places_near(agents: Mapping[str, Path]) -> tuple[Path, ...]:
-    """Where conversations of these agents are kept, unless somebody says otherwise."""
-    near = [path.parent / name for path in agents.values() for name in ("recordings", "records")]
+    """Where conversations of these agents are kept, unless somebody says otherwise; some may come into being later."""
+    near = [path.parent / name for path in agents.values() for name in ("records", "recordings")]
     ours = [content_root() / "examples" / name / "recordings" for name in agents]
-    return tuple(place for place in dict.fromkeys((*near, *ours)) if place.is_dir())
+    return tuple(dict.fromkeys((*near, *ours)))
+
+
+def samples() -> tuple[Path, ...]:
+    """The conversations that cuecard brings, which are shown only to whoever asks for one."""
+    return tuple(sorted((content_root() / "examples").glob("*/recordings")))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,9 +133,12 @@ _Key: TypeAlias = tuple[_Recording, str, Delivery, Channel]
 class Runs:
     """The conversations in some files and folders, which are read as they grow. Thread-safe."""
 
-    def __init__(self, places: Sequence[Path]) -> None:
-        """Look at these files, and at the files in these folders."""
-        self._places = tuple(places)
+    def __init__(self, places: Sequence[Path], *, near: Sequence[Path] = (), samples: Sequence[Path] = ()) -> None:
+        """Look at these files, and at the files in these folders; in those that are `near`, if they are there. Without
+        any conversation, one of the `samples` can be played.
+        """
+        self._named, self._places = tuple(places), (*places, *near)
+        self._samples = Runs(samples) if samples else None
         self._lock = threading.RLock()
         self._records: dict[Path, RecordFile] = {}
         self._recordings: dict[Path, _Recording] = {}
@@ -171,7 +179,7 @@ class Runs:
 
     def _find(self) -> None:
         found = dict.fromkeys(_files(self._places))
-        self._unread = {place: f"{shown(place)}: there is nothing" for place in self._places if not place.exists()}
+        self._unread = {place: f"{shown(place)}: there is nothing" for place in self._named if not place.exists()}
         for kept in (self._records, self._recordings, self._bad):
             for gone in [path for path in kept if path not in found]:
                 kept.pop(gone)
@@ -215,6 +223,16 @@ class Runs:
             ]
         return tuple(sorted((*played, *recorded), key=lambda each: -each.newest))
 
+    def samples(self, engine: Engine) -> tuple[RunSummary, ...]:
+        """The conversations that an agent can play without having any."""
+        found = self._samples.listed(engine) if self._samples else ()
+        return tuple(each for each in found if each.delivery == engine.delivery)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where new conversations are looked for first."""
+        return next((place for place in self._places if not place.is_file()), None)
+
     def _summary(
         self, recording: _Recording, delivery: Delivery, engine: Engine, model: ModelProfile | None
     ) -> RunSummary:
@@ -247,7 +265,7 @@ class Runs:
                 for name in file.talks:
                     if _identity(path, name) == identity:
                         return self._recorded(identity, path, file, name)
-        return None
+        return self._samples.run(identity, engine, model) if self._samples else None
 
     def under(self, run: Run, delivery: str, engine: Engine, model: ModelProfile) -> Run | None:
         """The same conversation under another delivery, or played by another state of the agent; None where only
@@ -257,7 +275,7 @@ class Runs:
             for recording, each in self._playable():
                 if recording.transcript is run.transcript and each == delivery:
                     return self._played_by(recording, each, engine, model)
-        return None
+        return self._samples.under(run, delivery, engine, model) if self._samples else None
 
     def _playable(self) -> Iterator[tuple[_Recording, Delivery]]:
         return ((each, delivery) for each in self._recordings.values() for delivery in DELIVERIES)

@@ -37,18 +37,19 @@ def studio(agents: Sequence[Path], options: StudioOptions) -> int:
     from cuecard.server.door import is_loopback, listen
     from cuecard.studio.agents import Agents
     from cuecard.studio.app import Studio
-    from cuecard.studio.asking import Asking
     from cuecard.studio.home import Home
-    from cuecard.studio.links import EDITOR, check_editor
     from cuecard.studio.news import News
+    from cuecard.studio.problems import EDITOR, check_editor
     from cuecard.studio.process import run_app
-    from cuecard.studio.runs import Runs, places_near
+    from cuecard.studio.runs import Runs, places_near, samples
+    from cuecard.studio.screen import Asking
     from cuecard.studio.security import Keys
 
     editor = check_editor(options.editor or EDITOR)
     news, home = News(), Home(Path.cwd() / ".cuecard" / "studio")
     shown = Agents(agents, lambda name: news.tell("files", agent=name), allow_code=options.allow_code)
-    runs, stop = Runs([options.records] if options.records else places_near(shown.paths)), Event()
+    named, near = ([options.records], ()) if options.records else ([], places_near(shown.paths))
+    runs, stop = Runs(named, near=near, samples=samples()), Event()
     with listen(options.host, options.port) as listening, suppress(KeyboardInterrupt):
         port = listening.getsockname()[1]
         keys = Keys(home.token(), port)

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from shlex import quote
 from typing import Any
 
 from cuecard.errors import visible
-from cuecard.studio.against import Against, against, priced_steps
+from cuecard.files.roots import shown
 from cuecard.studio.break_view import Answer, Piece, Priced, answer_of
-from cuecard.studio.comparison import Compared, compare
-from cuecard.studio.links import editor_link
+from cuecard.studio.comparison import Against, Compared, against, compare, priced_steps
+from cuecard.studio.problems import editor_link
 from cuecard.studio.runs import Run, RunSummary
 from cuecard.studio.screen import Asked
 from cuecard.studio.steps import Called, Sent, StepBreak
@@ -157,6 +158,23 @@ class TimelineView:
     whole: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How to come to a first conversation.
+
+    Attributes:
+        samples: conversations that cuecard brings and this agent can play.
+        folder: where the studio looks for records.
+        command: runs the agent so that it writes them there.
+        code: does the same in a host.
+    """
+
+    samples: tuple[RunSummary, ...]
+    folder: str
+    command: str
+    code: str
+
+
 def timeline(asked: Asked) -> Mapping[str, Any]:
     """What the template of the screen shows: the conversations, and one of them."""
     engine = asked.engine
@@ -171,7 +189,16 @@ def timeline(asked: Asked) -> Mapping[str, Any]:
             name for name in DELIVERIES if asked.run and asked.run.transcript and name != asked.run.delivery
         ],
         "unread": unread,
+        "ways": None if listed.total or asked.run else ways(asked),
     }
+
+
+def ways(asked: Asked) -> Ways:
+    """The ways to a first conversation."""
+    folder = shown(asked.runs.folder or asked.state.path.parent / "records")
+    command = f"cuecard run {quote(shown(asked.state.path))} --manifests {quote(folder)}"
+    code = f"engine = Recorder({f'{folder}/host.jsonl'!r}, texts=True).instrument(engine)"
+    return Ways(asked.runs.samples(asked.engine) if asked.engine else (), folder, command, code)
 
 
 def more_rows(asked: Asked, first: int) -> Mapping[str, Any]:

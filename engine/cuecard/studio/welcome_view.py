@@ -13,8 +13,7 @@ from cuecard.files.content import content_root
 from cuecard.model import Manifest
 from cuecard.records import dataclass
 from cuecard.studio.cache_view import cache_view
-from cuecard.studio.links import editor_link, short_place
-from cuecard.studio.problems import problem_views
+from cuecard.studio.problems import editor_link, problem_views, short_place
 from cuecard.studio.runs import Run
 from cuecard.studio.screen import Asked
 from cuecard.workbench.output import counted

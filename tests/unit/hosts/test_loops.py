@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
+from pathlib import Path
 from threading import local
 from types import ModuleType
 from typing import Any
@@ -26,9 +27,11 @@ import gemini_loop
 import openai_chat_loop
 import openai_responses_loop
 from cms_agent import cms
-from cuecard import Conversation
+from cuecard import Conversation, Engine
 from cuecard.adapters.functions import Functions
+from cuecard.types import RunLimitError
 from loopback_models import (
+    AGENT,
     SCRIPT,
     WORDS,
     Call,
@@ -237,3 +240,81 @@ def test_what_a_model_on_bedrock_thought_goes_back_in_front(monkeypatch: pytest.
     answers = [message["content"] for message in service.asked[-1]["messages"] if message["role"] == "assistant"]
 
     assert [content[0] for content in answers] == [{"reasoningContent": {"reasoningText": thought}}] * 6
+
+
+def acknowledge(message: str) -> str:
+    """Say what is about to happen."""
+    return message
+
+
+@contextmanager
+def limited(
+    loop: Loop, limits: str, folder: Path, script: Sequence[Sequence[Call]]
+) -> Iterator[tuple[Callable[[Sequence[str]], Played], LoopbackModels]]:
+    """What plays messages of the user with the CMS assistant under these limits alone; in `rewrite`, where each message
+    is a new baseline.
+    """
+    told = f"agent: cms\nextends: {AGENT}/agent.yaml\nrun: {limits}\ndelivery: rewrite\n"
+    (folder / "agent.yaml").write_text(told)
+    tools = Functions(Engine.open(folder), {**page_functions(), "acknowledge": acknowledge})
+    with loopback_models(script) as service, loop.client(service.url) as client:
+        yield lambda words: loop.play(client, tools, stream=False, words=words), service
+
+
+SEARCH: Call = ("tool_search", {"query": "delete page"})
+LOST: Call = ("cms_deletePage", {"id": "page-9"})
+LIST: Call = ("cms_listPages", {})
+
+
+@every
+def test_no_request_follows_the_last_that_the_steps_allow(loop: Loop, tmp_path: Path) -> None:
+    with limited(loop, "{steps: 3}", tmp_path, [[SEARCH], [], [SEARCH], [SEARCH], [SEARCH], []]) as (say, service):
+        with pytest.raises(RunLimitError, match=r"run\.steps: 3"):
+            say(["Delete it", "Delete it again"])
+
+        assert len(service.asked) == 5
+
+
+@every
+def test_a_tool_that_failed_too_often_is_refused_until_the_user_speaks_again(loop: Loop, tmp_path: Path) -> None:
+    script = [[SEARCH], [LOST], [LOST], [LOST], [], [LOST], []]
+    with limited(loop, "{retries: 1, failures: 9}", tmp_path, script) as (say, service):
+        say(["Delete it", "Try once more"])
+
+        told = json.dumps(service.asked[-1])
+        assert told.count("has failed 2 times") == 1
+        assert told.count("LookupError") == 3
+
+
+@every
+def test_after_so_many_failures_of_a_conversation_calls_are_refused(loop: Loop, tmp_path: Path) -> None:
+    script = [[SEARCH], [LOST], [], [LOST], [LOST], []]
+    with limited(loop, "{retries: 9, failures: 2}", tmp_path, script) as (say, service):
+        say(["Delete it", "Try once more"])
+
+        assert "2 calls have failed in this conversation" not in json.dumps(service.asked[-2])
+        assert "2 calls have failed in this conversation" in json.dumps(service.asked[-1])
+
+
+@every
+def test_other_calls_wait_for_the_first_tool_with_each_message(loop: Loop, tmp_path: Path) -> None:
+    script = [[SEARCH], [("acknowledge", {"message": "I look."})], [SEARCH], [], [SEARCH], []]
+    with limited(loop, "{first_tool: acknowledge}", tmp_path, script) as (say, service):
+        say(["Delete it", "Delete another one"])
+
+        told = [json.dumps(each).count("call `acknowledge` first") for each in service.asked]
+        assert told == [0, 1, 1, 1, 1, 2]
+
+
+@every
+def test_a_new_baseline_keeps_so_many_found_tools_and_names_the_others(loop: Loop, tmp_path: Path) -> None:
+    script = [[("tool_search", {"query": "delete a page, create a page, list pages"})], [LIST], [], []]
+    with limited(loop, "{kept_tools: 1}", tmp_path, script) as (say, service):
+        played = say(["What is there?", "Go on"])
+
+        named = [len(re.findall(r"<cms_\w+>", json.dumps(each))) for each in service.asked]
+        assert named[1] > 1
+        assert named[-1] == 1
+        left = [cut.what for cut in played.chat.step().manifest.cuts if "run.kept_tools: 1" in cut.reason]
+        assert left
+        assert "cms_listPages" not in left

@@ -12,7 +12,7 @@ import pytest
 from cuecard import Engine, Recorder, Turn
 from cuecard.model import Manifest
 from cuecard.studio import record_files
-from cuecard.studio.runs import Runs, places_near
+from cuecard.studio.runs import Runs, places_near, samples
 from unit.studio.timelines import CMS, MODEL, RECORDING, lines, recorded, write_lines
 
 
@@ -204,10 +204,29 @@ def test_followers_are_told_of_steps_and_of_new_files(tmp_path: Path, engine: En
     assert any(kind == "steps" and facts["steps"] == 1 for kind, facts in told)
 
 
-def test_recordings_near_an_agent_are_found_without_being_named(tmp_path: Path) -> None:
-    (tmp_path / "a" / "recordings").mkdir(parents=True)
-    assert places_near({"a": tmp_path / "a" / "agent.yaml"}) == (tmp_path / "a" / "recordings",)
-    assert [each.name for each in places_near({"cms": CMS / "agent.yaml"})] == ["recordings"]
+def test_conversations_near_an_agent_are_found_without_being_named(tmp_path: Path, engine: Engine) -> None:
+    near = places_near({"a": tmp_path / "a" / "agent.yaml"})
+    runs = Runs([], near=near)
+    assert not runs.listed(engine)
+    assert not runs.problems(engine)
+
+    recorded(tmp_path / "a" / "records" / "r.jsonl")  # the folder comes into being later
+    runs.look()
+    assert [each.name for each in runs.listed(engine)] == ["c-1"]
+
+
+def test_a_conversation_that_cuecard_brings_is_played_where_the_agent_has_its_tools(
+    tmp_path: Path, engine: Engine
+) -> None:
+    runs = Runs([tmp_path], samples=samples())
+    assert not runs.listed(engine)
+    sample, *_ = runs.samples(engine)
+
+    run = runs.run(sample.id, engine, engine.models.find("claude-opus-5"))
+    assert run
+    assert run.name == "blog-post"
+    assert runs.under(run, "rewrite", engine, engine.models.find("claude-opus-5"))
+    assert not runs.samples(Engine.open("prompts/mistermorph"))
 
 
 def test_names_cannot_turn_the_text_around_them(tmp_path: Path, engine: Engine) -> None:

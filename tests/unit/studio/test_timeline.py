@@ -8,8 +8,8 @@ import pytest
 
 from cuecard import Engine
 from cuecard.config.transcript_file import read_transcript
-from cuecard.studio.asking import Asking
 from cuecard.studio.break_view import Piece
+from cuecard.studio.screen import Asking
 from cuecard.studio.timeline_view import TimelineView, more_rows, timeline, timeline_view
 from cuecard.workbench.replay.report import BillingModels
 from cuecard.workbench.replay.report import replay as replay_transcript

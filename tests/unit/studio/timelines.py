@@ -9,11 +9,10 @@ from typing import Any
 from cuecard import Engine, Recorder, ToolResult, Turn
 from cuecard.studio.address import Address
 from cuecard.studio.agents import Agents
-from cuecard.studio.asking import Asking
 from cuecard.studio.home import Home
-from cuecard.studio.links import EDITOR
+from cuecard.studio.problems import EDITOR
 from cuecard.studio.runs import Runs, RunSummary
-from cuecard.studio.screen import Asked
+from cuecard.studio.screen import Asked, Asking
 
 CMS = Path("prompts/cms")
 RECORDING = Path("examples/cms/recordings/blog-post.json")

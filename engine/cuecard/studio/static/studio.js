@@ -59,8 +59,18 @@ const busy = () => { const at = document.activeElement; return at?.matches("#mai
 let asked = 0
 let due = false
 const ours = (event) => event.detail.elt === one("#page")
-document.addEventListener("htmx:beforeRequest", (event) => { if (ours(event)) return; asked++; if (one("#page")) htmx.trigger(one("#page"), "htmx:abort") })
-document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) return; asked = Math.max(0, asked - 1); if (!asked && due) { due = false; setTimeout(refresh) } })
+// What takes longer than people notice is named in the band; the page stays as it is meanwhile.
+let waiting = 0
+let before = null
+const wait = (word) => {
+  clearTimeout(waiting)
+  const live = one("#live")
+  if (before && live === before.live) { live.textContent = before.text; live.className = before.look }
+  before = null
+  if (word) waiting = setTimeout(() => { if (!live) return; before = { live, text: live.textContent, look: live.className }; live.textContent = word; live.classList.add("held"); one("#said").textContent = word }, 400)
+}
+document.addEventListener("htmx:beforeRequest", (event) => { if (ours(event)) return; asked++; wait(event.target.closest("[data-wait]")?.dataset.wait || "making the page"); if (one("#page")) htmx.trigger(one("#page"), "htmx:abort") })
+document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) return; wait(""); asked = Math.max(0, asked - 1); if (!asked && due) { due = false; setTimeout(refresh) } })
 const refresh = () => {
   if (asked) { due = true; return }
   if (busy()) { missed = true; one("#live").textContent = "new state: press to show"; return }
