@@ -145,6 +145,7 @@ def away(url: str, folder: Path, gone: Callable[[], Any], seconds: float) -> Awa
     found, library = Away(), Library(url, timeout=2.0)
     library.create()
     _put(library, agent_in(folder), "helper", 1)
+    _prompt(library.engine("helper"))
     ended = threading.Event()
 
     def ask() -> None:
@@ -160,9 +161,10 @@ def away(url: str, folder: Path, gone: Callable[[], Any], seconds: float) -> Awa
         origin = library.engine("helper").agent.library
         return bool(origin and origin.stale_since)
 
-    threads = [threading.Thread(target=ask) for _ in range(4)]
+    threads = [threading.Thread(target=ask, daemon=True) for _ in range(4)]
     for thread in threads:
         thread.start()
+    time.sleep(1.0)
     with gone():
         begun = time.monotonic()
         found.told = _wait(stale, seconds)
