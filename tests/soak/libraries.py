@@ -84,12 +84,13 @@ def load(url: str, folder: Path, *, agents: int, readers: int, seconds: float) -
             try:
                 begun = time.monotonic()
                 known = [number for at, number in committed[name] if at < begun - LIFETIME - GRACE]
-                states = _states(_prompt(reading.engine(name)))
+                engine = reading.engine(name)
+                states, origin = _states(_prompt(engine)), engine.agent.library
                 prompts += 1
                 written = _states(reading.texts(name)["agent.yaml"])
                 texts += 1
                 found.half += (len(set(states)) != 1) + (len(set(written)) != 1)
-                found.stale += states[0] < max(known)
+                found.stale += states[0] < max(known) and not (origin and origin.stale_since)  # what is told is no lie
             except CuecardError as error:
                 found.raised.append(str(error))
         found.prompts, found.texts = found.prompts + prompts, found.texts + texts
@@ -107,19 +108,27 @@ def kill(url: str, folder: Path, *, kills: int) -> tuple[int, int, int]:
     library.create()
     for number in (1, 2):
         _put(library, agent_in(folder), "helper", number)
+    for number in (1, 2):
+        library.label(f"helper@{number}", "production", author="soak")
     draw, half = random.Random(0), 0  # noqa: S311 - a draw, not a secret
     for _ in range(kills):
+        told, tells = os.pipe()
         child = os.fork()
         if not child:
             with suppress(BaseException):
                 mover = Library(url)
+                mover._clean.update(library._clean)  # its checks are not what is tried
                 while True:
-                    for number in (1, 2):
-                        mover.label(f"helper@{number}", "production", author="soak")
+                    other = 3 - mover.show("helper").number
+                    mover.label(f"helper@{other}", "production", author="soak")
+                    os.write(tells, b".")
             os._exit(1)
-        time.sleep(draw.uniform(0.02, 0.2))
+        os.read(told, 1)
+        time.sleep(draw.uniform(0.0, 0.05))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+        os.close(told)
+        os.close(tells)
         fresh = Library(url)
         last = [move.after for move in fresh.moves("helper") if move.label == "production"][-1]
         half += fresh.show("helper").number != last or fresh.texts("helper")["agent.yaml"].count(f"State {last}.") != 2
