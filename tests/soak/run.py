@@ -18,15 +18,8 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "engine"), str(ROOT / "examples" / "cms"), str(ROOT / "tests")]
 
 from fuzz.run import SEEDS  # noqa: E402 - the folders of the repository come first
-from soak import fuzzing, reloads, rows, service, stores, storm  # noqa: E402 - the same
+from soak import fuzzing, libraries, reloads, rows, service, stores, storm  # noqa: E402 - the same
 from soak.rows import Row  # noqa: E402 - the same
-
-WAITING = (
-    Row("L4", "PostgreSQL stopped, then frozen", "0 failed steps", "waits for a store on PostgreSQL"),
-    Row("L5", "time limits of a pool of connections", "1 s", "waits for a store on PostgreSQL"),
-    Row("L7", "a full disk", "what was there stays whole", "states: in the tests; waits for a store"),
-)
-"""What cannot be tried yet."""
 
 
 def main() -> int:
@@ -39,7 +32,7 @@ def main() -> int:
     logging.disable()  # every fifth save is broken, and told
     found: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="cuecard-soak-") as folder:
-        for row in (*soak(Path(folder), chosen.minutes * 60), *WAITING):
+        for row in soak(Path(folder), chosen.minutes * 60):
             found.append(row)
             print(f"{row.name:4} {row.tried}: {row.measured}{row.mark}", flush=True)
     found.sort(key=lambda row: int(row.name[1:].partition(",")[0]))
@@ -70,6 +63,7 @@ def soak(folder: Path, seconds: float) -> Iterator[Row]:
     )
     yield from service.rows(folder / "service", seconds * 0.2)
     yield from _kills(folder, seconds * 0.1)
+    yield from library_rows(folder / "library", seconds)
     took = reloads.jump(folder / "jump")
     yield Row("L8", "the clock 6 h back, then 6 h ahead", "a change is served", f"after {took:.1f} s")
     forked = reloads.fork(folder / "fork")
@@ -94,6 +88,49 @@ def _kills(folder: Path, seconds: float) -> Iterator[Row]:
     told = f"{many.said} written, {many.locked} locked, {many.lost} lost, {many.halves} given twice"
     held = not (many.locked or many.lost or many.halves or many.damaged)
     yield Row("L6", "8 processes, 100 posts each", "0 locked, 0 lost", told, held)
+
+
+def library_rows(folder: Path, seconds: float) -> Iterator[Row]:
+    """The library on both databases: from ten minutes on, in the numbers that its page promises."""
+    from unit.library.databases import away  # noqa: PLC0415 - it needs a driver of PostgreSQL
+
+    folder.mkdir(parents=True, exist_ok=True)
+    part = min(1.0, seconds / 600)
+    with libraries.databases(folder) as (server, new):
+        for fault in ("stopped", "frozen"):
+            lasts = 30 * part
+            found = libraries.away(
+                new("postgresql", fault), folder / fault, lambda fault=fault: away(server, fault), lasts
+            )
+            told = f"{found.prompts:,} prompts, {len(found.failed)} failed; told after {found.told:.1f} s, "
+            told += f"a write refused after {found.write:.1f} s, back after {found.back:.1f} s"
+            held = not found.failed and found.told < lasts and found.back <= 5.0
+            holds = "0 failed prompts, told, back within 5 s"
+            yield Row("L4", f"PostgreSQL {fault} for {lasts:.0f} s under load", holds, told, held)
+        took = libraries.lock(new("postgresql", "lock"), folder / "lock")
+        yield Row("L5", "a write behind one that never ends, `timeout=1`", "1 s", f"{took:.1f} s", took < 2.0)
+        count, held = libraries.full(folder / "full")
+        holds = "one error, what was there stays whole"
+        told = f"{count} versions, {'whole and served' if held else 'not whole'}; states: in the tests"
+        yield Row("L7", "a library whose file may not grow", holds, told, held)
+        for kind in ("sqlite", "postgresql"):
+            agents, lasts = max(20, round(1000 * part)), 30 * part
+            tried = f"{kind}: {agents:,} agents, 8 readers, 1 writer, {lasts:.0f} s"
+            seen = libraries.load(new(kind, "load"), folder / kind, agents=agents, readers=8, seconds=lasts)
+            told = (
+                f"{seen.half} half, {seen.stale} stale, {len(seen.raised)} errors, {seen.writes:,} writes; a second: "
+            )
+            told += f"{seen.prompts / lasts:,.0f} prompts, {seen.texts / lasts:,.0f} contents, "
+            told += f"{seen.selects:,} bare SELECTs"
+            held = not (seen.half or seen.stale or seen.raised)
+            yield Row("L28", tried, "0 half, 0 stale beyond the lifetime", told, held)
+            kills, moves, half = libraries.kill(new(kind, "kill"), folder / kind, kills=max(5, round(200 * part)))
+            told = f"{kills} kills, {moves:,} moves, {half} half"
+            yield Row("L29", f"{kind}: kill -9 while a label moves", "0 half", told, not half)
+            times = libraries.news(new(kind, "news"), folder / kind, writes=max(20, round(200 * part)))
+            late = times[min(len(times) - 1, round(len(times) * 0.99))]
+            told = f"p50 {times[len(times) // 2] * 1e3:.0f} ms, p99 {late * 1e3:.0f} ms"
+            yield Row("L30", f"{kind}: a change of another process, to its prompt", "p99 .5 s", told, late <= 0.5)
 
 
 if __name__ == "__main__":

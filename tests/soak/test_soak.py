@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from soak import reloads, rows, stores, storm
+from soak import libraries, reloads, rows, stores, storm
 from soak.rows import Row
 
 POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills and forks as POSIX has them")
@@ -51,6 +51,23 @@ def test_l10_a_folder_that_goes_and_comes_back_is_followed(tmp_path: Path) -> No
 
 def test_l11_a_start_on_broken_files_serves_the_last_good_state_and_says_so(tmp_path: Path) -> None:
     assert reloads.restart(tmp_path)
+
+
+@POSIX
+def test_l29_a_label_whose_movers_are_killed_is_where_its_trail_says(tmp_path: Path) -> None:
+    assert libraries.kill(f"sqlite:///{tmp_path}/prompts.db", tmp_path, kills=3)[2] == 0
+
+
+def test_l7_a_library_that_is_full_is_whole_and_serves(tmp_path: Path) -> None:
+    assert libraries.full(tmp_path)[1]
+
+
+def test_l28_readers_see_whole_versions_while_they_are_written(tmp_path: Path) -> None:
+    found = libraries.load(f"sqlite:///{tmp_path}/prompts.db", tmp_path, agents=10, readers=2, seconds=1.0)
+
+    assert found.writes
+    assert found.prompts
+    assert (found.half, found.stale, found.raised) == (0, 0, [])
 
 
 def test_the_table_is_put_where_the_page_has_room_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -187,10 +187,25 @@ export interface components {
             since: string;
             /**
              * State
-             * @description stale: the files differ from the state that is served
+             * @description stale: the files differ from the state that is served, or the library cannot be asked
              * @enum {string}
              */
             state: "ready" | "stale";
+            /**
+             * Version
+             * @description the number of the version in the library; left out for files
+             */
+            version?: number;
+            /**
+             * Stale Since
+             * @description since when the library cannot be asked, ISO 8601; otherwise left out
+             */
+            stale_since?: string;
+            /**
+             * Removed
+             * @description whether the label was removed; otherwise left out
+             */
+            removed?: boolean;
             /**
              * Problems
              * @description why the files are not served
@@ -709,14 +724,36 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * Sha256
+             * @description the fingerprint of all of its files
+             */
+            sha256: string;
+            /**
+             * Since
+             * @description when this state started serving, ISO 8601
+             */
+            since: string;
+            /**
              * State
+             * @description stale: the files differ from the state that is served, or the library cannot be asked
              * @enum {string}
              */
             state: "ready" | "stale";
-            /** Sha256 */
-            sha256: string;
-            /** Since */
-            since: string;
+            /**
+             * Version
+             * @description the number of the version in the library; left out for files
+             */
+            version?: number;
+            /**
+             * Stale Since
+             * @description since when the library cannot be asked, ISO 8601; otherwise left out
+             */
+            stale_since?: string;
+            /**
+             * Removed
+             * @description whether the label was removed; otherwise left out
+             */
+            removed?: boolean;
             /** Codes */
             codes: string[];
         };

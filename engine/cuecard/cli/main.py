@@ -73,9 +73,21 @@ MONTH: Final = 30 * 24 * 60 * 60.0
 
 
 def serve(
-    agents: Annotated[list[Path], Argument(metavar="AGENT...", help="Agent files, folders, or shipped names.")],
+    agents: Annotated[
+        list[Path] | None,
+        Argument(metavar="AGENT...", help="Agent files, folders, or shipped names; with --library, NAME@LABEL."),
+    ] = None,
     host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, Option(least=0, most=65535, help="The port; 0 for any free one.")] = 8765,
+    library: Annotated[str, Option(metavar="URL", help="Serve the agents of this library, read-only.")] = "",
+    lifetime: Annotated[float, Option(metavar="SECONDS", help="How often its labels are asked again.")] = 60.0,
+    engines: Annotated[int, Option(least=1, metavar="N", help="How many engines of it are kept.")] = 200,
+    removed: Annotated[
+        Literal["refuse", "serve"], Option(help="What new conversations get when a label was removed.")
+    ] = "refuse",
+    fallback: Annotated[
+        Path | None, Option(metavar="DIR", help="An exported folder, while the library cannot be reached.")
+    ] = None,
     no_token: Annotated[bool, Option(help="Let anyone who can reach the port use the service.")] = False,
     delivery: DeliveryOption = None,
     states: Annotated[Path | None, Option(metavar="DIR", help="The folder for good states.")] = None,
@@ -93,13 +105,23 @@ def serve(
     allow_code: AllowCode = False,
 ) -> int:
     """Serve agents over HTTP, for hosts in any language."""
-    from cuecard.server.serve import ServeAddress, ServeLimits, ServeRecords
+    from cuecard.server.serve import ServeAddress, ServeLibrary, ServeLimits, ServeRecords
     from cuecard.server.serve import serve as command
 
     sys.setswitchinterval(SWITCH_INTERVAL)
     limits = ServeLimits(max_body, max_requests, max_connections, max_per_address, timeout, max_age, grace)
     place, records = ServeAddress(host, port, no_token), ServeRecords(manifests, texts)
-    return command(agents, place, limits, delivery=delivery, states=states, records=records, allow_code=allow_code)
+    chosen = ServeLibrary(library, lifetime, engines, removed, fallback)
+    return command(
+        agents or [],
+        place,
+        limits,
+        delivery=delivery,
+        states=states,
+        records=records,
+        library=chosen,
+        allow_code=allow_code,
+    )
 
 
 def studio(

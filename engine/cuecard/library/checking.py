@@ -15,7 +15,7 @@ from cuecard.files.content import content_root
 from cuecard.files.tokens import bundled_counter
 from cuecard.library.versions import Content
 
-DROPPED = frozenset({"no-effect", "unused-input"})
+DROPPED = frozenset({"no-effect", "no-protocols", "section-order", "unused-input"})
 """The warnings that an edit may cause by taking out a placeholder."""
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from math import ceil
 from pathlib import Path
@@ -142,10 +143,13 @@ class Database:
             limit = ceil(self._timeout * 1000)
             options = f"-c statement_timeout={limit} -c lock_timeout={limit}"
             given = {"connect_timeout": max(1, ceil(self._timeout)), "options": options, "application_name": "cuecard"}
+            given |= {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": limit}
         engine = sa.create_engine(
             self._url, connect_args=given, pool_timeout=self._timeout, pool_pre_ping=not self.is_sqlite, pool_size=8
         )
-        if self.is_sqlite:
+        if not self.is_sqlite:
+            event.listen(engine, "do_connect", _impatient(self._timeout))
+        else:
             event.listen(engine, "connect", _prepare)
             event.listen(engine, "begin", _begin)
         return engine
@@ -251,6 +255,35 @@ def _prepare(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # transactions are begun below, not by the driver
     for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {setting}")
+
+
+def _impatient(seconds: float) -> Any:
+    """Makes connections of PostgreSQL that wait for no answer longer than this.
+
+    The server's own limits end a statement that takes too long; a server that is frozen keeps no limit at all.
+    """
+    import psycopg  # noqa: PLC0415 - whoever has a file of SQLite needs no driver of PostgreSQL
+
+    class Impatient(psycopg.Connection[Any]):
+        def wait(self, gen: Generator[Any, Any, Any], *given: Any, **more: Any) -> Any:
+            return super().wait(self._within(gen, time.monotonic() + seconds), *given, **more)
+
+        def _within(self, gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any]:
+            try:
+                wanted = next(gen)
+                while True:
+                    ready = yield wanted
+                    if not ready and time.monotonic() > end:
+                        self.pgconn.finish()  # what it would still answer, nobody would know how to read
+                        raise psycopg.OperationalError(f"no answer within {seconds:g} s")
+                    wanted = gen.send(ready)
+            except StopIteration as ended:
+                return ended.value
+
+    def connect(_dialect: Any, _record: Any, given: Any, more: Any) -> Any:
+        return Impatient.connect(*given, **more)
+
+    return connect
 
 
 def _begin(connection: sa.Connection) -> None:

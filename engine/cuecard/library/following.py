@@ -6,28 +6,33 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from cuecard.config.documents.sources import AgentSources
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, LibraryError
-from cuecard.files.clock import utc_now
 from cuecard.library.database import CHANNEL, Database
-from cuecard.library.serving import Engines
+from cuecard.library.serving import Engines, Held
 from cuecard.library.versions import Reference
 from cuecard.model import Call
-from cuecard.reload.keeper import Status
+from cuecard.model.boundary import checked
+from cuecard.reload.keeper import Status, Watching
 from cuecard.reload.pins import Pins, Served
 from cuecard.reload.states import NoState, User
+from cuecard.reload.watcher import each_state
 
 _POLL = 0.1
 """Seconds between two looks at the file of SQLite: a pragma that reads one number."""
 
 _PAUSE = 1.0
 """Seconds after which a lost connection is opened again."""
+
+_PING = 2.0
+"""Seconds after which a server is asked for a sign of life."""
 
 _log = logging.getLogger(__name__)
 
@@ -48,15 +53,21 @@ class LibraryWatcher:
         """
         self.home: Path = Path()
         self._engines, self._reference = engines, reference
-        self._agent = engines.get(reference).name
-        self._since = (self.current.agent.sha256, utc_now())
+        engine = engines.get(reference)
+        self._agent = engine.name
+        held = None if reference.number else engines.peek(reference)
+        self._last = held or Held(engine, 0.0, (0, 0))
         self._pins: Pins | None = None
+        self._stopped = False
+        self._listeners: dict[Callable[[Held], object], Callable[[], None]] = {}
 
     @property
     def current(self) -> Engine:
         """The last good engine of the label, also when it was removed: conversations that have begun go on."""
-        reference = self._reference
-        return self._engines.get(reference) if reference.number else self._engines.held(reference).engine
+        if self._reference.number:
+            return self._engines.get(self._reference)
+        self._last = self._engines.held(self._reference)
+        return self._last.engine
 
     @property
     def for_new(self) -> Engine:
@@ -74,12 +85,29 @@ class LibraryWatcher:
 
     @property
     def status(self) -> Status:
-        """What is served, and since when the library could not be asked."""
-        agent = self.current.agent
-        if self._since[0] != agent.sha256:
-            self._since = (agent.sha256, utc_now())
-        stale = agent.library.stale_since if agent.library else ""
-        return Status(0, agent.sha256, self._since[1], watching="events", stale_since=stale)
+        """What is served, and since when the library could not be asked; nobody waits for it."""
+        return self._looked()[1]
+
+    @checked
+    def on_change(self, callback: Callable[[Engine, Status], object]) -> Callable[[], None]:
+        """Register a callback for each move of the label, for its end, and when the library goes away or comes back.
+
+        It runs in a thread of the library. Exceptions from the callback are logged and change nothing. Returns a
+        function that removes the callback.
+
+        Raises:
+            InputError: when it cannot be called.
+        """
+
+        def tell(held: Held) -> None:
+            if not self._stopped:
+                callback(held.engine, self._status(held))
+
+        return self._listen(tell)
+
+    def __aiter__(self) -> AsyncIterator[tuple[Engine, Status]]:
+        """Each new state from now on, until `stop`; a slow consumer sees only the latest."""
+        return each_state(self._listen, self._looked, lambda: self._stopped, self.status.number)
 
     def remake(self, sources: AgentSources) -> Engine:
         """Internal: the engine of an earlier version; from any thread."""
@@ -92,7 +120,38 @@ class LibraryWatcher:
         return self._pins.serve(previous=previous, call=call)
 
     def stop(self) -> None:
-        """Nothing ends: what follows the database is the library's, and `Library.close` ends it."""
+        """Call no callback any more; what follows the database is the library's, and `Library.close` ends it."""
+        self._stopped = True
+        for listener, forget in list(self._listeners.items()):
+            forget()
+            listener(self._last)  # whoever waits for the next state ends
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _listen(self, listener: Callable[[Held], object]) -> Callable[[], None]:
+        forget = self._engines.listen(self._reference, listener)
+        self._listeners[listener] = forget
+
+        def end() -> None:
+            self._listeners.pop(listener, None)
+            forget()
+
+        return end
+
+    def _looked(self) -> tuple[Engine, Status]:
+        if not self._reference.number:
+            self._last = self._engines.peek(self._reference) or self._last
+        return self._last.engine, self._status(self._last)
+
+    def _status(self, held: Held) -> Status:
+        watching: Watching = "stopped" if self._stopped else "polling" if self._engines.polls else "events"
+        agent, origin = held.engine.agent, held.origin
+        status = Status(held.number, agent.sha256, held.since, watching=watching)
+        return replace(status, stale_since=origin.stale_since, library=origin)
 
     def join(self, user: User) -> None:
         """Internal: versions stay, whoever serves them."""
@@ -143,11 +202,13 @@ class News:
             thread.join(2.0)
 
     def _work(self) -> None:
+        lost = True
         while not self._ended.is_set():
             connection: Any = None
             try:
                 connection = self._database.raw()
                 self._expire("")  # what happened without a connection is not known
+                lost = False
                 self._look(connection) if self._database.is_sqlite else self._listen(connection)
             except (CuecardError, OSError) as error:
                 _log.debug("no news of the library: %s", error)
@@ -157,20 +218,35 @@ class News:
                 if connection is not None:
                     with suppress(Exception):
                         connection.close()
+            if not (lost or self._ended.is_set()):
+                self._expire("")  # whether the database is away is found out, and told, now
+            lost = True
             self._ended.wait(_PAUSE)
 
     def _listen(self, connection: Any) -> None:
         connection.execute(f"LISTEN {CHANNEL}")
+        quiet = time.monotonic()
         while not self._ended.is_set():
-            for notice in connection.notifies(timeout=0.5):
+            for notice in connection.notifies(timeout=0.5, stop_after=1):
                 self._expire(notice.payload)
-                break
+            if time.monotonic() - quiet > _PING:
+                connection.execute("SELECT 1")  # a server that is frozen says nothing, as one without news does
+                quiet = time.monotonic()
 
     def _look(self, connection: Any) -> None:
-        known = None
+        known, file = None, _identity(self._database.file)
         while not self._ended.is_set():
+            if _identity(self._database.file) != file:
+                self._database.close()  # its connections are to a file that is no longer here
+                return
             seen = connection.execute("PRAGMA data_version").fetchone()
             if known not in {None, seen}:
                 self._expire("")
             known = seen
             time.sleep(_POLL)
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    """Which file it is: another one may take its name."""
+    seen = file.stat()
+    return seen.st_dev, seen.st_ino

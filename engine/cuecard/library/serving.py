@@ -14,7 +14,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -36,6 +37,9 @@ _PATIENCE = 0.5
 
 _BACKOFF = (0.5, 1.0, 2.0, 4.0)
 """Seconds between attempts while the database is away; the last one is repeated."""
+
+_SHUT = 2.0
+"""Seconds for which nobody waits for a database that has just failed to answer."""
 
 _log = logging.getLogger(__name__)
 
@@ -69,6 +73,8 @@ class Held:
         change: how many changes of the agent by this process were known then, and how much news of others.
         failures: how many attempts have failed since.
         retry: when to try again, by the monotonic clock.
+        number: how often it has changed since: another version, stale, removed, or well again.
+        since: when this version began to serve.
     """
 
     engine: Engine
@@ -76,6 +82,8 @@ class Held:
     change: tuple[int, int]
     failures: int = 0
     retry: float = 0.0
+    number: int = 0
+    since: datetime = field(default_factory=utc_now)
 
     @property
     def origin(self) -> LibraryOrigin:
@@ -102,7 +110,16 @@ class Engines:
         self._news: dict[str, int] = {}
         self._numbers: dict[str, int] = {}
         self._tasks: dict[tuple[int, Reference], Future[Engine | Held]] = {}
+        self._catching_up: dict[int, threading.Thread] = {}
+        self._listeners: list[tuple[Reference, Callable[[Held], object]]] = []
+        self._seen: dict[tuple[str, str], int] = {}
+        self._away: tuple[float, LibraryError] | None = None
         self._now = itertools.count()
+
+    @property
+    def polls(self) -> bool:
+        """Whether changes of others are looked for, and not reported."""
+        return self._store.database.is_sqlite
 
     def get(self, reference: Reference) -> Engine:
         """The engine for a new conversation.
@@ -131,16 +148,13 @@ class Engines:
         held = self._labels.get(key)
         if held is None:
             return self._first(reference)
-        age, (change, heard) = time.monotonic() - held.asked, self._known(reference.agent)
-        changed, over = held.change[0] != change, age >= self._options.lifetime
-        if not changed and held.change[1] == heard and age < self._options.lifetime / 2:
-            return held
-        if time.monotonic() < held.retry:
+        self._seen[key] = next(self._now)
+        due, patience = self._due(reference, held)
+        if not due:
             return held
         task = self._begin(reference)
-        if held.failures or not (changed or over):
+        if not patience:
             return held
-        patience = self._options.timeout if changed else _PATIENCE
         for _ in range(2):  # what another caller has begun to load may be older than the last change
             with suppress(TimeoutError):
                 task.result(patience)
@@ -150,7 +164,25 @@ class Engines:
                 task = self._begin(reference)
                 continue
             break
-        return self._labels[key]
+        return self._labels.get(key, held)
+
+    def peek(self, reference: Reference) -> Held | None:
+        """What a label pointed to when it was last asked, without waiting; one that is due is asked again."""
+        held = self._labels.get((reference.agent, reference.label))
+        if held is not None and self._due(reference, held)[0]:
+            self._begin(reference)
+        return held
+
+    def listen(self, reference: Reference, listener: Callable[[Held], object]) -> Callable[[], None]:
+        """Call the listener whenever what a label serves changes; the function that is returned ends that."""
+        entry = (reference, listener)
+        self._listeners.append(entry)
+
+        def forget() -> None:
+            with suppress(ValueError):
+                self._listeners.remove(entry)
+
+        return forget
 
     def of_configuration(self, agent: str, digest: str) -> AgentSources | None:
         """The texts of the newest version with this fingerprint.
@@ -158,6 +190,7 @@ class Engines:
         Raises:
             LibraryError: when the database does not answer.
         """
+        self._refuse_away()
         found = self._store.of_configuration(agent, digest)
         if found is None:
             return None
@@ -176,17 +209,66 @@ class Engines:
     def expire(self, agent: str) -> None:
         """This process has changed an agent: its labels are asked again before they serve."""
         self._changes[agent] = self._changes.get(agent, 0) + 1
+        self._away = None
+        for key, held in list(self._labels.items()):
+            if key[0] == agent and held.failures:
+                self._labels[key] = replace(held, failures=0, retry=0.0)
 
     def hear(self, agent: str) -> None:
         """Another process has changed an agent, or any if none is named: labels are asked again in the background."""
-        for name, label in list(self._labels):
+        for name in {name for name, _ in list(self._labels)}:
             if agent in {"", name}:
                 self._news[name] = self._news.get(name, 0) + 1
-                self._begin(Reference(name, label))
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        """One thread asks for all labels of which there is news, however much there is."""
+        if self._behind():
+            thread = threading.Thread(target=self._follow, name="cuecard-library-follow", daemon=True)
+            if self._catching_up.setdefault(os.getpid(), thread) is thread:
+                thread.start()
+
+    def _follow(self) -> None:
+        try:
+            while behind := self._behind():
+                self._ask_all(behind)
+        except Exception:  # noqa: BLE001 - logged; what serves goes on, and is asked again when its lifetime is over
+            _log.exception("news of the library could not be followed")
+            return
+        finally:
+            self._catching_up.pop(os.getpid(), None)
+        self._catch_up()  # of news that came at the very end
+
+    def _behind(self) -> list[Reference]:
+        held = list(self._labels.items())
+        return [Reference(*key) for key, each in held if each.change[1] != self._known(key[0])[1]]
+
+    def _ask_all(self, behind: list[Reference]) -> None:
+        """Ask where labels point, in one statement, and load what has moved."""
+        asked, known = time.monotonic(), {each: self._known(each.agent) for each in behind}
+        try:
+            points = self._store.points({each.agent for each in behind})
+        except CuecardError as error:
+            for each in behind:
+                self._failed(each, error.problems[0].message)
+            return
+        self._away = None
+        for each in behind:
+            held = self._labels.get((each.agent, each.label))
+            if held is None:
+                continue
+            if held.origin == LibraryOrigin(points.get((each.agent, each.label), 0), each.label):
+                change = (held.change[0], known[each][1])
+                self._put(each, replace(held, asked=asked, change=change, failures=0, retry=0.0))
+            else:
+                with suppress(Exception):  # whoever asks for it is told
+                    self._begin(each).result()
 
     def drain(self, seconds: float) -> None:
         """Wait for what is being loaded, so that its connections can be closed."""
         end = time.monotonic() + seconds
+        if thread := self._catching_up.get(os.getpid()):
+            thread.join(seconds)
         for task in list(self._tasks.values()):
             with suppress(Exception):  # whoever asked is told
                 task.result(max(0.0, end - time.monotonic()))
@@ -195,18 +277,56 @@ class Engines:
         """How many changes are known: by this process, and by others."""
         return self._changes.get(agent, 0), self._news.get(agent, 0)
 
+    def _due(self, reference: Reference, held: Held) -> tuple[bool, float]:
+        """Whether a label is to be asked again, and for how many seconds its callers wait for that."""
+        now, (change, heard) = time.monotonic(), self._known(reference.agent)
+        changed, age = held.change[0] != change, now - held.asked
+        if now < held.retry:
+            return False, 0.0
+        due = changed or bool(held.failures) or held.change[1] != heard or age >= self._options.lifetime / 2
+        if held.failures or not (changed or age >= self._options.lifetime):
+            return due, 0.0
+        return due, self._options.timeout if changed else _PATIENCE
+
+    def _put(self, reference: Reference, held: Held) -> Held:
+        """Serve this from now on, and tell those who follow the label, if it is another."""
+        key = (reference.agent, reference.label)
+        before = self._labels.get(key)
+        made, changed = held, before is not None and before.engine is not held.engine
+        if before is not None:
+            same = before.engine.agent.sha256 == held.engine.agent.sha256
+            since = before.since if same else utc_now()
+            made = replace(held, number=before.number + changed, since=since)
+        self._labels[key] = made
+        self._seen.setdefault(key, next(self._now))
+        for oldest in sorted(self._labels, key=lambda each: self._seen.get(each, 0))[: -self._options.most]:
+            self._labels.pop(oldest, None)
+            self._seen.pop(oldest, None)
+        for followed, listener in tuple(self._listeners) if changed else ():
+            if followed == reference:
+                try:
+                    listener(made)
+                except Exception:  # noqa: BLE001 - logged; other people's code must not end what follows the library
+                    _log.exception("a callback failed")
+        return made
+
+    def _refuse_away(self) -> None:
+        """Let nobody wait for a database that has just failed: the few threads of a service are for what is cached."""
+        if (away := self._away) and time.monotonic() < away[0]:
+            raise LibraryError(away[1].problems)
+
     def _version(self, reference: Reference) -> Engine:
         key = (reference.agent, reference.number)
         engine = self._versions.get(key)
         if engine is None:
-            made = self._wait(self._begin(reference))
+            made = self._asked(reference)
             engine = made.engine if isinstance(made, Held) else made
         self._ages[key] = next(self._now)
         return engine
 
     def _first(self, reference: Reference) -> Held:
         try:
-            made = self._wait(self._begin(reference))
+            made = self._asked(reference)
         except LibraryError as error:
             if self._options.fallback is None:
                 raise
@@ -214,13 +334,16 @@ class Engines:
             return self._fall_back(reference, self._options.fallback)
         return made if isinstance(made, Held) else self._labels[reference.agent, reference.label]
 
-    def _wait(self, task: Future[Engine | Held]) -> Engine | Held:
+    def _asked(self, reference: Reference) -> Engine | Held:
+        self._refuse_away()
         try:
-            return task.result(self._options.timeout)
+            return self._begin(reference).result(self._options.timeout)
         except TimeoutError:
             told = f"the database did not answer within {self._options.timeout:g} s"
             hint = "check that it runs; `fallback` names an exported folder that serves meanwhile"
-            raise LibraryError(Problem("library-away", told, hint, str(self._store.database))) from None
+            error = LibraryError(Problem("library-away", told, hint, str(self._store.database)))
+            self._away = (time.monotonic() + _SHUT, error)
+            raise error from None
 
     def _fall_back(self, reference: Reference, folder: Path) -> Held:
         engine = self._make(read_folder(exported_file(folder)).sources)
@@ -229,7 +352,7 @@ class Engines:
             raise InputError(Problem("unknown-agent", told, "export that agent", "fallback"))
         origin = LibraryOrigin(0, reference.label, _time())
         held = Held(_with(engine, origin), float("-inf"), (-1, -1), 1, time.monotonic() + _BACKOFF[0])
-        return self._labels.setdefault((reference.agent, reference.label), held)
+        return self._labels.get((reference.agent, reference.label)) or self._put(reference, held)
 
     def _begin(self, reference: Reference) -> Future[Engine | Held]:
         """The load of a version or a label: one at a time, however many ask."""
@@ -249,9 +372,8 @@ class Engines:
             failed = self._refused(reference, error)
         self._tasks.pop((os.getpid(), reference), None)
         if made is not None:
-            if isinstance(made, Held) and made.change[1] != self._known(reference.agent)[1]:
-                self._begin(reference)  # news that came while it was asked
             task.set_result(made)
+            self._catch_up()  # of news that came while it was asked
         elif failed is None:
             task.set_result(self._labels[reference.agent, reference.label])
         else:
@@ -269,9 +391,8 @@ class Engines:
             engine = before.engine
         else:
             engine = _with(self._built(Reference(reference.agent, "", version.number)), origin)
-        made = Held(engine, asked, change)
-        self._labels[key] = made
-        return made
+        self._away = None
+        return self._put(reference, Held(engine, asked, change))
 
     def _built(self, reference: Reference) -> Engine:
         """The engine of a version, from the cache or made of its content."""
@@ -293,6 +414,8 @@ class Engines:
             _log.error("a version could not be loaded", exc_info=error)
             message = f"{type(error).__name__}: {error}"
             error = LibraryError(Problem("library-away", message, "see the log of this process", "library"))
+        if isinstance(error, LibraryError):
+            self._away = (time.monotonic() + _SHUT, error)
         held = self._labels.get((reference.agent, reference.label))
         if held is None or reference.number:
             return error
@@ -308,20 +431,20 @@ class Engines:
         if not held.origin.removed:
             _log.warning("%s was removed; version %d was the last", reference, origin.version)
         engine = held.engine if origin == held.origin else _with(held.engine, origin)
-        change = self._known(reference.agent)
-        self._labels[reference.agent, reference.label] = Held(engine, time.monotonic(), change)
+        self._put(reference, Held(engine, time.monotonic(), self._known(reference.agent)))
 
     def _failed(self, reference: Reference, why: str) -> None:
         """The database is away: what was good serves on, and says so once its lifetime is over."""
-        key = (reference.agent, reference.label)
-        held = self._labels[key]
+        held = self._labels.get((reference.agent, reference.label))
+        if held is None:
+            return
         origin, engine = held.origin, held.engine
         if not origin.stale_since:
             _log.warning("%s is stale, version %d serves on: %s", reference, origin.version, why)
             engine = _with(engine, replace(origin, stale_since=_time()))
         pause = _BACKOFF[min(held.failures, len(_BACKOFF) - 1)]
-        made = replace(held, engine=engine, failures=held.failures + 1, retry=time.monotonic() + pause)
-        self._labels[key] = made
+        change, retry = (held.change[0], self._known(reference.agent)[1]), time.monotonic() + pause
+        self._put(reference, replace(held, engine=engine, change=change, failures=held.failures + 1, retry=retry))
 
 
 def _with(engine: Engine, origin: LibraryOrigin) -> Engine:

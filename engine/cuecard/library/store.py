@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 import sqlalchemy as sa
@@ -89,6 +89,13 @@ class Store:
         """Where each label of an agent points, by name."""
         with self.database.reading() as connection:
             return self._labels(connection, agent)
+
+    def points(self, agents: Collection[str]) -> dict[tuple[str, str], int]:
+        """Where every label of these agents points, by agent and label."""
+        asked = sa.select(AGENTS.c.name, LABELS.c.name.label("label"), LABELS.c.number)
+        asked = asked.join(LABELS, AGENTS.c.id == LABELS.c.agent).where(AGENTS.c.name.in_(sorted(agents)))
+        with self.database.reading() as connection:
+            return {(row.name, row.label): row.number for row in connection.execute(asked)}
 
     def moves(self, agent: str) -> tuple[Move, ...]:
         """The audit trail of an agent, the oldest first."""

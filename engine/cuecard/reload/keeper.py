@@ -16,7 +16,7 @@ from cuecard.config.documents.sources import AgentSources
 from cuecard.errors import CuecardError, Problem, SpecError, visible
 from cuecard.files.clock import utc_now
 from cuecard.files.private import check_folder
-from cuecard.model import Json
+from cuecard.model import Json, LibraryOrigin
 from cuecard.records import dataclass
 from cuecard.reload.cleanup import POINTER, pointed_at, replace_file
 from cuecard.reload.files import Look
@@ -94,6 +94,7 @@ class Status:
         watching: how changes are noticed.
         unsaved: why the last good state could not be saved to disk; empty if it was.
         stale_since: since when a library could not be asked what its label points to, in ISO 8601; empty for files.
+        library: which version of a library it is; None for files.
     """
 
     number: int
@@ -105,6 +106,7 @@ class Status:
     watching: Watching = "polling"
     unsaved: str = ""
     stale_since: str = ""
+    library: LibraryOrigin | None = None
 
     def __str__(self) -> str:
         origin = ", the last good state of an earlier run" if self.restored else ""

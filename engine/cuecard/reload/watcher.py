@@ -127,7 +127,8 @@ class Watcher(Generic[Made]):
 
     def __aiter__(self) -> AsyncIterator[tuple[Made, Status]]:
         """Each new state from now on, until the watcher stops; a slow consumer sees only the latest."""
-        return self._states(self._keeper.state.status.number)
+        looked = lambda: (self._keeper.state.current, self._keeper.state.status)  # noqa: E731 - handed on at once
+        return each_state(self._listen, looked, lambda: self._stopped, self._keeper.state.status.number)
 
     def stop(self) -> None:
         """Stop watching; `current` stays what it is."""
@@ -187,32 +188,39 @@ class Watcher(Generic[Made]):
 
         return forget
 
-    async def _states(self, shown: int) -> AsyncIterator[tuple[Made, Status]]:
-        loop, news = asyncio.get_running_loop(), asyncio.Event()
-
-        def wake() -> None:
-            with suppress(RuntimeError):  # the loop has ended without us
-                loop.call_soon_threadsafe(news.set)
-
-        forget = self._listen(wake)
-        try:
-            while not self._stopped:
-                state = self._keeper.state
-                if state.status.number == shown:
-                    await news.wait()
-                    news.clear()
-                else:
-                    shown = state.status.number
-                    yield state.current, state.status
-        finally:
-            forget()
-
     def _ensure_worker(self) -> None:
         """Start a thread unless this process has one: threads do not live on in the child of a fork."""
         if not self._stopped and os.getpid() not in self._workers:
             worker = _Worker(self._work)
             if self._workers.setdefault(os.getpid(), worker) is worker:
                 worker.start()
+
+
+async def each_state(
+    listen: Callable[[Callable[..., object]], Callable[[], None]],
+    looked: Callable[[], tuple[Made, Status]],
+    ended: Callable[[], bool],
+    shown: int,
+) -> AsyncIterator[tuple[Made, Status]]:
+    """Each state after number `shown`, until it has ended; a slow consumer sees only the latest."""
+    loop, news = asyncio.get_running_loop(), asyncio.Event()
+
+    def wake(*_: object) -> None:
+        with suppress(RuntimeError):  # the loop has ended without us
+            loop.call_soon_threadsafe(news.set)
+
+    forget = listen(wake)
+    try:
+        while not ended():
+            current, status = looked()
+            if status.number == shown:
+                await news.wait()
+                news.clear()
+            else:
+                shown = status.number
+                yield current, status
+    finally:
+        forget()
 
 
 class _Worker(threading.Thread):

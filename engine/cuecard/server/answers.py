@@ -236,13 +236,23 @@ class SearchToolShape(Shape):
     limit: str
 
 
-class AgentShape(Shape):
-    """An agent as currently served."""
+class ServedShape(SparseShape):
+    """What is served of an agent; of a library, which version."""
 
     name: str
     sha256: str = Field(description="the fingerprint of all of its files")
     since: str = Field(description="when this state started serving, ISO 8601")
-    state: Literal["ready", "stale"] = Field(description="stale: the files differ from the state that is served")
+    state: Literal["ready", "stale"] = Field(
+        description="stale: the files differ from the state that is served, or the library cannot be asked"
+    )
+    version: int = Field(0, description="the number of the version in the library; left out for files")
+    stale_since: str = Field("", description="since when the library cannot be asked, ISO 8601; otherwise left out")
+    removed: bool = Field(default=False, description="whether the label was removed; otherwise left out")
+
+
+class AgentShape(ServedShape):
+    """An agent as currently served."""
+
     problems: list[dict[str, Json]] = Field(description="why the files are not served")
     search_tool: SearchToolShape
     core_tools: list[str]
@@ -260,13 +270,9 @@ class AgentsAnswer(Shape):
     agents: list[AgentShape]
 
 
-class ReadyAgent(Shape):
+class ReadyAgent(ServedShape):
     """Whether an agent is up to date; `/v1/agents` lists the problems of its files."""
 
-    name: str
-    state: Literal["ready", "stale"]
-    sha256: str
-    since: str
     codes: list[str]
 
 

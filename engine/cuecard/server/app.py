@@ -164,11 +164,15 @@ async def _answered(request: Request, answer: Callable[[Body], Json], body: Body
     """The answer of a worker, unless it takes too long."""
     app = request.app
     facts: RequestFacts = request.scope["cuecard"]
-    facts.agent = _service(request).agents.find(body.agent).name
     seconds = app.state.options.timeout
+
+    def work() -> Response:
+        facts.agent = _service(request).agents.name_of(body.agent)  # what it is asked for may have to be loaded
+        return _json(answer(body))
+
     try:
         async with asyncio.timeout(seconds):
-            return await _in_worker(request, lambda: _json(answer(body)))
+            return await _in_worker(request, work)
     except TimeoutError:
         told = f"the answer took more than {seconds:g} seconds"
         hint = "try again in a moment, or start more replicas"

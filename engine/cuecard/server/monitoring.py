@@ -10,13 +10,12 @@ import time
 import traceback
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from cuecard.model import Json
-from cuecard.server.agents import Agents, ServedAgent
+from cuecard.server.agents import Agents
 
 _log = logging.getLogger("cuecard.server")
 
@@ -110,18 +109,16 @@ class Metrics:
         )
         self._problems = Counter("cuecard_problems", "Reported problems, by code.", ["code"], registry=registry)
         self.running = Gauge("cuecard_requests_running", "Requests in progress.", registry=registry)
-        stale = Gauge(
+        self._agents = agents
+        self._stale = Gauge(
             "cuecard_agent_stale",
             "1 while the files differ from the state that is served.",
             ["agent"],
             registry=registry,
         )
-        states = Gauge(
+        self._states = Gauge(
             "cuecard_agent_state", "Swaps, refusals and recoveries of the files.", ["agent"], registry=registry
         )
-        for agent in agents:
-            stale.labels(agent.name).set_function(partial(_stale, agent))
-            states.labels(agent.name).set_function(partial(_number, agent))
 
     def answered(self, path: str, status: int, seconds: float, codes: Iterable[str]) -> None:
         """Count one response."""
@@ -132,12 +129,9 @@ class Metrics:
 
     def text(self) -> bytes:
         """All metrics in the text format of Prometheus."""
+        for gauge in (self._stale, self._states):
+            gauge.clear()  # the agents of a library come and go
+        for agent in self._agents:
+            self._stale.labels(agent.name).set(agent.stale)
+            self._states.labels(agent.name).set(agent.status.number)
         return generate_latest(self._registry)
-
-
-def _stale(agent: ServedAgent) -> float:
-    return float(agent.stale)
-
-
-def _number(agent: ServedAgent) -> float:
-    return float(agent.status.number)

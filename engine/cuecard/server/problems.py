@@ -20,6 +20,8 @@ STATUS: Mapping[str, int] = MappingProxyType(
         "bad-signature": 403,
         "foreign-site": 403,
         "unknown-agent": 404,
+        "unknown-label": 404,
+        "unknown-version": 404,
         "unknown-path": 404,
         "wrong-method": 405,
         "slow-body": 408,
@@ -29,6 +31,8 @@ STATUS: Mapping[str, int] = MappingProxyType(
         "old-conversation": 410,
         "large-body": 413,
         "wrong-media-type": 415,
+        "library-away": 503,
+        "no-library": 503,
         "too-busy": 503,
         "too-slow": 503,
     }

@@ -6,13 +6,13 @@ import logging
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
-from cuecard.errors import InputError, Problem
+from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.files.content import find_content
 from cuecard.files.settings import Settings, read_settings
 from cuecard.model import DeliveryWish
@@ -20,6 +20,7 @@ from cuecard.reload.engines import watch
 
 if TYPE_CHECKING:
     from cuecard.engine import Engine
+    from cuecard.server.agents import Agents
     from cuecard.server.options import ServiceOptions
 
 _NEEDS = {"fastapi": "fastapi", "uvicorn": "uvicorn", "prometheus_client": "prometheus-client"}
@@ -55,6 +56,17 @@ class ServeRecords:
     texts: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ServeLibrary:
+    """The library from the command line; without a URL, agents are files."""
+
+    url: str = ""
+    lifetime: float = 60.0
+    most: int = 200
+    removed: Literal["refuse", "serve"] = "refuse"
+    fallback: Path | None = None
+
+
 def serve(
     agents: Sequence[Path],
     place: ServeAddress,
@@ -63,6 +75,7 @@ def serve(
     delivery: DeliveryWish | None = None,
     states: Path | None = None,
     records: ServeRecords | None = None,
+    library: ServeLibrary | None = None,
     allow_code: bool = False,
 ) -> int:
     """Serve requests until the process is told to stop; the exit code is 0.
@@ -84,7 +97,15 @@ def serve(
     opened = partial(watch, delivery=delivery or settings.delivery, states=states or settings.states)
     opened = partial(opened, salt=settings.salt, cache=settings.cache_folder, allow_code=allow_code)
     with _recorder(records or ServeRecords(), settings) as instrument:
-        served = open_agents([find_content(path) for path in agents], opened, instrument=instrument)
+        chosen = library or ServeLibrary()
+        url = chosen.url or ("" if agents else settings.library)
+        if not (url or agents):
+            hint = "name an agent; or a library, with `--library URL` or CUECARD_LIBRARY"
+            raise InputError(Problem("wrong-option", "there is nothing to serve", hint, "AGENT"))
+        if url:
+            served = _of_library(replace(chosen, url=url), list(map(str, agents)), opened, instrument)
+        else:
+            served = open_agents([find_content(path) for path in agents], opened, instrument=instrument)
         try:
             listening = listen(place.host, place.port)
             log_to_stderr()
@@ -94,6 +115,32 @@ def serve(
         finally:
             served.stop()
     return 0
+
+
+def _of_library(
+    library: ServeLibrary, names: list[str], opened: partial[Any], instrument: Callable[[Engine], Engine]
+) -> Agents:
+    """The agents of a library, read-only."""
+    from cuecard.library.library import Library
+    from cuecard.server.agents import LibraryAgents, warmed
+
+    given = {name: held for name, held in opened.keywords.items() if name != "states"}
+    kept = Library(
+        library.url,
+        lifetime=library.lifetime,
+        most=library.most,
+        removed=library.removed,
+        fallback=library.fallback,
+        ready=lambda engine: instrument(warmed(engine)),
+        **given,
+    )
+    try:
+        if library.fallback is None:
+            kept.agents()  # a library that is away is told at once
+        return LibraryAgents(kept, names, library.most)
+    except CuecardError:
+        kept.close()
+        raise
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from typing import TypeAlias
 
 from cuecard.config.turn_file import to_turn
 from cuecard.conversation import Conversation
@@ -86,6 +87,10 @@ def _is_ours(sealed: Json) -> bool:
     return named and isinstance(sealed["agent"], str) and type(sealed["issued"]) is int
 
 
+State: TypeAlias = ConversationState | None
+"""What a conversation knows so far; None before its first message."""
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """The agents, and the signatures of the conversations that clients carry. Thread-safe."""
@@ -99,15 +104,14 @@ class Service:
         Raises:
             CuecardError: with every problem of the request.
         """
-        agent = self.agents.find(asked.agent)
-        state = self.envelopes.open(asked.conversation, agent.name)
+        agent, state = self._opened(asked)
         served = agent.pins.serve(previous=state.call if state else None)
         chat = served.conversation(state)
         if asked.compacted is not None:
             chat.compacted(asked.compacted)
         turn = served.turn(_turn(asked.turn))
         call = chat.user(turn, to_results(asked.results), asked.calls)
-        return {**self._stepped(agent, served.engine, chat, chat.step(), asked), **_told(call, turn, served)}
+        return {**self._stepped(served.engine, chat, chat.step(), asked), **_told(call, turn, served)}
 
     def prepare_step(self, asked: PrepareStep) -> dict[str, Json]:
         """A `PreparedStep`: the model is about to be asked.
@@ -115,10 +119,9 @@ class Service:
         Raises:
             CuecardError: with everything that is wrong in the request.
         """
-        agent = self.agents.find(asked.agent)
-        engine, chat = _pinned(agent, self.envelopes.open(asked.conversation, agent.name))
+        engine, chat = _pinned(*self._opened(asked))
         step = chat.step(to_results(asked.results), asked.calls, inputs=asked.inputs)
-        return self._stepped(agent, engine, chat, step, asked)
+        return self._stepped(engine, chat, step, asked)
 
     def search_tools(self, asked: SearchTools) -> dict[str, Json]:
         """A `SearchAnswer`: the model has called the search tool.
@@ -126,8 +129,7 @@ class Service:
         Raises:
             CuecardError: with everything that is wrong in the request.
         """
-        agent = self.agents.find(asked.agent)
-        state = self.envelopes.open(asked.conversation, agent.name)
+        agent, state = self._opened(asked)
         _, chat = _pinned(agent, state)
         if asked.results or asked.calls:
             chat.step(to_results(asked.results), asked.calls)
@@ -140,22 +142,31 @@ class Service:
         Raises:
             CuecardError: with everything that is wrong in the request.
         """
-        agent = self.agents.find(asked.agent)
-        _, chat = _pinned(agent, self.envelopes.open(asked.conversation, agent.name))
+        agent, state = self._opened(asked)
+        _, chat = _pinned(agent, state)
         if asked.forget_all:
             chat.forget()
         if asked.forget:
             chat.forget(*asked.forget, type=asked.forget_type)
         chat.remember([entry.to_entity() for entry in asked.entities])
         memory = [asdict(entity) for entity in chat.memory.entities]
-        return {"conversation": self.envelopes.close(agent.name, chat, ended=asked.ended), "memory": memory}
+        return {
+            "conversation": self.envelopes.close(self.agents.name_of(asked.agent), chat, ended=asked.ended),
+            "memory": memory,
+        }
+
+    def _opened(self, asked: PrepareCall | PrepareStep | SearchTools | Remember) -> tuple[ServedAgent, State]:
+        """The agent of a request, and the conversation that it goes on with."""
+        state = self.envelopes.open(asked.conversation, self.agents.name_of(asked.agent))
+        origin = state.call.configuration.library if state and state.call else None
+        return self.agents.of_conversation(asked.agent, origin.version if origin else 0), state
 
     def _stepped(
-        self, agent: ServedAgent, engine: Engine, chat: Conversation, step: Step, asked: PrepareCall | PrepareStep
+        self, engine: Engine, chat: Conversation, step: Step, asked: PrepareCall | PrepareStep
     ) -> dict[str, Json]:
         told = {"manifest": step.manifest.to_json()} if asked.manifest else {}
         return {
-            "conversation": self.envelopes.close(agent.name, chat),
+            "conversation": self.envelopes.close(self.agents.name_of(asked.agent), chat),
             "step": step_json(step, engine),
             "results": _rendered(chat, asked),
             **told,

@@ -131,18 +131,23 @@ TOOLED = CORE.replace("</agent>", "<tools>\n{{{activeProtocols}}}\n</tools>\n</a
 WITH_TOOLS = HEAD + "tools: {instructions: tools.yaml, core: [tool_search]}\n"
 
 
-def test_an_agent_that_replaces_the_place_for_instructions_is_reported_which(tmp_path: Path) -> None:
-    found = wrong(tmp_path, "sections: [{id: tools, text: None.}]\n", TOOLED, WITH_TOOLS, tools_yaml=TOOLS)
+def warned(folder: Path, said: str) -> str:
+    """What an agent that opens is warned of."""
+    warnings = core(folder, said, TOOLED, WITH_TOOLS, tools_yaml=TOOLS).agent.warnings
+    return "\n\n".join(warning.picture() for warning in warnings).replace(f"{folder}/", "")
 
-    assert codes(found) == ["no-protocols"]
-    assert "agent.yaml:5:30: error[no-protocols]: the placeholder for tool instructions is lost" in found
+
+def test_an_agent_that_replaces_the_place_for_instructions_is_told_which(tmp_path: Path) -> None:
+    found = warned(tmp_path, "sections: [{id: tools, text: None.}]\n")
+
+    assert "agent.yaml:5:30: warning[no-protocols]: the placeholder for tool instructions is lost" in found
     assert "core.xml:11 has it, in <tools>" in found
 
 
-def test_an_agent_that_removes_it_is_reported_where(tmp_path: Path) -> None:
-    found = wrong(tmp_path, "sections: [{id: tools, remove: true}]\n", TOOLED, WITH_TOOLS, tools_yaml=TOOLS)
+def test_an_agent_that_removes_it_is_told_where(tmp_path: Path) -> None:
+    found = warned(tmp_path, "sections: [{id: tools, remove: true}]\n")
 
-    assert codes(found) == ["no-protocols"]
+    assert "warning[no-protocols]" in found
     assert "core.xml:11 has it, in <tools>" in found
     assert "the element is removed at agent.yaml:5:17" in found
 

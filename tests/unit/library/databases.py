@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
+import signal
+import subprocess
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -10,6 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import psycopg
 import pytest
 
@@ -50,3 +54,26 @@ def new_database(server: Any, name: str) -> str:
 def unique(request: pytest.FixtureRequest) -> str:
     """A name for the database of a test."""
     return f"t{os.getpid()}_{abs(hash(request.node.nodeid))}"
+
+
+@contextmanager
+def away(server: Any, fault: str) -> Iterator[None]:
+    """The server frozen, or stopped, and there again in the end."""
+    data = Path(str(server.pgdata))
+    postmaster = psutil.Process(int((data / "postmaster.pid").read_text().split()[0]))
+    processes = [postmaster, *postmaster.children(recursive=True)]
+    command, user = postmaster.cmdline(), postmaster.uids().real
+    for process in processes if fault == "frozen" else ():
+        process.send_signal(signal.SIGSTOP)
+    if fault == "stopped":
+        postmaster.send_signal(signal.SIGINT)  # what `pg_ctl stop -m fast` sends
+        psutil.wait_procs(processes, timeout=30)
+    try:
+        yield
+    finally:
+        for process in processes if fault == "frozen" else ():
+            process.send_signal(signal.SIGCONT)
+        if fault == "stopped":
+            control = str(Path(command[0]).with_name("pg_ctl"))
+            start = [control, "-D", str(data), "-w", "-l", str(data / "log"), "-o", shlex.join(command[1:]), "start"]
+            subprocess.run(start, user=user, group=data.stat().st_gid, check=True, stdout=subprocess.DEVNULL)

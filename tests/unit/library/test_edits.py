@@ -161,6 +161,21 @@ def test_a_section_that_drops_its_placeholder_is_a_warning_with_what_is_lost(lib
     assert library.label("polyant@2", "staging", author="Ann").number == 2  # it is still what was meant
 
 
+def test_the_place_for_tool_instructions_can_be_lost_too_and_the_agent_serves(library: Library, tmp_path: Path) -> None:
+    library.publish(ROOT / "prompts" / "cms", "shipped", author="Ann", label="production")
+    edited = library.edit(
+        "cms", section="tool-usage-instructions", body="\nAsk.\n", author="Ann", message="m", label="production"
+    )
+    engine = Engine.open(library.export("cms@2", tmp_path / "out"), delivery="rewrite")
+    manifest = engine.prepare_step(engine.prepare_call()).manifest
+
+    assert [each.message for each in edited.warnings] == [
+        "section `tool-usage-instructions` no longer has `activeProtocols`: what it printed is lost"
+    ]
+    assert "no section of this call shows tool instructions" in [cut.reason for cut in manifest.cuts]
+    assert library.engine("cms").agent.sha256 == engine.agent.sha256
+
+
 @pytest.mark.parametrize(
     ("given", "code"),
     [

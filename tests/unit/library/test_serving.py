@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import signal
+import asyncio
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import psutil
 import pytest
 
 from cuecard import Engine, InputError, Library, Pins, Turn
 from cuecard.types import LibraryError
 from shipped import ROOT
-from unit.library.databases import new_database, running_server
+from unit.library.databases import away, new_database, running_server
 
 PATIENCE = 30.0
 
@@ -156,28 +154,78 @@ def test_an_exported_folder_is_the_last_resort(tmp_path: Path, agent: Path) -> N
         Library(f"sqlite:///{tmp_path}/nowhere.db").engine("helper")
 
 
-def test_a_frozen_postgresql_fails_no_prompt(agent: Path) -> None:
-    """Which of the two comes first does not matter; `make soak` does each for longer, under load."""
+def test_a_label_is_followed_with_the_policies_of_files(library: Library, agent: Path) -> None:
+    library.publish(agent, "the first", author="Ann", label="production")
+    heard: list[tuple[int, str]] = []
+    with library.watch("helper") as watcher:
+        forget = watcher.on_change(lambda engine, status: heard.append((version(engine), status.stale_since)))
+        call = watcher.serve().prepare_call(Turn(delivery="append"))
+        library.write("helper", "notes", "Seen.")
+        wait_until(lambda: watcher.status.number == 1)
+
+        assert heard == [(2, "")]
+        assert watcher.status.library == watcher.current.agent.library
+        for policy, number in (("now", 2), ("next-call", 2), ("next-conversation", 1)):
+            assert version(Pins(watcher, policy).serve(previous=call).engine) == number  # type: ignore[arg-type] # names
+        assert version(Pins(watcher, "next-call").serve(call=call).engine) == 1
+        forget()
+        library.rollback("helper", author="Ann")
+        wait_until(lambda: version(watcher.current) == 1)
+    assert heard == [(2, "")]
+    assert watcher.status.watching == "stopped"
+
+
+def test_each_state_of_a_label_can_be_awaited(library: Library, agent: Path) -> None:
+    library.publish(agent, "the first", author="Ann", label="production")
+
+    async def follow() -> list[int]:
+        watcher, found = library.watch("helper"), list[int]()
+        async for engine, _ in watcher:
+            found.append(version(engine))
+            if found[-1] == 3:
+                watcher.stop()
+            else:
+                await asyncio.to_thread(library.write, "helper", "notes", "Twice.")
+        return found
+
+    async def main() -> list[int]:
+        task = asyncio.ensure_future(follow())
+        await asyncio.sleep(0.1)
+        await asyncio.to_thread(library.write, "helper", "notes", "Once.")
+        return await asyncio.wait_for(task, PATIENCE)
+
+    assert asyncio.run(main()) == [2, 3]
+
+
+def test_no_more_engines_are_kept_than_were_asked_for(url: str, agent: Path) -> None:
+    library = Library(url, most=2)
+    library.create()
+    for label in ("production", "a", "b", "c"):
+        library.publish(agent, "the first", author="Ann", label=label)
+        library.engine(f"helper@{label}")
+
+    assert len(library._engines._labels) == 2
+    assert version(library.engine("helper@a")) == 1
+    library.close()
+
+
+@pytest.mark.parametrize("fault", ["frozen", "stopped"])
+def test_a_postgresql_that_is_away_fails_no_prompt_and_no_write_hangs(agent: Path, fault: str) -> None:
+    """With a lifetime that is never over: the loss is told, all the same. `make soak` does each under load."""
     with running_server() as server:
-        library = Library(new_database(server, "frozen"), lifetime=0.2, timeout=2)
+        library = Library(new_database(server, "away"), timeout=1)
         library.create()
         library.publish(agent, "the first", author="Ann", label="production")
         assert version(library.engine("helper")) == 1
-        processes = _processes(server)
-        for process in processes:
-            process.send_signal(signal.SIGSTOP)
-        try:
+        with away(server, fault):
             wait_until(lambda: bool(stale(library)))
-        finally:
-            for process in processes:
-                process.send_signal(signal.SIGCONT)
+            with pytest.raises(LibraryError, match="library-away"):
+                library.write("helper", "notes", "Lost?")
+            with pytest.raises(LibraryError, match="library-away"):
+                library.engine("helper@latest")
         wait_until(lambda: not stale(library))
+        assert version(library.engine("helper")) == 1
         library.close()
-
-
-def _processes(server: Any) -> list[psutil.Process]:
-    postmaster = psutil.Process(int((server.pgdata / "postmaster.pid").read_text().split()[0]))
-    return [postmaster, *postmaster.children(recursive=True)]
 
 
 def test_seed_000_runs_from_a_library_without_its_folder_over_turns(url: str) -> None:

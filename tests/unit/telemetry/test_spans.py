@@ -22,7 +22,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import cms_agent
-from cuecard import Call, Engine, Entity, InputError, Memory, Pins, ToolCard, ToolResult, Turn, watch
+from cuecard import Call, Engine, Entity, InputError, Library, Memory, Pins, ToolCard, ToolResult, Turn, watch
 from cuecard import compare_manifests as compare
 from cuecard.telemetry import Telemetry
 
@@ -275,6 +275,22 @@ def test_a_version_of_your_own_links_prompts_in_langfuse() -> None:
     assert (one["gen_ai.prompt.version"], one["langfuse.observation.prompt.version"]) == ("7", 7)
     assert other["gen_ai.prompt.version"] == "2026-11"
     assert "langfuse.observation.prompt.version" not in other
+
+
+def test_a_version_of_a_library_names_its_prompts(tmp_path: Path) -> None:
+    library = Library(f"sqlite:///{tmp_path}/prompts.db")
+    library.create()
+    for text in ("X", "Y"):
+        (tmp_path / "agent.yaml").write_text(f"agent: helper\nsections: [{{id: a, text: {text}}}]\n", encoding="utf-8")
+        library.publish(tmp_path, "m", author="Ann", label="production")
+    seen = Seen()
+    engine = seen.telemetry.instrument(library.engine("helper"))
+    engine.prepare_step(engine.prepare_call())
+    library.close()
+    for name in ("prepare_call", "prepare_step"):
+        (span,) = seen.named(name)
+        assert (span["gen_ai.prompt.name"], span["gen_ai.prompt.version"]) == ("helper", "2")
+        assert span["langfuse.observation.prompt.version"] == 2
 
 
 def test_a_hosts_own_span_may_name_the_prompt(seen: Seen) -> None:

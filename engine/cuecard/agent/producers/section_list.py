@@ -60,7 +60,7 @@ class SectionList:
         """The hint if no section has a place for tool instructions."""
         message = "no section has a placeholder for tool instructions"
         hint = "add a section with the text '{{{" + PROTOCOLS + "}}}'"
-        return self._world.document.problem(("sections",), "no-protocols", message, hint)
+        return self._world.document.problem(("sections",), "no-protocols", message, hint, severity="warning")
 
     def _guard(self, written: Iterable[str]) -> LayoutGuard:
         try:

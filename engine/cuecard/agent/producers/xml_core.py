@@ -122,9 +122,9 @@ def lost_protocols(world: World, name: str, origin: str) -> Problem:
     hint = "write '{{{" + PROTOCOLS + "}}}' into the text of another section"
     if name in world.removed:
         hint = f"the element is removed at {world.removed[name]}; keep it, or {hint}"
-        return world.document.problem(("template",), "no-protocols", message, hint)
+        return world.document.problem(("template",), "no-protocols", message, hint, severity="warning")
     index = [section.id for section in world.spec.sections].index(name)
-    return world.document.problem(("sections", index, "text"), "no-protocols", message, hint)
+    return world.document.problem(("sections", index, "text"), "no-protocols", message, hint, severity="warning")
 
 
 def refuse_layout(document: Document, spec: AgentFile) -> Iterator[Problem]:
@@ -257,7 +257,7 @@ class XmlCore:
         if not lost:
             message = "the template has no placeholder for tool instructions"
             hint = "add to it: <tool-usage-instructions>{{{" + PROTOCOLS + "}}}</tool-usage-instructions>"
-            return self._world.document.problem(("template",), "no-protocols", message, hint)
+            return self._world.document.problem(("template",), "no-protocols", message, hint, severity="warning")
         return lost_protocols(self._world, lost[0].id, self._origin(lost[0]))
 
     def _element(self, part: OutlinePart) -> SectionText:

@@ -1,0 +1,129 @@
+"""`cuecard serve --library`: `NAME@LABEL` over HTTP, read-only, in any number of replicas."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from command_line import COMMAND
+from cuecard import Library
+from cuecard.library.serving import Removed
+from cuecard.server.agents import LibraryAgents
+from cuecard.server.service import Envelopes, Service
+from unit.library.test_serving import wait_until
+from unit.server.served import KEY, serving
+
+
+@contextmanager
+def replica(
+    url: str, names: Sequence[str] = (), lifetime: float = 60.0, removed: Removed = "refuse"
+) -> Iterator[httpx2.Client]:
+    """One process of the service, as far as it knows."""
+    agents = LibraryAgents(Library(url, lifetime=lifetime, removed=removed, timeout=2), names)
+    try:
+        with serving(Service(agents, Envelopes(KEY, 3600))) as client:
+            yield client
+    finally:
+        agents.stop()
+
+
+def call(client: httpx2.Client, agent: str, conversation: str | None = None) -> Any:
+    body = {"agent": agent, "conversation": conversation, "manifest": True, "turn": {"host": "messages"}}
+    if conversation is None:
+        del body["conversation"]
+    answer = client.post("/v1/prepare-call", json=body)
+    told = answer.json()
+    return told if answer.status_code == 200 else (answer.status_code, told["code"])
+
+
+def version(told: Any) -> int:
+    return int(told["manifest"]["configuration"]["library"]["version"])
+
+
+def ready(client: httpx2.Client) -> Any:
+    told = client.get("/readyz").json()
+    return told["state"], told["agents"]
+
+
+def test_a_conversation_keeps_its_version_over_a_label_move_in_every_replica(
+    library: Library, url: str, agent: Path
+) -> None:
+    library.publish(agent, "the first", author="Ann", label="production")
+    with replica(url) as one, replica(url) as other:
+        begun = call(one, "helper")
+        library.write("helper", "notes", "Seen.")
+        wait_until(lambda: version(call(one, "helper@production")) == 2)
+
+        assert [version(call(each, "helper", begun["conversation"])) for each in (other, one)] == [1, 1]
+        assert version(call(other, "helper")) == 2
+        library.unlabel("helper@production", author="Ann")
+        wait_until(lambda: call(other, "helper") == (404, "unknown-label"))
+        with replica(url) as late:
+            assert call(late, "helper") == (404, "unknown-label")
+            assert version(call(late, "helper", begun["conversation"])) == 1
+            step = {"agent": "helper", "conversation": begun["conversation"]}
+            assert late.post("/v1/prepare-step", json=step).status_code == 200
+
+
+def test_names_are_labels_or_numbers_and_what_is_not_there_has_a_code(library: Library, url: str, agent: Path) -> None:
+    library.publish(agent, "the first", author="Ann", label="production")
+    library.label("helper", "staging", author="Ann")
+    library.write("helper", "notes", "Seen.", label="staging")
+    with replica(url) as client, replica(url, ["helper@staging"]) as named:
+        assert [version(call(client, name)) for name in ("", "helper", "helper@staging", "helper@1")] == [1, 1, 2, 1]
+        assert call(client, "helper@stagin") == (404, "unknown-label")
+        assert call(client, "helper@7") == (404, "unknown-version")
+        assert call(client, "stranger") == (404, "unknown-agent")
+        assert call(client, "no name") == (422, "wrong-argument")
+        assert version(call(named, "")) == version(call(named, "helper@staging")) == 2
+        assert call(named, "helper") == (404, "unknown-agent")
+        assert [each["version"] for each in named.get("/v1/agents").json()["agents"]] == [2]
+        assert 'cuecard_agent_stale{agent="helper@staging"} 0.0' in named.get("/metrics").text
+
+
+def test_readiness_says_since_when_a_label_is_stale_and_that_it_was_removed(
+    library: Library, url: str, agent: Path
+) -> None:
+    library.publish(agent, "the first", author="Ann", label="production")
+    with replica(url, ["helper"], removed="serve") as client:
+        state, (told,) = ready(client)
+        assert (state, told["name"], told["version"]) == ("ready", "helper@production", 1)
+        assert told.keys().isdisjoint({"stale_since", "removed"})
+        library.unlabel("helper@production", author="Ann")
+        wait_until(lambda: ready(client)[0] == "stale")
+        (told,) = ready(client)[1]
+        assert told["removed"]
+        assert told["stale_since"]
+        assert call(client, "helper")["manifest"]["configuration"]["library"]["removed"]
+
+
+def test_a_library_that_goes_away_is_told_and_what_is_cached_serves_on(tmp_path: Path, agent: Path) -> None:
+    file = tmp_path / "prompts.db"
+    library = Library(f"sqlite:///{file}")
+    library.create()
+    library.publish(agent, "the first", author="Ann", label="production")
+    library.close()
+    with replica(f"sqlite:///{file}") as client:
+        assert version(call(client, "helper")) == version(call(client, "")) == 1
+        file.rename(tmp_path / "away.db")
+        wait_until(lambda: ready(client)[0] == "stale")
+
+        assert call(client, "helper")["manifest"]["configuration"]["library"]["stale_since"]
+        assert call(client, "helper@latest") == (503, "no-library")
+        assert call(client, "")["step"]
+        (tmp_path / "away.db").rename(file)
+        wait_until(lambda: ready(client)[0] == "ready")
+
+
+def test_a_service_without_its_library_does_not_start_and_says_why(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/prompts.db"
+    command = [COMMAND, "serve", "--port", "0"]
+    for words, code in ((["--library", url], "no-library"), ([], "wrong-option")):
+        ran = subprocess.run([*command, *words], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+        assert ran.returncode in {1, 2}
+        assert f"error[{code}]" in ran.stderr
