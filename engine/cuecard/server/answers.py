@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cuecard.model import Authority, Delivery, Json, Lifetime, ReloadPolicy, Tier
 
+_API = "the number of this interface; what is added later keeps it"
 _RESULTS = "texts for those results of this request that the agent file has a template for"
 
 
@@ -144,29 +145,61 @@ class RenderedResultShape(Shape):
     media: int = Field(description="how many pictures and files the text marks; send them beside it where possible")
 
 
-class PreparedCall(SparseShape):
-    """A call, and its first step."""
+class SearchToolShape(Shape):
+    """The search tool as described to the model, in the agent's words."""
 
-    conversation: str = Field(description="signed; send it with the next request")
-    step: StepShape
-    results: list[RenderedResultShape] = Field(description=_RESULTS)
+    name: str
+    description: str
+    query: str
+    limit: str
+
+
+class ReadsShape(Shape):
+    """What is read of tool results; of all others of the agent's tools, the name, id and outcome are enough."""
+
+    all: bool = Field(description="whether the results of all of the agent's tools are read as a whole")
+    whole: list[str] = Field(description="tools whose results are read as a whole")
+    told: list[str] = Field(
+        description="tools whose results have a template: a new process sends them again for the text"
+    )
+    words: list[str] = Field(description="results whose JSON has one of these texts are read, too")
+    room: int = Field(description="how many characters of results a request should have at most")
+    counts: bool = Field(description="whether outcomes of other tools count, too, because the run has limits")
+
+
+class CallShape(SparseShape):
+    """What a call tells beside its step."""
+
     delivery: DeliveryShape
     reload: ReloadPolicy
     served: str = Field(description="why this state of the files serves the call")
+    search_tool: SearchToolShape
+    reads: ReadsShape
     one_turn: bool = Field(
         default=False,
         description="true if some text belongs to this turn alone: after the answer, send `ended` to `/v1/remember` "
         "and store the conversation that it returns",
     )
+
+
+class PreparedCall(CallShape):
+    """A call, and its first step."""
+
+    api: int = Field(description=_API)
+    conversation: str = Field(description="signed; send it with the next request")
+    step: StepShape
+    results: list[RenderedResultShape] = Field(description=_RESULTS)
     manifest: dict[str, Json] | None = None
 
 
 class PreparedStep(SparseShape):
     """A step."""
 
+    api: int = Field(description=_API)
     conversation: str = Field(description="signed; send it with the next request")
     step: StepShape
     results: list[RenderedResultShape] = Field(description=_RESULTS)
+    anew: CallShape | None = Field(None, description="what the call tells, if it was prepared anew")
     manifest: dict[str, Json] | None = None
 
 
@@ -177,7 +210,7 @@ class HitShape(Shape):
     score: float
 
 
-class SearchAnswer(Shape):
+class SearchAnswer(SparseShape):
     """The answer of the search tool.
 
     The model gets `tools`, `message` and, unless they are empty, `withheld` and `categories`.
@@ -190,6 +223,10 @@ class SearchAnswer(Shape):
     hits: list[HitShape]
     confidence: float
     diagnostics: list[DiagnosticShape]
+    api: int = Field(description=_API)
+    conversation: str = Field(
+        "", description="signed; only if the call was prepared anew: send it with the next request"
+    )
 
 
 class EntityShape(Shape):
@@ -204,6 +241,7 @@ class EntityShape(Shape):
 class MemoryAnswer(Shape):
     """The working memory, newest first."""
 
+    api: int = Field(description=_API)
     conversation: str = Field(description="signed; send it with the next request")
     memory: list[EntityShape]
 
@@ -227,15 +265,6 @@ class InputShape(SparseShape):
     lifetime: Lifetime = Field("conversation", description="left out if its value lives as long as the conversation")
 
 
-class SearchToolShape(Shape):
-    """The search tool as described to the model, in the agent's words."""
-
-    name: str
-    description: str
-    query: str
-    limit: str
-
-
 class AgentShape(Shape):
     """An agent as currently served."""
 
@@ -257,6 +286,7 @@ class AgentShape(Shape):
 class AgentsAnswer(Shape):
     """Every agent that is served."""
 
+    api: int = Field(description=_API)
     agents: list[AgentShape]
 
 
@@ -301,6 +331,7 @@ class ProblemShape(Shape):
 class ProblemDetails(Shape):
     """Problem details (RFC 9457)."""
 
+    api: int = Field(description=_API)
     type: str
     title: str
     status: int
