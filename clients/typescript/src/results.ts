@@ -1,4 +1,4 @@
-import type { Result } from "./client.js";
+import type { Reads, Result } from "./client.js";
 import type { Message } from "./placing.js";
 
 /**
@@ -59,4 +59,46 @@ function batchOf(messages: readonly Message[], at: number): string {
   while (messages[at - 1]?.role === "tool") at--;
   const first: any = (messages[at]!.content as any[])[0];
   return `batch-${first?.toolCallId ?? at}`;
+}
+
+/**
+ * What is sent of results: nothing of tools outside the agent, no body that nobody reads, and none that is too large.
+ *
+ * `isKnown` says of which the conversation knows; of those, only the ones that are told in the agent's words go again.
+ */
+export function sendable(results: readonly Result[], reads: Reads | undefined, isKnown: (id: string) => boolean): Result[] {
+  const sent = results.flatMap((result): { result: Result; most?: number }[] => {
+    const { tool, result: body, arguments: _, ...rest } = result;
+    const known = isKnown(result.call_id ?? "");
+    if (!reads || !tool) return known ? [] : [{ result, most: Infinity }];
+    const bare = known ? [] : [{ result: { tool, ...rest } }];
+    const told = reads.told.includes(tool);
+    const whole = reads.whole.includes(tool);
+    if (!told && !whole && !reads.tools.includes(tool)) return reads.counts ? bare : [];
+    if (told || (!known && (whole || reads.all || tool === reads.search))) return [{ result, most: Infinity }];
+    const text = JSON.stringify(body) ?? "";
+    return reads.words.some((word) => text.includes(word)) ? [{ result, most: 1000 }] : bare;
+  });
+  const each = (reads?.room ?? Infinity) / sent.filter(({ most }) => most).length;
+  return sent.map(({ result, most }) => (most ? fitting(result, each, most) : result));
+}
+
+/** The result with long texts in it cut in the middle, until all of it has room; without its body, where nothing helps. */
+function fitting(result: Result, room: number, most: number): Result {
+  const { result: _, arguments: __, ...bare } = result;
+  let made = result;
+  for (most = Math.min(most, room); JSON.stringify(made).length > Math.min(room, most); most /= 4) {
+    if (most < 1) return bare;
+    const half = most / 2;
+    const cut = (_: string, value: unknown) =>
+      typeof value === "string" && value.length > most ? entire(value.slice(0, half)) + entire(value.slice(-half)) : value;
+    made = JSON.parse(JSON.stringify(result, cut));
+    if (JSON.stringify(made).length <= room) return made;
+  }
+  return made;
+}
+
+/** A part of a text without halves of characters at its ends. */
+function entire(part: string): string {
+  return part.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
 }

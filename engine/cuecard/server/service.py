@@ -296,7 +296,8 @@ def _turn(asked: PrepareCall, engine: Engine) -> Turn:
     turn = replace(to_turn(body, body.inputs), authority=body.authority)
     if turn.tools is not None or asked.host_tools is None:
         return turn
-    return replace(turn, tools=tuple(n for n in asked.host_tools if n in engine.tools or n == engine.search_tool))
+    known = {*engine.tools, *engine.core_tools} - {engine.search_tool}
+    return replace(turn, tools=(engine.search_tool, *(name for name in asked.host_tools if name in known)))
 
 
 def step_json(step: Step, engine: Engine) -> dict[str, Json]:
