@@ -726,27 +726,19 @@ export interface components {
         };
         /**
          * ReadsShape
-         * @description What is read of tool results; of all others of the agent's tools, the name, id and outcome are enough.
+         * @description What is read of tool results; of all others, the name, the id and the outcome are enough.
          */
         ReadsShape: {
             /**
-             * All
-             * @description whether the results of all of the agent's tools are read as a whole
+             * Tools
+             * @description the agent's tools: 0 if nobody reads the results, 1 if they are read as a whole, 2 if a template tells them, so that a new process sends them again for their texts
              */
-            all: boolean;
-            /**
-             * Whole
-             * @description tools whose results are read as a whole
-             */
-            whole: string[];
-            /**
-             * Told
-             * @description tools whose results have a template: a new process sends them again for the text
-             */
-            told: string[];
+            tools: {
+                [key: string]: number;
+            };
             /**
              * Words
-             * @description results whose JSON has one of these texts are read, too
+             * @description results of those tools whose JSON has one of these texts are read, too
              */
             words: string[];
             /**
@@ -754,11 +746,6 @@ export interface components {
              * @description how many characters of results a request should have at most
              */
             room: number;
-            /**
-             * Counts
-             * @description whether outcomes of other tools count, too, because the run has limits
-             */
-            counts: boolean;
         };
         /**
          * ReadyAgent

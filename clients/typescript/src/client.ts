@@ -16,8 +16,8 @@ export type Remembered = Schemas["MemoryAnswer"];
 export type Agent = Schemas["AgentShape"];
 export type Problem = Schemas["ProblemShape"];
 
-/** What an agent reads of results, and the names of its tools. */
-export type Reads = Schemas["ReadsShape"] & { tools: string[]; search: string };
+/** What an agent reads of results. */
+export type Reads = Schemas["ReadsShape"];
 
 export interface Options {
   /** Where the service is, such as `http://127.0.0.1:8765`. */

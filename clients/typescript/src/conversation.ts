@@ -57,9 +57,9 @@ export class Conversation {
       ...(resumed && { resumed }),
     };
     return this.#alone(async () => {
-      let fresh = this.#reads ? this.#fresh(results) : [];
+      let fresh = this.#fresh(results, this.#reads ?? { tools: {}, words: [], room: 0 });
       let told = await this.#client.prepareCall({ ...begin, results: fresh }, asking);
-      this.#note(told, told);
+      this.#note(told);
       // What is sent of results depends on what the agent reads of them, which only its answer says.
       const wanted = this.#fresh(results);
       if (JSON.stringify(wanted) !== JSON.stringify(fresh)) {
@@ -69,7 +69,7 @@ export class Conversation {
       this.#since = [];
       this.#inputs = {};
       this.begun++;
-      this.#note(told, told);
+      this.#note(told);
       return this.#take(told, results);
     });
   }
@@ -89,7 +89,7 @@ export class Conversation {
       );
       this.#since.push(...fresh);
       this.#inputs = given;
-      if (told.anew) this.#note((this.call = { ...this.call!, ...told, ...told.anew }), told);
+      if (told.anew) this.#note({ ...this.call!, ...told.anew });
       return this.#take(told, results);
     });
   }
@@ -194,10 +194,9 @@ export class Conversation {
     }
   }
 
-  #note(call: Omit<PreparedCall, "api">, { step }: Pick<PreparedStep, "step">): void {
+  #note(call: Omit<PreparedCall, "api">): void {
     this.call = call;
-    const { reads, search_tool } = call;
-    if (reads) this.#client.reads.set(this.#agent.agent, { ...reads, tools: [...step.refusals.tools, search_tool.name], search: search_tool.name });
+    if (call.reads) this.#client.reads.set(this.#agent.agent, call.reads);
   }
 
   #take(told: Pick<PreparedStep, "conversation" | "step" | "results">, given: Result[]): Step {
@@ -209,9 +208,9 @@ export class Conversation {
     return told.step;
   }
 
-  #fresh(results: Result[]): Result[] {
+  #fresh(results: Result[], reads = this.#reads): Result[] {
     const unsent = results.filter(({ call_id }) => !call_id || !this.#sent.has(call_id));
-    return sendable(unsent, this.#reads, (id) => this.#known.has(id));
+    return sendable(unsent, reads, (id) => this.#known.has(id));
   }
 }
 

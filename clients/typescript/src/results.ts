@@ -62,22 +62,18 @@ function batchOf(messages: readonly Message[], at: number): string {
 }
 
 /**
- * What is sent of results: nothing of tools outside the agent, no body that nobody reads, and none that is too large.
+ * What is sent of results: no body that the agent does not read, and none that is too large.
  *
  * `isKnown` says of which the conversation knows; of those, only the ones that are told in the agent's words go again.
  */
 export function sendable(results: readonly Result[], reads: Reads | undefined, isKnown: (id: string) => boolean): Result[] {
   const sent = results.flatMap((result): { result: Result; most?: number }[] => {
-    const { tool, result: body, arguments: _, ...rest } = result;
-    const known = isKnown(result.call_id ?? "");
-    if (!reads || !tool) return known ? [] : [{ result, most: Infinity }];
-    const bare = known ? [] : [{ result: { tool, ...rest } }];
-    const told = reads.told.includes(tool);
-    const whole = reads.whole.includes(tool);
-    if (!told && !whole && !reads.tools.includes(tool)) return reads.counts ? bare : [];
-    if (told || (!known && (whole || reads.all || tool === reads.search))) return [{ result, most: Infinity }];
-    const text = JSON.stringify(body) ?? "";
-    return reads.words.some((word) => text.includes(word)) ? [{ result, most: 1000 }] : bare;
+    const { tool, result: body, arguments: _, ...bare } = result;
+    const isNew = !isKnown(result.call_id ?? "");
+    const read = reads && tool ? reads.tools[tool] : 1;
+    if (read === 2 || (read === 1 && isNew)) return [{ result, most: Infinity }];
+    if (read === 0 && reads!.words.some((word) => JSON.stringify(body)?.includes(word))) return [{ result, most: 1000 }];
+    return isNew ? [{ result: { tool: tool!, ...bare } }] : [];
   });
   const each = (reads?.room ?? Infinity) / sent.filter(({ most }) => most).length;
   return sent.map(({ result, most }) => (most ? fitting(result, each, most) : result));

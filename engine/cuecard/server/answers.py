@@ -155,16 +155,14 @@ class SearchToolShape(Shape):
 
 
 class ReadsShape(Shape):
-    """What is read of tool results; of all others of the agent's tools, the name, id and outcome are enough."""
+    """What is read of tool results; of all others, the name, the id and the outcome are enough."""
 
-    all: bool = Field(description="whether the results of all of the agent's tools are read as a whole")
-    whole: list[str] = Field(description="tools whose results are read as a whole")
-    told: list[str] = Field(
-        description="tools whose results have a template: a new process sends them again for the text"
+    tools: dict[str, int] = Field(
+        description="the agent's tools: 0 if nobody reads the results, 1 if they are read as a whole, 2 if a template "
+        "tells them, so that a new process sends them again for their texts"
     )
-    words: list[str] = Field(description="results whose JSON has one of these texts are read, too")
+    words: list[str] = Field(description="results of those tools whose JSON has one of these texts are read, too")
     room: int = Field(description="how many characters of results a request should have at most")
-    counts: bool = Field(description="whether outcomes of other tools count, too, because the run has limits")
 
 
 class CallShape(SparseShape):

@@ -209,25 +209,26 @@ class Service:
             "reload": served.policy,
             "served": served.reason,
             "search_tool": search_tool_json(served.engine),
-            "reads": self._reads(served.engine, asked.host_tools or (), counts=call.counts),
+            "reads": self._reads(served.engine, asked.host_tools or ()),
             **({"one_turn": True} if begun.one_turn else {}),
         }
 
-    def _reads(self, engine: Engine, host: Iterable[str], *, counts: bool) -> dict[str, Json]:
+    def _reads(self, engine: Engine, host: Iterable[str]) -> dict[str, Json]:
         """A `ReadsShape`."""
-        agent, memory = engine.agent, engine.agent.spec.memory
-        names = dict.fromkeys((*engine.tools, *host))
-        named = {*(name for name in names for kind in memory.types if kind != "*" and fnmatchcase(name, kind))}
-        whole = [n for n in names if any(forget_rules(n, memory)) or (memory.extract and n in named - {*engine.tools})]
+        agent = engine.agent
+        memory, tools = agent.spec.memory, {*engine.tools, *engine.core_tools, engine.search_tool}
+        whole = self.reads_all or bool(memory.extract)
+        read: dict[str, Json] = {}
+        for name in dict.fromkeys((engine.search_tool, *engine.tools, *engine.core_tools, *host)):
+            named = any(fnmatchcase(name, kind) for kind in memory.types if kind != "*") and whole
+            if form_of(agent.results, name) and name != engine.search_tool:
+                read[name] = 2
+            elif name == engine.search_tool or named or any(forget_rules(name, memory)) or (whole and name in tools):
+                read[name] = 1
+            elif name in tools:
+                read[name] = 0
         pending = [f'"{agent.pending}"'] if agent.pending else []
-        return {
-            "all": bool(memory.extract) or self.reads_all,
-            "whole": whole,
-            "told": [name for name in names if form_of(agent.results, name)],
-            "words": [*pending, *MEDIA_WORDS],
-            "room": self.room,
-            "counts": counts,
-        }
+        return {"tools": read, "words": [*pending, *MEDIA_WORDS], "room": self.room}
 
     def _stepped(
         self, agent: ServedAgent, engine: Engine, chat: Conversation, step: Step, asked: PrepareCall | PrepareStep
