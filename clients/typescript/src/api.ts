@@ -731,7 +731,7 @@ export interface components {
         ReadsShape: {
             /**
              * Tools
-             * @description the agent's tools: 0 if nobody reads the results, 1 if they are read as a whole, 2 if a template tells them, so that a new process sends them again for their texts
+             * @description the agent's tools: 0 if nobody reads the results, 1 if ids and names are read in them, 2 if they are read as a whole, 3 if a template tells them, so that a new process sends them again for their texts
              */
             tools: {
                 [key: string]: number;

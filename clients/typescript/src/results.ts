@@ -70,28 +70,39 @@ export function sendable(results: readonly Result[], reads: Reads | undefined, i
   const sent = results.flatMap((result): { result: Result; most?: number }[] => {
     const { tool, result: body, arguments: _, ...bare } = result;
     const isNew = !isKnown(result.call_id ?? "");
-    const read = reads && tool ? reads.tools[tool] : 1;
-    if (read === 2 || (read === 1 && isNew)) return [{ result, most: Infinity }];
-    if (read === 0 && reads!.words.some((word) => JSON.stringify(body)?.includes(word))) return [{ result, most: 1000 }];
+    const read = reads && tool ? reads.tools[tool] : WHOLE;
+    if (read === TOLD || (read === WHOLE && isNew)) return [{ result, most: Infinity }];
+    const has = (word: string) => JSON.stringify(body)?.includes(word);
+    if ((read === IN_PARTS && isNew) || (read !== undefined && reads!.words.some(has))) return [{ result, most: LONG }];
     return isNew ? [{ result: { tool: tool!, ...bare } }] : [];
   });
   const each = (reads?.room ?? Infinity) / sent.filter(({ most }) => most).length;
   return sent.map(({ result, most }) => (most ? fitting(result, each, most) : result));
 }
 
-/** The result with long texts in it cut in the middle, until all of it has room; without its body, where nothing helps. */
+/** What is read of a tool's results. */
+const [IN_PARTS, WHOLE, TOLD] = [1, 2, 3];
+
+/** Characters of a text beyond which nobody looks for the id, the name or the key of something in it. */
+const LONG = 1000;
+
+/**
+ * The result with texts in it cut in the middle that are longer than `most`; and shorter, until all of it has room.
+ *
+ * A text that may be JSON is cut only for want of room.
+ */
 function fitting(result: Result, room: number, most: number): Result {
   const { result: _, arguments: __, ...bare } = result;
-  let made = result;
-  for (most = Math.min(most, room); JSON.stringify(made).length > Math.min(room, most); most /= 4) {
-    if (most < 1) return bare;
-    const half = most / 2;
+  most = Math.min(most, room);
+  for (let json = true; most >= 1; most /= json ? 1 : 4, json = false) {
     const cut = (_: string, value: unknown) =>
-      typeof value === "string" && value.length > most ? entire(value.slice(0, half)) + entire(value.slice(-half)) : value;
-    made = JSON.parse(JSON.stringify(result, cut));
-    if (JSON.stringify(made).length <= room) return made;
+      typeof value === "string" && value.length > most && !(json && /^\s*[[{]/.test(value))
+        ? entire(value.slice(0, most / 2)) + entire(value.slice(-most / 2))
+        : value;
+    const text = JSON.stringify(result, cut);
+    if (text.length <= room) return JSON.parse(text);
   }
-  return made;
+  return bare;
 }
 
 /** A part of a text without halves of characters at its ends. */

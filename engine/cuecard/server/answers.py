@@ -158,8 +158,8 @@ class ReadsShape(Shape):
     """What is read of tool results; of all others, the name, the id and the outcome are enough."""
 
     tools: dict[str, int] = Field(
-        description="the agent's tools: 0 if nobody reads the results, 1 if they are read as a whole, 2 if a template "
-        "tells them, so that a new process sends them again for their texts"
+        description="the agent's tools: 0 if nobody reads the results, 1 if ids and names are read in them, 2 if they "
+        "are read as a whole, 3 if a template tells them, so that a new process sends them again for their texts"
     )
     words: list[str] = Field(description="results of those tools whose JSON has one of these texts are read, too")
     room: int = Field(description="how many characters of results a request should have at most")

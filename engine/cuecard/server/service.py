@@ -217,13 +217,14 @@ class Service:
         """A `ReadsShape`."""
         agent = engine.agent
         memory, tools = agent.spec.memory, {*engine.tools, *engine.core_tools, engine.search_tool}
-        whole = self.reads_all or bool(memory.extract)
         read: dict[str, Json] = {}
         for name in dict.fromkeys((engine.search_tool, *engine.tools, *engine.core_tools, *host)):
-            named = any(fnmatchcase(name, kind) for kind in memory.types if kind != "*") and whole
+            named = memory.extract and any(fnmatchcase(name, kind) for kind in memory.types if kind != "*")
             if form_of(agent.results, name) and name != engine.search_tool:
+                read[name] = 3
+            elif name == engine.search_tool or (self.reads_all and name in tools):
                 read[name] = 2
-            elif name == engine.search_tool or named or any(forget_rules(name, memory)) or (whole and name in tools):
+            elif named or any(forget_rules(name, memory)) or (memory.extract and name in tools):
                 read[name] = 1
             elif name in tools:
                 read[name] = 0
