@@ -110,7 +110,7 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
     const { steps, stepNumber, messages } = request;
     const run = runOf(request);
     if (!run) {
-      const told = "no call has begun: give `prepareCall` to the agent, too, or to `streamText` what `await settings.call({ ... })` gives";
+      const told = "no call has begun: give the agent `prepareCall`, or `streamText` what `await settings.call(...)` makes";
       throw new CuecardError(told, 0, "no-call");
     }
     runs.set(steps, run);
@@ -153,7 +153,7 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
 
 /** What the search tool does outside a run: it is there so that stored messages can be read. */
 async function none(): Promise<never> {
-  throw new Error("There is nothing to search here.");
+  throw new Error("not in a run");
 }
 
 /** The run has its answer: what belonged to its turn alone leaves the conversation, unless the turn waits for an approval. */
@@ -196,15 +196,15 @@ function compaction(told: number | boolean | undefined, messages: readonly Messa
 }
 
 function wrongSearch(name: string): CuecardError {
-  return new CuecardError(`the agent's search tool is \`${name}\`: write \`search: "${name}"\` among the options of \`aiSdk\``, 0, "wrong-search-tool");
+  return new CuecardError(`write \`search: "${name}"\`: that is the agent's search tool`, 0, "wrong-search-tool");
 }
 
 /** A provider that keeps the history takes nothing back, so that texts of one turn would stay in it. */
 function refuseKeptHistory({ call }: Conversation, turn: Turn, providers: any): void {
   const kept = [providers?.openai, providers?.azure].some((told) => told?.previousResponseId ?? told?.conversation);
   if (!kept || !call?.one_turn || call.delivery.name === "rewrite" || turn.host === "system-only") return;
-  const told = "the agent has texts that live for one turn, but the provider keeps the history and takes nothing back";
-  const wayOut = 'pass `turn: { host: "system-only" }`, which puts them into the system prompt; or send the messages yourself';
+  const told = "texts of one turn would stay in the history that the provider keeps";
+  const wayOut = 'pass `turn: { host: "system-only" }`, or send the messages yourself';
   throw new CuecardError(`${told}: ${wayOut}`, 0, "kept-history");
 }
 
@@ -266,7 +266,7 @@ function searchTool(chat: Conversation): any {
       if (refusal !== undefined) throw new Error(refusal);
       const found = await chat.search(told.query.slice(0, 10_000), told.limit, { signal }).catch((cause) => {
         signal?.throwIfAborted();
-        throw new Error("The search for tools has not answered. Search once more; if that fails, too, tell the user.", { cause });
+        throw new Error("The search has failed. Search once more; if that fails, tell the user.", { cause });
       });
       const { tools, withheld, categories, message } = found;
       const more = Object.entries({ withheld, categories }).filter(([, told]) => Object.keys(told ?? {}).length);

@@ -125,7 +125,7 @@ export class Cuecard {
       });
       text = await answer.text();
     } catch (cause) {
-      const [code, told] = late.aborted ? ["deadline", "has not answered in time"] : ["unreachable", "does not answer"];
+      const [code, told] = late.aborted ? ["deadline", "is too slow"] : ["unreachable", "does not answer"];
       const error = new CuecardError(`${path}: the service ${told} (request ${requestId})`, 0, code, [], { cause, requestId });
       if (signal.aborted) throw error;
       return new Failed(error);
@@ -137,11 +137,11 @@ export class Cuecard {
     const fails = (said: string, code: string) =>
       new CuecardError(`${path}: ${said} (request ${requestId})`, status, code, ours ? told.problems : [], { requestId });
     const other = told.api === undefined ? (told.code === "unknown-key" ? 1 : API) : told.api;
-    if (other !== API) throw fails(`the service has API ${other}, and this client API ${API}: use those of one version`, "other-api");
+    if (other !== API) throw fails(`the service has API ${other}, this client API ${API}: use one version`, "other-api");
     if (answer.ok && (told.conversation ?? told.agents ?? told.tools)) return told;
     const error = ours
       ? fails(told.detail || told.code, told.code)
-      : fails(`what came is no answer of the service, but ${status} of something in between`, "wrong-answer");
+      : fails(`${status} of something in between`, "wrong-answer");
     if (!answer.ok && !AGAIN.includes(status)) throw error;
     return new Failed(error, waitOf(answer.headers.get("retry-after")));
   }

@@ -134,7 +134,7 @@ export class Conversation {
   refusal(tool: string): string | undefined {
     this.#asked.add(tool);
     const step = this.step;
-    if (!step) return `\`${tool}\` was not called: its instructions are not known here. Read them, and call it again if that is right.`;
+    if (!step) return `\`${tool}\` was not called: its instructions are not known here. Read them, then call it again.`;
     if (step.active_tools.includes(tool)) return this.#overLimit(tool, step.refusals);
     const { withheld, inactive, search, tools } = step.refusals;
     if (Object.hasOwn(withheld, tool)) return withheld[tool];
@@ -215,5 +215,5 @@ export class Conversation {
 }
 
 export function twoAtOnce(): CuecardError {
-  return new CuecardError("another message of this conversation is being answered: wait for that answer, then send again", 409, "two-at-once");
+  return new CuecardError("another message of this conversation is being answered: send this one after it", 409, "two-at-once");
 }

@@ -251,6 +251,6 @@ for (const { name, ai, Model } of versions) {
     const half = new ai.ToolLoopAgent({ model, prepareStep: aiSdk(client, { agent: "cms" }).prepareStep });
 
     await assert.rejects(wrong.generate({ prompt: "Hi" }), /no agent `cmss` is served here; did you mean `cms`/);
-    await assert.rejects(half.generate({ prompt: "Hi" }), /no call has begun: give `prepareCall`/);
+    await assert.rejects(half.generate({ prompt: "Hi" }), /no call has begun: give the agent `prepareCall`/);
   });
 }

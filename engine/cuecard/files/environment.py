@@ -31,8 +31,8 @@ class Environment(BaseSettings):
     salt: SecretStr = Field(SecretStr(""), description="a secret salt for every fingerprint in manifests")
     key: SecretStr = Field(
         SecretStr(""),
-        description="a secret that signs the conversations of `cuecard serve`; use the same in all replicas; of several, between "
-        "commas, the first one signs, and all can open",
+        description="a secret that signs the conversations of `cuecard serve`; use the same in all replicas; "
+        "the first of several, between commas, signs",
     )
     token: SecretStr = Field(
         SecretStr(""),
