@@ -220,7 +220,7 @@ def test_a_request_line_that_is_not_http_is_reported_as_a_problem(client: httpx2
 def test_each_of_several_tokens_is_valid_and_health_answers_head(service: Service) -> None:
     old, new = "the-old-token-0123456789", "the-new-token-0123456789"
     with serving(service, token=f"{old},{new}") as client:
-        for token, status in ((old, 200), (new, 200), (f"{old},{new}", 401), ("", 401)):
+        for token, status in ((old, 200), (new, 200), (f"{old},{new}", 401)):
             assert client.get("/v1/agents", headers={"authorization": f"Bearer {token}"}).status_code == status
         for path in ("/healthz", "/readyz"):
             assert (client.head(path).status_code, client.head(path).content) == (200, b"")
