@@ -1,89 +1,167 @@
-import { Cuecard, CuecardError, type Agent, type Inputs, type Step, type Turn } from "./client.js";
-import { Conversation } from "./conversation.js";
+import { type Cuecard, CuecardError, type Inputs, type Turn } from "./client.js";
+import { Conversation, twoAtOnce } from "./conversation.js";
 import { placed, type Message, type Role } from "./placing.js";
 import { resultsIn, withTexts } from "./results.js";
 
-export interface AiSdkOptions {
+/** `Options` are those of a call of the agent, as the callbacks name their type. */
+export interface AiSdkOptions<Options = any, Search extends string = string> {
   /** The agent's name; may be left out where the service has only one. */
-  agent?: string;
+  agent?: string | undefined;
+  /** The name of the agent's search tool; `tool_search` unless told. */
+  search?: Search | undefined;
   /** What the host knows of a message: the same for all, or made of the call's `options`. */
-  turn?: Turn | ((options: any) => Turn);
+  turn?: Turn | ((options: Options) => Turn) | undefined;
   /** Inputs that have changed since the last request, asked before each but the first: those of that one are in `turn`. */
-  inputs?: (options: any, request: any) => Inputs | undefined | Promise<Inputs | undefined>;
+  inputs?: ((options: Options, request: any) => Inputs | undefined | Promise<Inputs | undefined>) | undefined;
   /** The conversation of a call; each call is one of its own unless told. */
-  conversation?: (options: any) => Conversation | undefined;
+  conversation?: ((options: Options) => Conversation | undefined) | undefined;
+  /** Whether the messages were shortened since the last call; or how many of the user are left before the new one. */
+  compacted?: ((options: Options, messages: Message[]) => number | boolean | undefined) | undefined;
+  /** Ends the requests to the service, as the signal that the run has. */
+  signal?: ((options: Options) => AbortSignal | undefined) | undefined;
   /** In which role new instructions are sent; `system` only where the model heeds it mid-conversation. */
-  role?: Role;
+  role?: Role | undefined;
   /** Told of each step before the model is asked. */
-  onStep?: (conversation: Conversation) => void;
+  onStep?: ((conversation: Conversation) => void) | undefined;
 }
 
-/** `prepareCall`, `prepareStep` and `onFinish` for a `ToolLoopAgent` of the AI SDK, versions 6 and 7. */
-export interface AiSdkSettings {
-  prepareCall: (options: any) => Promise<any>; // the SDK's own types differ between versions, and depend on the host's tools
-  prepareStep: (options: any) => Promise<any>;
+/**
+ * `prepareCall`, `prepareStep` and `onFinish` for a `ToolLoopAgent` of the AI SDK, versions 6 and 7.
+ *
+ * The SDK's own types differ between versions, and depend on the host's tools.
+ */
+export declare abstract class AiSdkSettings<Search extends string = string> {
+  readonly prepareCall: (options: any) => Promise<any>;
+  readonly prepareStep: (request: any) => Promise<any>;
   /** Ends the turn in the conversation; a host with an `onEnd` or `onFinish` of its own in the settings calls it there. */
-  onFinish: (event: any) => Promise<void>;
+  readonly onFinish: (event: any) => Promise<void>;
+  /**
+   * `tools`: the search tool, for the agent's own `tools`, with which the SDK reads stored messages.
+   *
+   * It is not spread with the others, so that it replaces no tools. Were it a property by name, TypeScript would warn of that.
+   */
+  readonly [tools: `tools${string}`]: { [Name in Search]: any };
+  /** What `streamText` and `generateText` take, made of what they would take; `options` are those of the callbacks. */
+  call(options: any): Promise<any>;
 }
 
-const KEY = "cuecard";
+/** Names the type of a call's `options` to the SDK, where callbacks name it. */
+type Typed<Options> = 0 extends 1 & Options ? unknown : { callOptionsSchema?: OptionsSchema<Options> };
 
-export function aiSdk(client: Cuecard, options: AiSdkOptions = {}): AiSdkSettings {
-  const role = options.role ?? "user";
-  let known: Promise<Agent> | undefined;
-  const agent = () => (known ??= agentOf(client, options.agent).catch((error) => ((known = undefined), Promise.reject(error))));
-
-  return {
-    async prepareCall({ options: asked, ...rest }) {
-      const served = await agent();
-      const chat = options.conversation?.(asked) ?? new Conversation(client, { agent: served.name });
-      const bound = boundTools(rest.tools ?? {}, served, chat);
-      const told = typeof options.turn === "function" ? options.turn(asked) : options.turn;
-      const turn: Turn = { tools: Object.keys(bound).filter((name) => isOurs(name, served)), model: modelName(rest.model), ...told };
-      const step = await chat.user(role === "user" ? { authority: "user", ...turn } : turn, resultsIn(history(rest)));
-      const tools = offered(bound, step);
-      refuseKeptHistory(chat, turn, rest.providerOptions);
-      const run = { chat, served, names: Object.keys(tools), options: asked };
-      return {
-        ...rest,
-        onFinish: rest.onFinish === onFinish ? onFinish : endedThen(rest.onFinish), // version 6; version 7 has it from the settings
-        tools,
-        instructions: step.system,
-        ...(role === "system" ? { allowSystemInMessages: true } : {}),
-        runtimeContext: { ...rest.runtimeContext, [KEY]: run },
-        experimental_context: { ...rest.experimental_context, [KEY]: run },
-      };
-    },
-
-    async prepareStep(request) {
-      const { steps, stepNumber, messages } = request;
-      const run = runOf(request);
-      if (!run) throw new CuecardError("pass `prepareCall` to the agent, too: it begins the call", 0, "no-call");
-      const next = async () => run.chat.next(resultsIn(messages, steps), await options.inputs?.(run.options, request));
-      const step = stepNumber === 0 ? run.chat.step! : await next();
-      if (step.stopped) {
-        const told = `the run has come to its limit without an answer (${step.stopped})`;
-        throw new CuecardError(`${told}: end the turn and tell the user`, 0, "run-limit");
-      }
-      options.onStep?.(run.chat);
-      return {
-        system: step.system, // version 6
-        instructions: step.system, // version 7, where it carries forward: so it is always the whole text
-        messages: withTexts(placed(messages, step, role), (call) => run.chat.resultText(call)),
-        activeTools: shown(run, step.active_tools),
-        ...(step.forced_tool && run.names.includes(step.forced_tool)
-          ? { toolChoice: { type: "tool", toolName: step.forced_tool } }
-          : {}),
-      };
-    },
-
-    onFinish,
+interface OptionsSchema<Options> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => { value: Options } | Promise<{ value: Options }>;
+    readonly types?: { readonly input: unknown; readonly output: Options };
+    readonly jsonSchema: { readonly input: () => Record<string, unknown>; readonly output: () => Record<string, unknown> };
   };
 }
 
-/** The run has its answer: what belonged to its turn alone leaves the conversation. */
+const KEY = "cuecard";
+const RUN = Symbol(KEY);
+
+/** The runs by what the SDK hands on: the list of their steps, and a mark in the host's context. */
+const runs = new WeakMap<object, Run>();
+
+export function aiSdk<Options = any, const Search extends string = "tool_search">(
+  client: Cuecard,
+  options: AiSdkOptions<Options, Search> = {},
+): AiSdkSettings<Search> & Typed<Options> {
+  const { role = "user", search = "tool_search" } = options;
+
+  async function prepareCall({ options: asked, ...rest }: any): Promise<any> {
+    const chat = options.conversation?.(asked) ?? new Conversation(client, { agent: options.agent });
+    const messages: Message[] = rest.messages ?? (Array.isArray(rest.prompt) ? rest.prompt : []);
+    const own: Record<string, any> = rest.tools ?? {};
+    const allowed = (name: string) => rest.activeTools?.includes(name) ?? true;
+    const told = typeof options.turn === "function" ? options.turn(asked) : options.turn;
+    const turn: Turn = { model: modelName(rest.model), ...(role === "user" && { authority: "user" }), ...told };
+    const step = await chat.user(turn, resultsIn(messages), compaction(options.compacted?.(asked, messages), messages), {
+      tools: Object.keys(own).filter(allowed),
+      resumed: messages.length > 0 && messages.at(-1)!.role !== "user",
+      signal: options.signal?.(asked) ?? rest.abortSignal,
+    });
+    const { name } = chat.call!.search_tool;
+    if (name !== search && own[search]?.execute === none) throw wrongSearch(name);
+    refuseKeptHistory(chat, turn, rest.providerOptions);
+    const tools = boundTools(own, chat, none);
+    const names = Object.keys(tools).filter((each) => each === name || allowed(each));
+    const mark = { id: crypto.randomUUID() };
+    const run: Run = { chat, begun: chat.begun, names, options: asked, own: rest.instructions ?? rest.system };
+    runs.set(mark, run);
+    const marked = (context: any) => (isPlain(context) ? { ...context, [KEY]: mark } : context);
+    const theirs = rest.prepareStep ?? prepareStep;
+    const system = withOwn(step.system, run.own);
+    return {
+      ...rest,
+      prepareStep: (request: any) => theirs({ ...request, [RUN]: run }),
+      onFinish: rest.onFinish === onFinish ? onFinish : endedThen(rest.onFinish), // version 6; version 7 has it from the settings
+      ...(rest.toolApproval && { toolApproval: approvals(rest.toolApproval, chat) }),
+      tools,
+      instructions: system,
+      ...(role === "system" ? { allowSystemInMessages: true } : {}),
+      runtimeContext: marked(rest.runtimeContext),
+      experimental_context: marked(rest.experimental_context),
+    };
+  }
+
+  async function prepareStep(request: any): Promise<any> {
+    const { steps, stepNumber, messages } = request;
+    const run = runOf(request);
+    if (!run) {
+      const told = "no call has begun: give the agent `prepareCall`, or `streamText` what `await settings.call(...)` makes";
+      throw new CuecardError(told, 0, "no-call");
+    }
+    runs.set(steps, run);
+    const { chat } = run;
+    if (run.begun !== chat.begun) throw twoAtOnce();
+    const results = resultsIn(messages, steps);
+    const step =
+      stepNumber === 0 && !chat.misses(results)
+        ? chat.step!
+        : await chat.next(results, stepNumber === 0 ? {} : await options.inputs?.(run.options as Options, request), {
+            signal: options.signal?.(run.options as Options),
+          });
+    if (step.stopped) {
+      const told = `the run has come to its limit without an answer (${step.stopped})`;
+      throw new CuecardError(`${told}: end the turn and tell the user`, 0, "run-limit");
+    }
+    options.onStep?.(chat);
+    const system = withOwn(step.system, run.own);
+    return {
+      system, // version 6
+      instructions: system, // version 7, where it carries forward: so it is always the whole text
+      messages: withTexts(placed(messages, step, role), (call) => chat.resultText(call)),
+      activeTools: shown(run, step.active_tools),
+      ...(step.forced_tool && run.names.includes(step.forced_tool)
+        ? { toolChoice: { type: "tool", toolName: step.forced_tool } }
+        : {}),
+    };
+  }
+
+  async function call(asked: any): Promise<any> {
+    const { onFinish: theirs, onEnd = theirs, ...rest } = asked;
+    const { instructions: system, ...made } = await prepareCall({ ...rest, onFinish: onEnd });
+    return { ...made, system, instructions: system };
+  }
+
+  const tools = { [search]: { description: "Search for tools.", inputSchema: searchSchema(), execute: none } };
+  const settings = { prepareCall, prepareStep, onFinish };
+  return Object.defineProperties(settings, { tools: { value: tools }, call: { value: call } }) as any;
+}
+
+/** What the search tool does outside a run: it is there so that stored messages can be read. */
+async function none(): Promise<never> {
+  throw new Error("not in a run");
+}
+
+/** The run has its answer: what belonged to its turn alone leaves the conversation, unless the turn waits for an approval. */
 async function onFinish(event: any): Promise<void> {
   const chat = runOf(event)?.chat;
+  const parts: any[] = event.steps?.at(-1)?.content ?? [];
+  const answered = (id: string) => parts.some((part) => part.type === "tool-approval-response" && part.approvalId === id);
+  if (parts.some((part) => part.type === "tool-approval-request" && !answered(part.approvalId))) return;
   if (chat?.call?.one_turn) await chat.end();
 }
 
@@ -97,109 +175,119 @@ function endedThen(theirs?: (event: any) => unknown): (event: any) => Promise<vo
   };
 }
 
-function runOf({ runtimeContext, experimental_context }: any): Run | undefined {
-  return runtimeContext?.[KEY] ?? experimental_context?.[KEY];
+function runOf(told: any): Run | undefined {
+  const mark = told.runtimeContext?.[KEY] ?? told.experimental_context?.[KEY];
+  return told[RUN] ?? runs.get(told.steps) ?? runs.get(mark);
+}
+
+function isPlain(context: any): boolean {
+  return context === undefined || Object.getPrototypeOf(Object(context)) === Object.prototype;
+}
+
+/** The prompt, and behind it what the host has the agent told by itself. */
+function withOwn(system: string, own: any): any {
+  if (!own) return system;
+  return typeof own === "string" ? `${system}\n\n${own}` : [{ role: "system", content: system }, ...[own].flat()];
+}
+
+function compaction(told: number | boolean | undefined, messages: readonly Message[]): number | null {
+  if (told !== true) return told || told === 0 ? told : null;
+  return Math.max(0, messages.filter(({ role }) => role === "user").length - 1);
+}
+
+function wrongSearch(name: string): CuecardError {
+  return new CuecardError(`write \`search: "${name}"\`: that is the agent's search tool`, 0, "wrong-search-tool");
 }
 
 /** A provider that keeps the history takes nothing back, so that texts of one turn would stay in it. */
 function refuseKeptHistory({ call }: Conversation, turn: Turn, providers: any): void {
   const kept = [providers?.openai, providers?.azure].some((told) => told?.previousResponseId ?? told?.conversation);
   if (!kept || !call?.one_turn || call.delivery.name === "rewrite" || turn.host === "system-only") return;
-  const told = "the agent has texts that live for one turn, but the provider keeps the history and takes nothing back";
-  const wayOut = 'pass `turn: { host: "system-only" }`, which puts them into the system prompt; or send the messages yourself';
+  const told = "texts of one turn would stay in the history that the provider keeps";
+  const wayOut = 'pass `turn: { host: "system-only" }`, or send the messages yourself';
   throw new CuecardError(`${told}: ${wayOut}`, 0, "kept-history");
 }
 
 interface Run {
   chat: Conversation;
-  served: Agent;
+  begun: number;
   names: string[];
   options: unknown;
+  own: unknown;
 }
 
 /** Under `append` all definitions stay in front, so that a discovery costs no cache, and calls are refused instead. */
-function shown({ chat, served, names }: Run, active: readonly string[]): string[] {
-  const rebuilt = chat.call?.delivery.name === "rewrite";
-  return names.filter((name) => !rebuilt || !isOurs(name, served) || active.includes(name));
+function shown({ chat, names }: Run, active: readonly string[]): string[] {
+  if (chat.call?.delivery.name !== "rewrite") return names;
+  const { tools, search } = chat.step!.refusals;
+  return names.filter((name) => active.includes(name) || !(tools.includes(name) || name === search));
 }
 
-/** The host's tools, each of which answers what to do while it is not active; and the search tool. */
-function boundTools(tools: Record<string, any>, served: Agent, chat: Conversation): Record<string, any> {
-  const bound = Object.entries(tools).map(([name, tool]) => [name, tool.execute ? guarded(name, tool, chat) : tool]);
-  return { [served.search_tool.name]: searchTool(served, chat), ...Object.fromEntries(bound) };
-}
-
-/** The tools of a request: without the search tool where the conversation has none. A service of an earlier version always has one. */
-function offered(tools: Record<string, any>, step: Step): Record<string, any> {
-  if (step.offers_search !== false) return tools;
-  return Object.fromEntries(Object.entries(tools).filter(([name]) => name !== step.refusals.search));
+/** The host's tools, each of which answers what to do while it is not active; and the search tool, where there is something to find. */
+function boundTools(own: Record<string, any>, chat: Conversation, unbound: unknown): Record<string, any> {
+  const { name } = chat.call!.search_tool;
+  const bound = Object.entries({ [name]: { execute: unbound }, ...own })
+    .filter(([each]) => each !== name || chat.step!.offers_search)
+    .map(([each, tool]) => [each, tool.execute === unbound ? { ...tool, ...searchTool(chat) } : tool.execute ? guarded(each, tool, chat) : tool]);
+  return Object.fromEntries(bound);
 }
 
 function guarded(name: string, tool: any, chat: Conversation): any {
   return {
     ...tool,
-    ...(tool.needsApproval === undefined ? {} : { needsApproval: asks }),
+    ...(tool.needsApproval === undefined ? {} : { needsApproval: asked(name, tool.needsApproval, chat, false) }),
     execute(...given: unknown[]) {
       const refusal = chat.refusal(name);
       if (refusal !== undefined) throw new Error(refusal);
       return tool.execute(...given);
     },
   };
-
-  /** Nobody is asked to approve a call that is refused. */
-  async function asks(...given: unknown[]): Promise<boolean> {
-    if (chat.refusal(name) !== undefined) return false;
-    return typeof tool.needsApproval === "function" ? tool.needsApproval(...given) : tool.needsApproval;
-  }
 }
 
-function searchTool({ search_tool: words }: Agent, chat: Conversation): any {
+/** Nobody is asked to approve a call that is refused. */
+function asked(name: string, theirs: any, chat: Conversation, refused: unknown): (...given: unknown[]) => unknown {
+  return (...given) => (chat.refusal(name) !== undefined ? refused : typeof theirs === "function" ? theirs(...given) : theirs);
+}
+
+/** `toolApproval` of version 7, in both of its forms. */
+function approvals(theirs: any, chat: Conversation): any {
+  const none = "not-applicable";
+  if (typeof theirs === "function") return (told: any) => asked(told.toolCall.toolName, theirs, chat, none)(told);
+  return Object.fromEntries(Object.entries(theirs).map(([name, each]) => [name, each === undefined ? each : asked(name, each, chat, none)]));
+}
+
+function searchTool(chat: Conversation): any {
+  const { name, description, query, limit } = chat.call!.search_tool;
   return {
-    description: words.description,
-    inputSchema: standardSchema({
-      type: "object",
-      properties: {
-        query: { type: "string", description: words.query },
-        limit: { type: "integer", minimum: 1, description: words.limit },
-      },
-      required: ["query"],
-      additionalProperties: false,
-    }),
-    async execute({ query, limit }: { query: string; limit?: number }) {
-      const refusal = chat.refusal(words.name);
+    description,
+    inputSchema: searchSchema(query, limit),
+    async execute(told: { query: string; limit?: number }, { abortSignal: signal }: { abortSignal?: AbortSignal } = {}) {
+      const refusal = chat.refusal(name);
       if (refusal !== undefined) throw new Error(refusal);
-      const { tools, withheld, categories, message } = await chat.search(query, limit);
+      const found = await chat.search(told.query.slice(0, 10_000), told.limit, { signal }).catch((cause) => {
+        signal?.throwIfAborted();
+        throw new Error("The search has failed. Search once more; if that fails, tell the user.", { cause });
+      });
+      const { tools, withheld, categories, message } = found;
       const more = Object.entries({ withheld, categories }).filter(([, told]) => Object.keys(told ?? {}).length);
       return { tools, ...Object.fromEntries(more), message };
     },
   };
 }
 
-/** A schema in the form that no library owns (Standard Schema and Standard JSON Schema). */
-function standardSchema(schema: object): object {
-  const told = () => schema;
+/** The schema of a search in the form that no library owns (Standard Schema and Standard JSON Schema). */
+function searchSchema(query = "", limit = ""): object {
+  const told = () => ({
+    type: "object",
+    properties: { query: { type: "string", description: query }, limit: { type: "integer", minimum: 1, description: limit } },
+    required: ["query"],
+    additionalProperties: false,
+  });
   const validate = (value: any) =>
     typeof value?.query === "string" ? { value } : { issues: [{ message: "`query` should be a text", path: ["query"] }] };
-  return { "~standard": { version: 1, vendor: "cuecard", validate, jsonSchema: { input: told, output: told } } };
-}
-
-async function agentOf(client: Cuecard, name: string | undefined): Promise<Agent> {
-  const { agents } = await client.agents();
-  const found = name === undefined && agents.length === 1 ? agents[0] : agents.find((agent) => agent.name === name);
-  if (found) return found;
-  const names = agents.map((agent) => agent.name).join(", ");
-  const told = name === undefined ? "name an agent" : `the service has no agent \`${name}\``;
-  throw new CuecardError(`${told}: it serves ${names}`, 404, "unknown-agent");
-}
-
-function isOurs(name: string, served: Agent): boolean {
-  return name === served.search_tool.name || served.core_tools.includes(name) || served.tools.some((tool) => tool.name === name);
+  return { "~standard": { version: 1, vendor: KEY, validate, jsonSchema: { input: told, output: told } } };
 }
 
 function modelName(model: unknown): string {
   return typeof model === "string" ? model : ((model as { modelId?: string } | undefined)?.modelId ?? "");
-}
-
-function history(rest: { messages?: Message[]; prompt?: unknown }): Message[] {
-  return rest.messages ?? (Array.isArray(rest.prompt) ? rest.prompt : []);
 }

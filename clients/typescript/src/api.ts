@@ -240,6 +240,11 @@ export interface components {
          * @description Every agent that is served.
          */
         AgentsAnswer: {
+            /**
+             * Api
+             * @description the number of this interface; what is added later keeps it
+             */
+            api: number;
             /** Agents */
             agents: components["schemas"]["AgentShape"][];
         };
@@ -263,6 +268,30 @@ export interface components {
              * @enum {string}
              */
             lifetime?: "conversation" | "turn" | "step";
+        };
+        /**
+         * CallShape
+         * @description What a call tells beside its step.
+         */
+        CallShape: {
+            delivery: components["schemas"]["DeliveryShape"];
+            /**
+             * Reload
+             * @enum {string}
+             */
+            reload: "now" | "next-call" | "next-conversation";
+            /**
+             * Served
+             * @description why this state of the files serves the call
+             */
+            served: string;
+            search_tool: components["schemas"]["SearchToolShape"];
+            reads: components["schemas"]["ReadsShape"];
+            /**
+             * One Turn
+             * @description true if some text belongs to this turn alone: after the answer, send `ended` to `/v1/remember` and store the conversation that it returns
+             */
+            one_turn?: boolean;
         };
         /**
          * DeliveryShape
@@ -352,9 +381,8 @@ export interface components {
             /**
              * Key
              * @description what tools accept instead of the id, if different, such as a slug
-             * @default
              */
-            key: string;
+            key?: string;
         };
         /**
          * EntityShape
@@ -378,15 +406,13 @@ export interface components {
             /**
              * Enabled
              * @description tools that are switched on; all by default
-             * @default []
              */
-            enabled: string[];
+            enabled?: string[];
             /**
              * Harness
              * @description categories of harness tools that belong to this kind of run
-             * @default []
              */
-            harness: string | string[];
+            harness?: string | string[];
             /**
              * Flags
              * @description feature flags
@@ -407,9 +433,8 @@ export interface components {
             /**
              * Blocked
              * @description never these tools, even if allowed
-             * @default []
              */
-            blocked: string[];
+            blocked?: string[];
         };
         /**
          * Health
@@ -466,6 +491,11 @@ export interface components {
          */
         MemoryAnswer: {
             /**
+             * Api
+             * @description the number of this interface; what is added later keeps it
+             */
+            api: number;
+            /**
              * Conversation
              * @description signed; send it with the next request
              */
@@ -481,54 +511,20 @@ export interface components {
             /**
              * Agent
              * @description the agent's name; optional if only one is served
-             * @default
              */
-            agent: string;
+            agent?: string;
             /**
              * Conversation
              * @description omitted for a new conversation
              */
             conversation?: string | null;
-            /**
-             * @description what the host knows about the message
-             * @default {
-             *       "inputs": {},
-             *       "memory": [],
-             *       "discovered": [],
-             *       "model": "",
-             *       "endpoint": "",
-             *       "host": "messages",
-             *       "profile": "",
-             *       "variant": "",
-             *       "files": {},
-             *       "gates": {
-             *         "blocked": [],
-             *         "enabled": [],
-             *         "flags": {},
-             *         "harness": []
-             *       },
-             *       "access": "",
-             *       "messages": [],
-             *       "summary": {
-             *         "covers": 0,
-             *         "text": "",
-             *         "upto": ""
-             *       },
-             *       "query": "",
-             *       "metadata": {},
-             *       "ephemeral": "",
-             *       "conversation": "",
-             *       "run": {},
-             *       "not_enforced": []
-             *     }
-             */
-            turn: components["schemas"]["TurnBody"];
+            /** @description what the host knows about the message */
+            turn?: components["schemas"]["TurnBody"];
             /**
              * Results
              * @description tool results, oldest first: those since the last step, or all of them each time
-             * @default []
              */
-            results: components["schemas"]["ResultBody"][];
+            results?: components["schemas"]["ResultBody"][];
             /**
              * Calls
              * @description tool names by call id, for results without a name
@@ -542,11 +538,20 @@ export interface components {
              */
             compacted?: number | null;
             /**
+             * Host Tools
+             * @description every tool of the request to the model; those that the agent does not know are left alone
+             */
+            host_tools?: string[] | null;
+            /**
+             * Resumed
+             * @description whether the turn goes on, as after an approval, so that no message of the user is new
+             */
+            resumed?: boolean;
+            /**
              * Manifest
              * @description whether to include the manifest in the answer
-             * @default false
              */
-            manifest: boolean;
+            manifest?: boolean;
         };
         /**
          * PrepareStep
@@ -556,9 +561,8 @@ export interface components {
             /**
              * Agent
              * @description the agent's name; optional if only one is served
-             * @default
              */
-            agent: string;
+            agent?: string;
             /**
              * Conversation
              * @description the `conversation` of the previous answer, complete and unchanged
@@ -567,9 +571,8 @@ export interface components {
             /**
              * Results
              * @description tool results, oldest first: those since the last step, or all of them each time
-             * @default []
              */
-            results: components["schemas"]["ResultBody"][];
+            results?: components["schemas"]["ResultBody"][];
             /**
              * Calls
              * @description tool names by call id, for results without a name
@@ -584,29 +587,19 @@ export interface components {
             inputs?: {
                 [key: string]: unknown;
             };
+            /** @description the body that began the call, for a service without the call's files: it prepares the call anew, so send all results since then */
+            anew?: components["schemas"]["PrepareCall"] | null;
             /**
              * Manifest
              * @description whether to include the manifest in the answer
-             * @default false
              */
-            manifest: boolean;
+            manifest?: boolean;
         };
         /**
          * PreparedCall
          * @description A call, and its first step.
          */
         PreparedCall: {
-            /**
-             * Conversation
-             * @description signed; send it with the next request
-             */
-            conversation: string;
-            step: components["schemas"]["StepShape"];
-            /**
-             * Results
-             * @description texts for those results of this request that the agent file has a template for
-             */
-            results: components["schemas"]["RenderedResultShape"][];
             delivery: components["schemas"]["DeliveryShape"];
             /**
              * Reload
@@ -618,21 +611,18 @@ export interface components {
              * @description why this state of the files serves the call
              */
             served: string;
+            search_tool: components["schemas"]["SearchToolShape"];
+            reads: components["schemas"]["ReadsShape"];
             /**
              * One Turn
              * @description true if some text belongs to this turn alone: after the answer, send `ended` to `/v1/remember` and store the conversation that it returns
              */
             one_turn?: boolean;
-            /** Manifest */
-            manifest?: {
-                [key: string]: unknown;
-            } | null;
-        };
-        /**
-         * PreparedStep
-         * @description A step.
-         */
-        PreparedStep: {
+            /**
+             * Api
+             * @description the number of this interface; what is added later keeps it
+             */
+            api: number;
             /**
              * Conversation
              * @description signed; send it with the next request
@@ -650,10 +640,43 @@ export interface components {
             } | null;
         };
         /**
+         * PreparedStep
+         * @description A step.
+         */
+        PreparedStep: {
+            /**
+             * Api
+             * @description the number of this interface; what is added later keeps it
+             */
+            api: number;
+            /**
+             * Conversation
+             * @description signed; send it with the next request
+             */
+            conversation: string;
+            step: components["schemas"]["StepShape"];
+            /**
+             * Results
+             * @description texts for those results of this request that the agent file has a template for
+             */
+            results: components["schemas"]["RenderedResultShape"][];
+            /** @description what the call tells, if it was prepared anew */
+            anew?: components["schemas"]["CallShape"] | null;
+            /** Manifest */
+            manifest?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
          * ProblemDetails
          * @description Problem details (RFC 9457).
          */
         ProblemDetails: {
+            /**
+             * Api
+             * @description the number of this interface; what is added later keeps it
+             */
+            api: number;
             /** Type */
             type: string;
             /** Title */
@@ -715,6 +738,29 @@ export interface components {
             state: "ready" | "stale" | "draining";
             /** Agents */
             agents: components["schemas"]["ReadyAgent"][];
+        };
+        /**
+         * ReadsShape
+         * @description What is read of tool results; of all others, the name, the id and the outcome are enough.
+         */
+        ReadsShape: {
+            /**
+             * Tools
+             * @description the agent's tools: 0 if nobody reads the results, 1 if ids and names are read in them, 2 if they are read as a whole, 3 if a template tells them, so that a new process sends them again for their texts
+             */
+            tools: {
+                [key: string]: number;
+            };
+            /**
+             * Words
+             * @description results of those tools whose JSON has one of these texts are read, too
+             */
+            words: string[];
+            /**
+             * Room
+             * @description how many characters of results a request should have at most
+             */
+            room: number;
         };
         /**
          * ReadyAgent
@@ -812,9 +858,8 @@ export interface components {
             /**
              * Agent
              * @description the agent's name; optional if only one is served
-             * @default
              */
-            agent: string;
+            agent?: string;
             /**
              * Conversation
              * @description omitted for a new conversation
@@ -823,33 +868,28 @@ export interface components {
             /**
              * Entities
              * @description entities that were touched, newest first
-             * @default []
              */
-            entities: components["schemas"]["EntityEntry"][];
+            entities?: components["schemas"]["EntityEntry"][];
             /**
              * Forget
              * @description ids or keys of removed entities
-             * @default []
              */
-            forget: string[];
+            forget?: string[];
             /**
              * Forget Type
              * @description the type of the removed entities; by default any
-             * @default
              */
-            forget_type: string;
+            forget_type?: string;
             /**
              * Forget All
              * @description whether to clear the memory first
-             * @default false
              */
-            forget_all: boolean;
+            forget_all?: boolean;
             /**
              * Ended
              * @description whether the turn has ended: what belongs to that turn alone is left out of the conversation
-             * @default false
              */
-            ended: boolean;
+            ended?: boolean;
         };
         /**
          * RenderedResultShape
@@ -915,9 +955,8 @@ export interface components {
             /**
              * Tool
              * @description the tool's name; optional if `calls` names it for this call id
-             * @default
              */
-            tool: string;
+            tool?: string;
             /**
              * Result
              * @description what it returned: any JSON, or JSON as text
@@ -931,15 +970,13 @@ export interface components {
             /**
              * Is Error
              * @description whether the tool failed
-             * @default false
              */
-            is_error: boolean;
+            is_error?: boolean;
             /**
              * Pending
              * @description whether the tool is waiting for confirmation and has done nothing yet
-             * @default false
              */
-            pending: boolean;
+            pending?: boolean;
             /**
              * Batch
              * @description an id shared by the results of calls made in one model message
@@ -1015,6 +1052,16 @@ export interface components {
             confidence: number;
             /** Diagnostics */
             diagnostics: components["schemas"]["DiagnosticShape"][];
+            /**
+             * Api
+             * @description the number of this interface; what is added later keeps it
+             */
+            api: number;
+            /**
+             * Conversation
+             * @description signed; only if the call was prepared anew: send it with the next request
+             */
+            conversation?: string;
         };
         /**
          * SearchToolShape
@@ -1038,9 +1085,8 @@ export interface components {
             /**
              * Agent
              * @description the agent's name; optional if only one is served
-             * @default
              */
-            agent: string;
+            agent?: string;
             /**
              * Query
              * @description what the tools should do, in a few words
@@ -1052,6 +1098,11 @@ export interface components {
              */
             limit?: number | null;
             /**
+             * Bounded
+             * @description whether a `limit` out of range is brought into it instead of refused, because a model chose it
+             */
+            bounded?: boolean;
+            /**
              * Conversation
              * @description if set, only tools that the next step will activate are announced
              */
@@ -1059,9 +1110,8 @@ export interface components {
             /**
              * Results
              * @description tool results, oldest first: those since the last step, or all of them each time
-             * @default []
              */
-            results: components["schemas"]["ResultBody"][];
+            results?: components["schemas"]["ResultBody"][];
             /**
              * Calls
              * @description tool names by call id, for results without a name
@@ -1069,6 +1119,8 @@ export interface components {
             calls?: {
                 [key: string]: string;
             };
+            /** @description the body that began the call, for a service without the call's files: it prepares the call anew, so send all results since then */
+            anew?: components["schemas"]["PrepareCall"] | null;
         };
         /**
          * SegmentShape
@@ -1176,21 +1228,18 @@ export interface components {
             /**
              * Text
              * @description the summary
-             * @default
              */
-            text: string;
+            text?: string;
             /**
              * Covers
              * @description how many of the first messages it covers; these are not sent again
-             * @default 0
              */
-            covers: number;
+            covers?: number;
             /**
              * Upto
              * @description alternatively, the id of the last message that it covers
-             * @default
              */
-            upto: string;
+            upto?: string;
         };
         /**
          * ToolShape
@@ -1224,9 +1273,8 @@ export interface components {
             /**
              * Memory
              * @description entities, newest first
-             * @default []
              */
-            memory: components["schemas"]["EntityEntry"][];
+            memory?: components["schemas"]["EntityEntry"][];
             /**
              * Tools
              * @description the tools that exist; all by default
@@ -1235,9 +1283,8 @@ export interface components {
             /**
              * Discovered
              * @description tools found earlier whose results are no longer in the history
-             * @default []
              */
-            discovered: string[];
+            discovered?: string[];
             /**
              * Delivery
              * @description overrides the agent's delivery for this call
@@ -1246,34 +1293,29 @@ export interface components {
             /**
              * Model
              * @description the provider's name of the model, such as `claude-opus-4-8`
-             * @default
              */
-            model: string;
+            model?: string;
             /**
              * Endpoint
              * @description the base URL of the service; empty for the provider's own
-             * @default
              */
-            endpoint: string;
+            endpoint?: string;
             /**
              * Host
              * @description whether the host can append messages, or only set the system prompt
-             * @default messages
              * @enum {string}
              */
-            host: "messages" | "system-only";
+            host?: "messages" | "system-only";
             /**
              * Profile
              * @description the profile: one of the agent file's named sets of sections
-             * @default
              */
-            profile: string;
+            profile?: string;
             /**
              * Variant
              * @description the variant: one of the agent file's named changes on top of the profile
-             * @default
              */
-            variant: string;
+            variant?: string;
             /**
              * Files
              * @description files for sections, by their path in the agent file; null for a missing one
@@ -1281,22 +1323,13 @@ export interface components {
             files?: {
                 [key: string]: string | null;
             };
-            /**
-             * @description switches that turn tools on and off
-             * @default {
-             *       "enabled": [],
-             *       "harness": [],
-             *       "flags": {},
-             *       "blocked": []
-             *     }
-             */
-            gates: components["schemas"]["GatesEntry"];
+            /** @description switches that turn tools on and off */
+            gates?: components["schemas"]["GatesEntry"];
             /**
              * Access
              * @description what the user may do: one of the agent file's named sets of gates
-             * @default
              */
-            access: string;
+            access?: string;
             /**
              * Environment
              * @description names of the environment variables that are set, for skills; if omitted, they are not checked
@@ -1305,20 +1338,12 @@ export interface components {
             /**
              * Messages
              * @description the conversation before the current message: mappings with `role` and `content`
-             * @default []
              */
-            messages: {
+            messages?: {
                 [key: string]: unknown;
             }[];
-            /**
-             * @description the summary stored with the conversation
-             * @default {
-             *       "text": "",
-             *       "covers": 0,
-             *       "upto": ""
-             *     }
-             */
-            summary: string | components["schemas"]["SummaryEntry"];
+            /** @description the summary stored with the conversation */
+            summary?: string | components["schemas"]["SummaryEntry"];
             /**
              * Message
              * @description the current message: its text, or a mapping
@@ -1329,9 +1354,8 @@ export interface components {
             /**
              * Query
              * @description the user's words, if the host sends the message by other means
-             * @default
              */
-            query: string;
+            query?: string;
             /**
              * Metadata
              * @description runtime facts, sent as a separate message
@@ -1342,9 +1366,8 @@ export interface components {
             /**
              * Ephemeral
              * @description an instruction for this call only
-             * @default
              */
-            ephemeral: string;
+            ephemeral?: string;
             /**
              * Ahead
              * @description tools found ahead by the user's words; if omitted, they are searched for if the agent file says so
@@ -1353,20 +1376,15 @@ export interface components {
             /**
              * Conversation
              * @description the host's id of the conversation, for records
-             * @default
              */
-            conversation: string;
-            /**
-             * @description limits of the run that override those of the agent file
-             * @default {}
-             */
-            run: components["schemas"]["RunEntry"];
+            conversation?: string;
+            /** @description limits of the run that override those of the agent file */
+            run?: components["schemas"]["RunEntry"];
             /**
              * Not Enforced
              * @description limits of a run that the host cannot enforce
-             * @default []
              */
-            not_enforced: ("steps" | "retries" | "failures" | "kept_tools" | "first_tool")[];
+            not_enforced?: ("steps" | "retries" | "failures" | "kept_tools" | "first_tool")[];
             /**
              * Authority
              * @description the role of appended blocks, if the host knows better than the profile

@@ -2,11 +2,11 @@ import type { components } from "./api.js";
 
 type Schemas = components["schemas"];
 
-export type Turn = Partial<Schemas["TurnBody"]>;
+export type Turn = Schemas["TurnBody"];
 /** Values of inputs by name. */
 export type Inputs = Record<string, unknown>;
-export type Result = Partial<Schemas["ResultBody"]>;
-export type Entity = Pick<Schemas["EntityEntry"], "type" | "id" | "name"> & { key?: string };
+export type Result = Schemas["ResultBody"];
+export type Entity = Schemas["EntityEntry"];
 export type Step = Schemas["StepShape"];
 export type Block = Schemas["AppendedShape"];
 export type PreparedCall = Schemas["PreparedCall"];
@@ -16,103 +16,156 @@ export type Remembered = Schemas["MemoryAnswer"];
 export type Agent = Schemas["AgentShape"];
 export type Problem = Schemas["ProblemShape"];
 
+/** What an agent reads of results. */
+export type Reads = Schemas["ReadsShape"];
+
 export interface Options {
   /** Where the service is, such as `http://127.0.0.1:8765`. */
   url: string | URL;
-  /** What the service was started with as CUECARD_TOKEN. */
-  token?: string;
-  /** Milliseconds that one try may take; 15,000 unless told. */
-  timeout?: number;
-  /** How often a request is sent again that no replica could answer; 2 unless told. Repeating one is harmless. */
-  retries?: number;
+  /** One of those that the service was started with as CUECARD_TOKEN. */
+  token?: string | undefined;
+  /** Milliseconds until an answer has come, all tries together; 20,000 unless told. */
+  timeout?: number | undefined;
+  /** How often a request is sent again that no replica could answer; 12 unless told. Repeating one is harmless. */
+  retries?: number | undefined;
   /** In place of the global `fetch`. */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
 }
 
-/** What the service refuses, with its problems; or that it cannot be reached (`status` 0). */
+export interface Asking {
+  /** Ends the request, and its tries; what is thrown then is the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The number of the service's interface that this client speaks. */
+export const API = 2;
+
+/** What the service refuses, with its problems; or that no answer has come (`status` 0). No message has an address in it. */
 export class CuecardError extends Error {
   override readonly name = "CuecardError";
+  /** The id of the request, which the service logs; empty where none was sent. */
+  readonly requestId: string;
 
   constructor(
     message: string,
     /** The HTTP status; 0 where there was no answer. */
     readonly status: number,
-    /** The stable code of the first problem, such as `old-conversation`; `unreachable` where there was no answer. */
+    /** The stable code of the first problem, such as `old-conversation`; `unreachable`, `deadline`, `wrong-answer` or `other-api`. */
     readonly code: string,
     readonly problems: readonly Problem[] = [],
-    options?: ErrorOptions,
+    options: ErrorOptions & { requestId?: string } = {},
   ) {
     super(message, options);
+    this.requestId = options.requestId ?? "";
   }
 }
 
+const AGAIN = [429, 502, 503, 504];
+
 /** The service, path by path. It keeps nothing: each answer has the conversation for the next request. */
 export class Cuecard {
-  readonly #url: string;
-  readonly #headers: Record<string, string>;
-  readonly #timeout: number;
-  readonly #retries: number;
-  readonly #fetch: typeof fetch;
+  /** What the agents read of results, as their last calls told. */
+  readonly reads = new Map<string | undefined, Reads>();
+  readonly #options: Options;
 
   constructor(options: Options) {
-    this.#url = String(options.url).replace(/\/+$/, "");
-    this.#headers = options.token ? { authorization: `Bearer ${options.token}` } : {};
-    this.#timeout = options.timeout ?? 15_000;
-    this.#retries = options.retries ?? 2;
-    this.#fetch = options.fetch ?? ((...asked) => fetch(...asked));
+    this.#options = options;
   }
 
-  agents(): Promise<Schemas["AgentsAnswer"]> {
-    return this.#ask("GET", "/v1/agents");
+  agents(asking?: Asking) {
+    return this.#ask<Schemas["AgentsAnswer"]>("agents", undefined, asking);
   }
 
-  prepareCall(body: Partial<Omit<Schemas["PrepareCall"], "turn" | "results">> & { turn?: Turn; results?: Result[] }) {
-    return this.#ask<PreparedCall>("POST", "/v1/prepare-call", body);
+  prepareCall(body: Schemas["PrepareCall"], asking?: Asking) {
+    return this.#ask<PreparedCall>("prepare-call", body, asking);
   }
 
-  prepareStep(body: { conversation: string; agent?: string; results?: Result[]; inputs?: Inputs; manifest?: boolean }) {
-    return this.#ask<PreparedStep>("POST", "/v1/prepare-step", body);
+  prepareStep(body: Schemas["PrepareStep"], asking?: Asking) {
+    return this.#ask<PreparedStep>("prepare-step", body, asking);
   }
 
-  searchTools(body: { query: string; agent?: string; limit?: number; conversation?: string; results?: Result[] }) {
-    return this.#ask<Found>("POST", "/v1/search-tools", body);
+  searchTools(body: Schemas["SearchTools"], asking?: Asking) {
+    return this.#ask<Found>("search-tools", body, asking);
   }
 
-  remember(body: {
-    agent?: string;
-    conversation?: string;
-    entities?: Entity[];
-    forget?: string[];
-    forget_type?: string;
-    forget_all?: boolean;
-    ended?: boolean;
-  }) {
-    return this.#ask<Remembered>("POST", "/v1/remember", body);
+  remember(body: Schemas["Remember"], asking?: Asking) {
+    return this.#ask<Remembered>("remember", body, asking);
   }
 
-  async #ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+  async #ask<Answer>(path: string, body?: unknown, { signal }: Asking = {}): Promise<Answer> {
+    const { timeout = 20_000, retries = 12 } = this.#options;
+    const ends = performance.now() + timeout;
+    const late = AbortSignal.timeout(timeout);
+    const either = signal ? AbortSignal.any([signal, late]) : late;
+    const id = crypto.randomUUID();
     for (let tries = 0; ; tries++) {
-      const tried = await this.#try(method, path, body);
-      if (!(tried instanceof CuecardError)) return tried as Answer;
-      if (tries >= this.#retries || (tried.status !== 0 && tried.status !== 503)) throw tried;
-      await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** tries * (1 + Math.random())));
+      const tried = await this.#try(path, body, either, id, late).catch((error) => (signal?.throwIfAborted(), Promise.reject(error)));
+      if (!(tried instanceof Failed)) return tried as Answer;
+      const wait = tried.wait ?? Math.min(2000, 100 * 2 ** tries) * (0.75 + Math.random() / 2);
+      if (tries >= retries || !(performance.now() + wait < ends)) throw tried.error;
+      await new Promise((resolve) => (setTimeout(resolve, wait), signal?.addEventListener("abort", resolve, { once: true })));
     }
   }
 
-  async #try(method: string, path: string, body: unknown): Promise<unknown> {
+  /** The answer, or why another try may have one. */
+  async #try(path: string, body: unknown, signal: AbortSignal, requestId: string, late: AbortSignal): Promise<unknown> {
+    const { url, token, fetch: send = fetch } = this.#options;
+    let answer: Response | undefined;
+    let text: string;
     try {
-      const answer = await this.#fetch(this.#url + path, {
-        method,
-        headers: { ...this.#headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
-        signal: AbortSignal.timeout(this.#timeout),
+      answer = await send(`${String(url).replace(/\/+$/, "")}/v1/${path}`, {
+        method: body === undefined ? "GET" : "POST",
+        headers: {
+          ...(token ? { authorization: `Bearer ${token}` } : {}),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          "x-request-id": requestId,
+        },
+        signal,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      const told: any = await answer.json().catch(() => ({}));
-      if (answer.ok) return told;
-      const detail = told.detail ?? `${answer.status} ${answer.statusText}`;
-      return new CuecardError(`${path}: ${detail}`, answer.status, told.code ?? "", told.problems ?? []);
+      text = await answer.text();
     } catch (cause) {
-      return new CuecardError(`${path}: ${this.#url} does not answer: ${cause}`, 0, "unreachable", [], { cause });
+      const [code, told] = late.aborted ? ["deadline", "is too slow"] : ["unreachable", "does not answer"];
+      const error = new CuecardError(`${path}: the service ${told} (request ${requestId})`, 0, code, [], { cause, requestId });
+      if (signal.aborted) throw error;
+      return new Failed(error);
     }
+    requestId = answer.headers.get("x-request-id") ?? requestId;
+    const { status } = answer;
+    const told = objectIn(text);
+    const ours = typeof told.code === "string";
+    const fails = (said: string, code: string) =>
+      new CuecardError(`${path}: ${said} (request ${requestId})`, status, code, ours ? told.problems : [], { requestId });
+    const other = told.api === undefined ? (told.code === "unknown-key" ? 1 : API) : told.api;
+    if (other !== API) throw fails(`the service has API ${other}, this client API ${API}: use one version`, "other-api");
+    if (answer.ok && (told.conversation ?? told.agents ?? told.tools)) return told;
+    const error = ours
+      ? fails(told.detail || told.code, told.code)
+      : fails(`${status} of something in between`, "wrong-answer");
+    if (!answer.ok && !AGAIN.includes(status)) throw error;
+    return new Failed(error, waitOf(answer.headers.get("retry-after")));
   }
+}
+
+/** A try that may be repeated, and the milliseconds after which, where the service has said so. */
+class Failed {
+  constructor(
+    readonly error: CuecardError,
+    readonly wait?: number,
+  ) {}
+}
+
+/** The object in a JSON text; an empty one where there is none. */
+export function objectIn(text: string | undefined): any {
+  try {
+    return Object(JSON.parse(text!));
+  } catch {
+    return {};
+  }
+}
+
+function waitOf(told: string | null): number | undefined {
+  if (!told) return undefined;
+  const wait = /^\d+$/.test(told) ? +told * 1000 : Date.parse(told) - Date.now();
+  return wait >= 0 ? wait : undefined;
 }

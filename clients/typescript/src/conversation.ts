@@ -1,46 +1,77 @@
-import { type Cuecard, CuecardError } from "./client.js";
+import { type Asking, type Cuecard, CuecardError, objectIn } from "./client.js";
 import type { Entity, Found, Inputs, PreparedCall, PreparedStep, Result, Step, Turn } from "./client.js";
+import { sendable } from "./results.js";
 
-interface Begin {
-  text: string | undefined;
-  turn: Turn;
-  results: Result[];
-  compacted: number | null;
+type Begin = Parameters<Cuecard["prepareCall"]>[0];
+type Again = { results?: Result[]; inputs?: Inputs; anew?: Begin };
+
+/** What else is known as a message begins. */
+export interface Beginning extends Asking {
+  /** Every tool of the request; those that the agent does not know are left alone. */
+  tools?: string[];
+  /** Whether the turn goes on, as after an approval, so that no message of the user is new. */
+  resumed?: boolean;
 }
 
 /** One conversation: a handle over the text that the service has signed. Use it for one run at a time. */
 export class Conversation {
   /** The signed text: keep it where you keep the messages, and go on with `new Conversation(client, { agent, text })`. */
   text: string | undefined;
+  /** The text that this handle went on from: what is stored is another one if somebody else has answered meanwhile. */
+  readonly from: string | undefined;
   /** The step that was prepared last. */
   step: Step | undefined;
   /** What the last call said of delivery and files. */
-  call: PreparedCall | undefined;
+  call: Omit<PreparedCall, "api"> | undefined;
+  /** How many messages of the user this handle has begun. */
+  begun = 0;
 
   readonly #client: Cuecard;
   readonly #agent: { agent?: string };
   readonly #sent = new Set<string>();
+  readonly #known = new Set<string>();
   readonly #asked = new Set<string>();
   readonly #texts = new Map<string, string>();
   #begin: Begin | undefined;
   #since: Result[] = [];
   #inputs: Inputs = {};
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
 
-  constructor(client: Cuecard, options: { agent?: string; text?: string } = {}) {
+  constructor(client: Cuecard, options: { agent?: string | undefined; text?: string | undefined } = {}) {
     this.#client = client;
     this.#agent = options.agent === undefined ? {} : { agent: options.agent };
-    this.text = options.text;
+    this.text = this.from = options.text;
+    for (const { call_id } of objectIn(this.text).conversation?.state?.results ?? []) this.#known.add(call_id);
   }
 
   /** The user has said something: the step for the first request to the model. */
-  async user(turn: Turn = {}, results: Result[] = [], compacted: number | null = null): Promise<Step> {
-    const begin = { text: this.text, turn, results: this.#unsent(results), compacted };
-    await this.#call(begin);
-    this.#begin = begin;
-    this.#since = [];
-    this.#inputs = {};
-    this.#note(begin.results);
-    return this.step!;
+  async user(turn: Turn = {}, results: Result[] = [], compacted: number | null = null, more: Beginning = {}): Promise<Step> {
+    if (this.#waiting) throw twoAtOnce();
+    const { tools, resumed, ...asking } = more;
+    const begin = {
+      ...this.#goingOn(),
+      turn,
+      ...(compacted === null ? {} : { compacted }),
+      ...(tools && { host_tools: tools }),
+      ...(resumed && { resumed }),
+    };
+    return this.#alone(async () => {
+      let fresh = this.#fresh(results, this.#reads ?? { tools: {}, words: [], room: 0 });
+      let told = await this.#client.prepareCall({ ...begin, results: fresh }, asking);
+      this.#note(told);
+      // What is sent of results depends on what the agent reads of them, which only its answer says.
+      const wanted = this.#fresh(results);
+      if (JSON.stringify(wanted) !== JSON.stringify(fresh)) {
+        told = await this.#client.prepareCall({ ...begin, results: (fresh = wanted) }, asking);
+      }
+      this.#begin = { ...begin, results: fresh };
+      this.#since = [];
+      this.#inputs = {};
+      this.begun++;
+      this.#note(told);
+      return this.#take(told, results);
+    });
   }
 
   /**
@@ -48,35 +79,40 @@ export class Conversation {
    *
    * `inputs` are values that count from this request on, of inputs with `tier: step` in the agent file.
    */
-  async next(results: Result[] = [], inputs: Inputs = {}): Promise<Step> {
-    const fresh = this.#unsent(results);
-    const given = { ...this.#inputs, ...inputs };
-    try {
-      await this.#next(fresh, inputs);
-    } catch (error) {
-      // Another replica has other files, and not those that made this call: make it anew, from where it began.
-      if (!(error instanceof CuecardError && error.code === "stale-call" && this.#begin)) throw error;
-      await this.#call(this.#begin);
-      await this.#next([...this.#since, ...fresh], given);
-    }
-    this.#since.push(...fresh);
-    this.#inputs = given;
-    this.#note(fresh);
-    return this.step!;
+  next(results: Result[] = [], inputs: Inputs = {}, asking?: Asking): Promise<Step> {
+    return this.#alone(async () => {
+      const fresh = this.#fresh(results);
+      const given = { ...this.#inputs, ...inputs };
+      const now = { results: fresh, ...(Object.keys(inputs).length ? { inputs } : {}) };
+      const told = await this.#orAnew(now, { results: [...this.#since, ...fresh], inputs: given }, (body) =>
+        this.#client.prepareStep({ ...this.#agent, conversation: this.#text(), ...body }, asking),
+      );
+      this.#since.push(...fresh);
+      this.#inputs = given;
+      if (told.anew) this.#note({ ...this.call!, ...told.anew });
+      return this.#take(told, results);
+    });
   }
 
-  /** What the search tool answers; only what the next step will have active is announced. */
-  search(query: string, limit?: number): Promise<Found> {
-    const known = this.text === undefined ? {} : { conversation: this.text };
-    return this.#client.searchTools({ ...this.#agent, ...known, query, ...(limit === undefined ? {} : { limit }) });
+  /** Whether some of these results are not in the step that was prepared last. */
+  misses(results: Result[]): boolean {
+    return this.#fresh(results).length > 0;
+  }
+
+  /** What the search tool answers; only what the next step will have active is announced. A limit out of range is brought into it. */
+  async search(query: string, limit?: number, asking?: Asking): Promise<Found> {
+    const most = Math.min(Math.max(Math.trunc(limit ?? 0), 0), 1000); // a model may ask for anything
+    const asked = { query, bounded: true, ...(most ? { limit: most } : {}) };
+    const told = await this.#orAnew({}, { results: this.#since }, (body) =>
+      this.#client.searchTools({ ...this.#goingOn(), ...asked, ...body }, asking),
+    );
+    if (told.conversation) this.text = told.conversation;
+    return told;
   }
 
   /** Put what was touched by other ways into the working memory, or take out what is gone, of one type or of any. */
-  async remember(entities: Entity[], forget: string[] = [], type = ""): Promise<Entity[]> {
-    const known = this.text === undefined ? {} : { conversation: this.text };
-    const told = await this.#client.remember({ ...this.#agent, ...known, entities, forget, ...(type && { forget_type: type }) });
-    this.text = told.conversation;
-    return told.memory;
+  async remember(entities: Entity[], forget: string[] = [], type = "", asking?: Asking) {
+    return (await this.#remembered({ entities, forget, ...(type && { forget_type: type }) }, asking)).memory;
   }
 
   /**
@@ -84,9 +120,9 @@ export class Conversation {
    *
    * What comes next is `user()`. Ending a turn twice does no harm.
    */
-  async end(): Promise<string> {
-    const told = await this.#client.remember({ ...this.#agent, conversation: this.#begun(), ended: true });
-    return (this.text = told.conversation);
+  async end(asking?: Asking): Promise<string> {
+    this.#text();
+    return (await this.#remembered({ ended: true }, asking)).conversation;
   }
 
   /**
@@ -98,7 +134,7 @@ export class Conversation {
   refusal(tool: string): string | undefined {
     this.#asked.add(tool);
     const step = this.step;
-    if (!step) return `\`${tool}\` was not called: its instructions are not known here. Read them, and call it again if that is right.`;
+    if (!step) return `\`${tool}\` was not called: its instructions are not known here. Read them, then call it again.`;
     if (step.active_tools.includes(tool)) return this.#overLimit(tool, step.refusals);
     const { withheld, inactive, search, tools } = step.refusals;
     if (Object.hasOwn(withheld, tool)) return withheld[tool];
@@ -119,36 +155,65 @@ export class Conversation {
     return this.#texts.get(callId);
   }
 
-  #begun(): string {
+  #text(): string {
     if (this.text === undefined) throw new CuecardError("there is no call yet: begin with `user()`", 0, "no-call");
     return this.text;
   }
 
-  async #next(results: Result[], inputs: Inputs): Promise<void> {
-    const changed = Object.keys(inputs).length ? { inputs } : {};
-    this.#take(await this.#client.prepareStep({ ...this.#agent, conversation: this.#begun(), results, ...changed }));
+  #goingOn() {
+    return { ...this.#agent, ...(this.text === undefined ? {} : { conversation: this.text }) };
   }
 
-  async #call(begin: Begin): Promise<void> {
-    const known = begin.text === undefined ? {} : { conversation: begin.text };
-    const { turn, results, compacted } = begin;
-    this.call = await this.#client.prepareCall({ ...this.#agent, ...known, turn, results, compacted });
-    this.#take(this.call);
+  get #reads() {
+    return this.#client.reads.get(this.#agent.agent);
   }
 
-  #take(told: Pick<PreparedStep, "conversation" | "step" | "results">): void {
+  /** Those that change the conversation wait for each other. */
+  async #alone<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    this.#waiting++;
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done.finally(() => this.#waiting--);
+  }
+
+  #remembered(told: object, asking?: Asking) {
+    return this.#alone(async () => {
+      const answer = await this.#client.remember({ ...this.#goingOn(), ...told }, asking);
+      this.text = answer.conversation;
+      return answer;
+    });
+  }
+
+  /** Where another replica has other files, and not those that made this call: the same, made anew from where it began. */
+  async #orAnew<Answer>(now: Again, whole: Again, ask: (body: Again) => Promise<Answer>): Promise<Answer> {
+    try {
+      return await ask(now);
+    } catch (error) {
+      if (!(error instanceof CuecardError && error.code === "stale-call" && this.#begin)) throw error;
+      return ask({ ...whole, anew: this.#begin });
+    }
+  }
+
+  #note(call: Omit<PreparedCall, "api">): void {
+    this.call = call;
+    if (call.reads) this.#client.reads.set(this.#agent.agent, call.reads);
+  }
+
+  #take(told: Pick<PreparedStep, "conversation" | "step" | "results">, given: Result[]): Step {
     this.text = told.conversation;
     this.step = told.step;
     this.#asked.clear();
-    // A service of an earlier version has no `results`.
+    for (const { call_id } of given) if (call_id) this.#sent.add(call_id);
     for (const { call_id, text } of told.results ?? []) if (call_id !== null) this.#texts.set(call_id, text);
+    return told.step;
   }
 
-  #unsent(results: Result[]): Result[] {
-    return results.filter((result) => !result.call_id || !this.#sent.has(result.call_id));
+  #fresh(results: Result[], reads = this.#reads): Result[] {
+    const unsent = results.filter(({ call_id }) => !call_id || !this.#sent.has(call_id));
+    return sendable(unsent, reads, (id) => this.#known.has(id));
   }
+}
 
-  #note(results: Result[]): void {
-    for (const result of results) if (result.call_id) this.#sent.add(result.call_id);
-  }
+export function twoAtOnce(): CuecardError {
+  return new CuecardError("another message of this conversation is being answered: send this one after it", 409, "two-at-once");
 }

@@ -1,4 +1,4 @@
-import type { Result } from "./client.js";
+import type { Reads, Result } from "./client.js";
 import type { Message } from "./placing.js";
 
 /**
@@ -59,4 +59,53 @@ function batchOf(messages: readonly Message[], at: number): string {
   while (messages[at - 1]?.role === "tool") at--;
   const first: any = (messages[at]!.content as any[])[0];
   return `batch-${first?.toolCallId ?? at}`;
+}
+
+/**
+ * What is sent of results: no body that the agent does not read, and none that is too large.
+ *
+ * `isKnown` says of which the conversation knows; of those, only the ones that are told in the agent's words go again.
+ */
+export function sendable(results: readonly Result[], reads: Reads | undefined, isKnown: (id: string) => boolean): Result[] {
+  const sent = results.flatMap((result): { result: Result; most?: number }[] => {
+    const { tool, result: body, arguments: _, ...bare } = result;
+    const isNew = !isKnown(result.call_id ?? "");
+    const read = reads && tool ? reads.tools[tool] : WHOLE;
+    if (read === TOLD || (read === WHOLE && isNew)) return [{ result, most: Infinity }];
+    const has = (word: string) => JSON.stringify(body)?.includes(word);
+    if ((read === IN_PARTS && isNew) || (read !== undefined && reads!.words.some(has))) return [{ result, most: LONG }];
+    return isNew ? [{ result: { tool: tool!, ...bare } }] : [];
+  });
+  const each = (reads?.room ?? Infinity) / sent.filter(({ most }) => most).length;
+  return sent.map(({ result, most }) => (most ? fitting(result, each, most) : result));
+}
+
+/** What is read of a tool's results. */
+const [IN_PARTS, WHOLE, TOLD] = [1, 2, 3];
+
+/** Characters of a text beyond which nobody looks for the id, the name or the key of something in it. */
+const LONG = 1000;
+
+/**
+ * The result with texts in it cut in the middle that are longer than `most`; and shorter, until all of it has room.
+ *
+ * A text that may be JSON is cut only for want of room.
+ */
+function fitting(result: Result, room: number, most: number): Result {
+  const { result: _, arguments: __, ...bare } = result;
+  most = Math.min(most, room);
+  for (let json = true; most >= 1; most /= json ? 1 : 4, json = false) {
+    const cut = (_: string, value: unknown) =>
+      typeof value === "string" && value.length > most && !(json && /^\s*[[{]/.test(value))
+        ? entire(value.slice(0, most / 2)) + entire(value.slice(-most / 2))
+        : value;
+    const text = JSON.stringify(result, cut);
+    if (text.length <= room) return JSON.parse(text);
+  }
+  return bare;
+}
+
+/** A part of a text without halves of characters at its ends. */
+function entire(part: string): string {
+  return part.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
 }

@@ -250,7 +250,7 @@ for (const { name, ai, Model } of versions) {
     const wrong = new ai.ToolLoopAgent({ model, ...aiSdk(client, { agent: "cmss" }) });
     const half = new ai.ToolLoopAgent({ model, prepareStep: aiSdk(client, { agent: "cms" }).prepareStep });
 
-    await assert.rejects(wrong.generate({ prompt: "Hi" }), /no agent `cmss`: it serves cms/);
-    await assert.rejects(half.generate({ prompt: "Hi" }), /pass `prepareCall`/);
+    await assert.rejects(wrong.generate({ prompt: "Hi" }), /no agent `cmss` is served here; did you mean `cms`/);
+    await assert.rejects(half.generate({ prompt: "Hi" }), /no call has begun: give the agent `prepareCall`/);
   });
 }

@@ -31,9 +31,13 @@ class Environment(BaseSettings):
     salt: SecretStr = Field(SecretStr(""), description="a secret salt for every fingerprint in manifests")
     key: SecretStr = Field(
         SecretStr(""),
-        description="a secret that signs the conversations of `cuecard serve`; use the same in all replicas",
+        description="a secret that signs the conversations of `cuecard serve`; use the same in all replicas; "
+        "the first of several, between commas, signs",
     )
-    token: SecretStr = Field(SecretStr(""), description="the bearer token that clients of `cuecard serve` must send")
+    token: SecretStr = Field(
+        SecretStr(""),
+        description="the bearer token that clients of `cuecard serve` must send; of several, between commas, any",
+    )
     library: SecretStr = Field(
         SecretStr(""), description="the URL of the database of `cuecard library`; `sqlite:///prompts.db` by default"
     )

@@ -18,6 +18,7 @@ from cuecard.reload.keeper import Status
 from cuecard.reload.pins import Pins
 from cuecard.reload.settle import Pace
 from cuecard.reload.watcher import Watcher
+from cuecard.server.problems import API
 
 if TYPE_CHECKING:
     from cuecard.library.library import Library
@@ -244,7 +245,7 @@ def warmed(engine: Engine) -> Engine:
 
 def agents_json(agents: Agents) -> dict[str, Json]:
     """An `AgentsAnswer`."""
-    return {"agents": [_agent(each) for each in agents]}
+    return {"api": API, "agents": [_agent(each) for each in agents]}
 
 
 def ready_json(agents: Agents) -> dict[str, Json]:
@@ -273,7 +274,7 @@ def _agent(agent: ServedAgent) -> dict[str, Json]:
     return {
         **_state(agent),
         "problems": _problems(agent),
-        "search_tool": _search_tool(engine),
+        "search_tool": search_tool_json(engine),
         "core_tools": list(engine.core_tools),
         "tools": [
             {"name": card.name, "description": card.description, "category": card.category}
@@ -298,7 +299,8 @@ def _input(name: str, spec: InputSpec) -> dict[str, Json]:
     }
 
 
-def _search_tool(engine: Engine) -> dict[str, Json]:
+def search_tool_json(engine: Engine) -> dict[str, Json]:
+    """A `SearchToolShape`."""
     name, words = engine.search_tool, engine.words.search
     card = engine.tools.get(name)
     return {

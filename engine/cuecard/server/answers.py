@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cuecard.model import Authority, Delivery, Json, Lifetime, ReloadPolicy, Tier
 
+_API = "the number of this interface; what is added later keeps it"
 _RESULTS = "texts for those results of this request that the agent file has a template for"
 
 
@@ -144,29 +145,59 @@ class RenderedResultShape(Shape):
     media: int = Field(description="how many pictures and files the text marks; send them beside it where possible")
 
 
-class PreparedCall(SparseShape):
-    """A call, and its first step."""
+class SearchToolShape(Shape):
+    """The search tool as described to the model, in the agent's words."""
 
-    conversation: str = Field(description="signed; send it with the next request")
-    step: StepShape
-    results: list[RenderedResultShape] = Field(description=_RESULTS)
+    name: str
+    description: str
+    query: str
+    limit: str
+
+
+class ReadsShape(Shape):
+    """What is read of tool results; of all others, the name, the id and the outcome are enough."""
+
+    tools: dict[str, int] = Field(
+        description="the agent's tools: 0 if nobody reads the results, 1 if ids and names are read in them, 2 if they "
+        "are read as a whole, 3 if a template tells them, so that a new process sends them again for their texts"
+    )
+    words: list[str] = Field(description="results of those tools whose JSON has one of these texts are read, too")
+    room: int = Field(description="how many characters of results a request should have at most")
+
+
+class CallShape(SparseShape):
+    """What a call tells beside its step."""
+
     delivery: DeliveryShape
     reload: ReloadPolicy
     served: str = Field(description="why this state of the files serves the call")
+    search_tool: SearchToolShape
+    reads: ReadsShape
     one_turn: bool = Field(
         default=False,
         description="true if some text belongs to this turn alone: after the answer, send `ended` to `/v1/remember` "
         "and store the conversation that it returns",
     )
+
+
+class PreparedCall(CallShape):
+    """A call, and its first step."""
+
+    api: int = Field(description=_API)
+    conversation: str = Field(description="signed; send it with the next request")
+    step: StepShape
+    results: list[RenderedResultShape] = Field(description=_RESULTS)
     manifest: dict[str, Json] | None = None
 
 
 class PreparedStep(SparseShape):
     """A step."""
 
+    api: int = Field(description=_API)
     conversation: str = Field(description="signed; send it with the next request")
     step: StepShape
     results: list[RenderedResultShape] = Field(description=_RESULTS)
+    anew: CallShape | None = Field(None, description="what the call tells, if it was prepared anew")
     manifest: dict[str, Json] | None = None
 
 
@@ -177,7 +208,7 @@ class HitShape(Shape):
     score: float
 
 
-class SearchAnswer(Shape):
+class SearchAnswer(SparseShape):
     """The answer of the search tool.
 
     The model gets `tools`, `message` and, unless they are empty, `withheld` and `categories`.
@@ -190,6 +221,10 @@ class SearchAnswer(Shape):
     hits: list[HitShape]
     confidence: float
     diagnostics: list[DiagnosticShape]
+    api: int = Field(description=_API)
+    conversation: str = Field(
+        "", description="signed; only if the call was prepared anew: send it with the next request"
+    )
 
 
 class EntityShape(Shape):
@@ -204,6 +239,7 @@ class EntityShape(Shape):
 class MemoryAnswer(Shape):
     """The working memory, newest first."""
 
+    api: int = Field(description=_API)
     conversation: str = Field(description="signed; send it with the next request")
     memory: list[EntityShape]
 
@@ -225,15 +261,6 @@ class InputShape(SparseShape):
     description: str
     tier: Literal["call", "step"] = Field("call", description="`step` if it may change between the requests of a turn")
     lifetime: Lifetime = Field("conversation", description="left out if its value lives as long as the conversation")
-
-
-class SearchToolShape(Shape):
-    """The search tool as described to the model, in the agent's words."""
-
-    name: str
-    description: str
-    query: str
-    limit: str
 
 
 class ServedShape(SparseShape):
@@ -267,6 +294,7 @@ class AgentShape(ServedShape):
 class AgentsAnswer(Shape):
     """Every agent that is served."""
 
+    api: int = Field(description=_API)
     agents: list[AgentShape]
 
 
@@ -307,6 +335,7 @@ class ProblemShape(Shape):
 class ProblemDetails(Shape):
     """Problem details (RFC 9457)."""
 
+    api: int = Field(description=_API)
     type: str
     title: str
     status: int

@@ -57,6 +57,9 @@ def openapi_of(app: FastAPI) -> dict[str, Json]:
     parts = told.setdefault("components", {}).setdefault("schemas", {})
     parts.update(wrong.pop("$defs", {}))
     parts["ProblemDetails"] = wrong
+    for part in parts.values():
+        for field in part.get("properties", {}).values():
+            field.pop("default", None)  # generated types take a field with a default for one that every body has
     told["components"]["schemas"] = dict(sorted(parts.items()))
     told["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     told["security"] = [{}, {"token": []}]
@@ -103,12 +106,14 @@ async def remember(body: Remember, request: Request) -> Response:
     return await _answered(request, _service(request).remember, body)
 
 
+@_watching.head("/healthz", include_in_schema=False)
 @_watching.get("/healthz", response_model=Health)
 async def healthz() -> Response:
     """The process answers."""
     return _json({"state": "ok", "version": cuecard.__version__})
 
 
+@_watching.head("/readyz", include_in_schema=False)
 @_watching.get(
     "/readyz", response_model=Readiness, responses={503: {"model": Readiness, "description": "The service will stop"}}
 )

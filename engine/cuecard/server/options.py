@@ -17,8 +17,10 @@ class ServiceOptions:
     """Limits and secrets of one service.
 
     Attributes:
-        key: signs the conversations that clients carry; the same in all replicas.
-        token: clients must send it as `Authorization: Bearer ...`; empty if the service is open.
+        key: signs the conversations that clients carry; the same in all replicas. Of several, between commas, the first
+            signs, and all open what they have signed.
+        token: clients must send it as `Authorization: Bearer ...`; empty if the service is open. Several, between
+            commas, are all valid, so that a token can be replaced while clients still send the other.
         max_body: the maximum size of a request's body, in bytes.
         max_requests: the maximum number of concurrent requests.
         max_connections: the maximum number of open connections; at least 32 more than `max_requests`, so that there is
@@ -45,13 +47,25 @@ class ServiceOptions:
     lasting: bool = True
 
     def __post_init__(self) -> None:
-        check_key(self.key)
+        for key in self.keys or (self.key,):
+            check_key(key)
         if found := list(self._wrong()):
             raise InputError(found)
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Every key that opens conversations; the first one signs them."""
+        return _parts(self.key)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Every token that is valid."""
+        return _parts(self.token)
+
     def _wrong(self) -> Iterator[Problem]:
-        if self.token and (len(self.token) < SHORTEST_KEY or not self.token.isascii() or not self.token.isprintable()):
-            told = f"the token should be at least {SHORTEST_KEY} printable ASCII characters"
+        weak = [each for each in self.tokens if len(each) < SHORTEST_KEY or not (each.isascii() and each.isprintable())]
+        if weak or (self.token and not self.tokens):
+            told = f"each token should be at least {SHORTEST_KEY} printable ASCII characters"
             hint = "make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`"
             yield Problem("weak-key", told, hint, "CUECARD_TOKEN")
         for name in ("max_body", "max_requests", "timeout", "max_age", "grace"):
@@ -64,3 +78,7 @@ class ServiceOptions:
                 told = f"`{option}` should be at least {self.max_requests + ROOM}"
                 hint = f"{ROOM} more than `--max-requests`, so that health checks have room"
                 yield Problem("wrong-option", told, hint, option)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())

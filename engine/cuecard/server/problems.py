@@ -44,6 +44,9 @@ WRONG = 422
 
 FAULT = 500
 
+API = 2
+"""The number of what clients may ask and are answered; a client of another number says so instead of guessing."""
+
 ALL_STATUSES = tuple(sorted({*STATUS.values(), WRONG, FAULT}))
 
 _HEADERS: Mapping[int, Mapping[str, str]] = {
@@ -62,6 +65,7 @@ def details(problems: Iterable[Problem]) -> dict[str, Json]:
     told, more = most_telling(problems)
     first = told[0]
     body: dict[str, Json] = {
+        "api": API,
         "type": f"urn:cuecard:problem:{first.code}",
         "title": first.code.replace("-", " ").capitalize(),
         "status": status_of(told),
@@ -88,6 +92,7 @@ def fault_response() -> Response:
     """The response when the service itself has failed: the log contains the place, but the client gets no details."""
     title = "Internal error"
     body = {
+        "api": API,
         "type": "about:blank",
         "title": title,
         "status": FAULT,

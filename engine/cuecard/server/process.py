@@ -38,7 +38,7 @@ MAX_HEADERS = 100
 """Headers of a request."""
 
 _PIECE = 256
-_HEALTH = (b"GET /healthz ", b"GET /readyz ")
+_HEALTH = (b"GET /healthz ", b"GET /readyz ", b"HEAD /healthz ", b"HEAD /readyz ")
 _HEAD_END = re.compile(rb"\n\r?\n")
 _CLOSE = (b"connection", b"close")
 _READ = {h11.DONE, h11.MUST_CLOSE}

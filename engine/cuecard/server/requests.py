@@ -70,7 +70,23 @@ class PrepareCall(AgentRequest):
         ge=0,
         description="after the host has shortened the messages: how many user messages come before this one",
     )
+    host_tools: Annotated[tuple[str, ...] | None, BeforeValidator(as_tuple)] = Field(
+        None, description="every tool of the request to the model; those that the agent does not know are left alone"
+    )
+    resumed: bool = Field(
+        default=False,
+        description="whether the turn goes on, as after an approval, so that no message of the user is new",
+    )
     manifest: bool = Field(default=False, description="whether to include the manifest in the answer")
+
+
+Anew = Annotated[
+    PrepareCall | None,
+    Field(
+        description="the body that began the call, for a service without the call's files: it prepares the call anew, "
+        "so send all results since then"
+    ),
+]
 
 
 class PrepareStep(AgentRequest):
@@ -83,6 +99,7 @@ class PrepareStep(AgentRequest):
         default_factory=dict,
         description="values of inputs that the agent file declares with `tier: step`, from this request on",
     )
+    anew: Anew = None
     manifest: bool = Field(default=False, description="whether to include the manifest in the answer")
 
 
@@ -91,11 +108,16 @@ class SearchTools(AgentRequest):
 
     query: str = Field(description="what the tools should do, in a few words")
     limit: int | None = Field(None, description="the maximum number of tools; by default the agent's own limit")
+    bounded: bool = Field(
+        default=False,
+        description="whether a `limit` out of range is brought into it instead of refused, because a model chose it",
+    )
     conversation: Conversation | None = Field(
         None, description="if set, only tools that the next step will activate are announced"
     )
     results: Results = ()
     calls: Calls = Field(default_factory=dict)
+    anew: Anew = None
 
 
 class Remember(AgentRequest):

@@ -110,8 +110,10 @@ def serve(
             listening = listen(place.host, place.port)
             log_to_stderr()
             _warn(settings, options)
-            envelopes = Envelopes(options.key, options.max_age, lasting=options.lasting)
-            run_app(create_app(Service(served, envelopes), options), listening, options)
+            envelopes = Envelopes(options.keys, options.max_age, lasting=options.lasting)
+            recorded = bool((records and records.folder) or settings.manifests)
+            service = Service(served, envelopes, options.max_body // 4, recorded)
+            run_app(create_app(service, options), listening, options)
         finally:
             served.stop()
     return 0

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
 from typing import TypeAlias
 
+from cuecard.agent.results import form_of
+from cuecard.catalogue.search import MAX_LIMIT
+from cuecard.config.agent_file import InputSpec
 from cuecard.config.turn_file import to_turn
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -13,9 +19,13 @@ from cuecard.files.clock import utc_now
 from cuecard.model import Appended, Call, Clock, ConversationState, Json, Step, Turn
 from cuecard.model.signed_text import seal, unseal
 from cuecard.model.storage import as_plain
+from cuecard.pipeline.request import check_call
 from cuecard.reload.pins import Served
-from cuecard.server.agents import Agents, ServedAgent
+from cuecard.server.agents import Agents, ServedAgent, search_tool_json
+from cuecard.server.problems import API
 from cuecard.server.requests import PrepareCall, PrepareStep, Remember, SearchTools, TurnBody, to_results
+from cuecard.sources.memory import forget_rules
+from cuecard.sources.result_values import MEDIA_WORDS
 
 NAME = "conversation"
 """Its name in errors: the name of the field."""
@@ -29,18 +39,21 @@ WITHOUT_KEY = (
 
 
 class Envelopes:
-    """Seals and opens conversations with one key; replicas with the same key can open each other's.
+    """Seals conversations with the first key, and opens those of any; replicas with the same key can open each other's.
 
     A key that is not `lasting` was made by this process: conversations of others cannot be opened, and errors say so.
     """
 
-    def __init__(self, key: str, max_age: float, clock: Clock = utc_now, *, lasting: bool = True) -> None:
-        self._key, self._max_age, self._clock, self._lasting = key, max_age, clock, lasting
+    def __init__(
+        self, key: str | Sequence[str], max_age: float, clock: Clock = utc_now, *, lasting: bool = True
+    ) -> None:
+        self._keys = (key,) if isinstance(key, str) else tuple(key)
+        self._max_age, self._clock, self._lasting = max_age, clock, lasting
 
     def close(self, agent: str, chat: Conversation, *, ended: bool = False) -> str:
         """The conversation as a text that the client keeps but cannot change; `ended` as in `Conversation.to_json`."""
         told = {"agent": agent, "issued": int(self._clock().timestamp()), "state": chat.to_json(ended=ended)}
-        return seal(told, self._key, as_text=True)
+        return seal(told, self._keys[0], as_text=True)
 
     def open(self, text: str | None, agent: str) -> ConversationState | None:
         """The state in the text; None if there is none yet.
@@ -61,8 +74,11 @@ class Envelopes:
         return ConversationState.from_json(sealed["state"], NAME)
 
     def _unseal(self, text: str) -> Json:
+        for earlier in self._keys[1:]:
+            with suppress(InputError):
+                return unseal(text, earlier, NAME)
         try:
-            return unseal(text, self._key, NAME)
+            return unseal(text, self._keys[0], NAME)
         except InputError as error:
             if self._lasting:
                 raise
@@ -93,10 +109,19 @@ State: TypeAlias = ConversationState | None
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The agents, and the signatures of the conversations that clients carry. Thread-safe."""
+    """The agents, and the signatures of the conversations that clients carry. Thread-safe.
+
+    Attributes:
+        agents: the agents.
+        envelopes: the signatures.
+        room: how many characters of results a request should have at most.
+        reads_all: whether the results of all of an agent's tools are read as a whole, since they are recorded.
+    """
 
     agents: Agents
     envelopes: Envelopes
+    room: int = 256 * 1024
+    reads_all: bool = False
 
     def prepare_call(self, asked: PrepareCall) -> dict[str, Json]:
         """A `PreparedCall`: the user has said something.
@@ -105,13 +130,9 @@ class Service:
             CuecardError: with every problem of the request.
         """
         agent, state = self._opened(asked)
-        served = agent.pins.serve(previous=state.call if state else None)
-        chat = served.conversation(state)
-        if asked.compacted is not None:
-            chat.compacted(asked.compacted)
-        turn = served.turn(_turn(asked.turn))
-        call = chat.user(turn, to_results(asked.results), asked.calls)
-        return {**self._stepped(served.engine, chat, chat.step(), asked), **_told(call, turn, served)}
+        begun = self._begun(agent, state, asked)
+        step = begun.step or begun.chat.step()
+        return {**self._stepped(begun.served.engine, begun.chat, step, asked), **self._told(begun, asked)}
 
     def prepare_step(self, asked: PrepareStep) -> dict[str, Json]:
         """A `PreparedStep`: the model is about to be asked.
@@ -119,9 +140,9 @@ class Service:
         Raises:
             CuecardError: with everything that is wrong in the request.
         """
-        engine, chat = _pinned(*self._opened(asked))
+        engine, chat, anew = self._running(asked)
         step = chat.step(to_results(asked.results), asked.calls, inputs=asked.inputs)
-        return self._stepped(engine, chat, step, asked)
+        return {**self._stepped(engine, chat, step, asked), **({"anew": anew} if anew else {})}
 
     def search_tools(self, asked: SearchTools) -> dict[str, Json]:
         """A `SearchAnswer`: the model has called the search tool.
@@ -129,12 +150,15 @@ class Service:
         Raises:
             CuecardError: with everything that is wrong in the request.
         """
-        agent, state = self._opened(asked)
-        _, chat = _pinned(agent, state)
+        _, chat, anew = self._running(asked)
         if asked.results or asked.calls:
             chat.step(to_results(asked.results), asked.calls)
-        found = chat.search_tools(asked.query, asked.limit)
-        return {"tools": list(found.tools), **asdict(found)}
+        limit = asked.limit
+        if asked.bounded and limit is not None:
+            limit = min(max(limit, 1), MAX_LIMIT)
+        found = chat.search_tools(asked.query, limit)
+        again = {"conversation": self.envelopes.close(self.agents.name_of(asked.agent), chat)} if anew else {}
+        return {"api": API, "tools": list(found.tools), **asdict(found), **again}
 
     def remember(self, asked: Remember) -> dict[str, Json]:
         """A `MemoryAnswer`: something was touched, or is gone, or the turn has ended.
@@ -151,6 +175,7 @@ class Service:
         chat.remember([entry.to_entity() for entry in asked.entities])
         memory = [asdict(entity) for entity in chat.memory.entities]
         return {
+            "api": API,
             "conversation": self.envelopes.close(self.agents.name_of(asked.agent), chat, ended=asked.ended),
             "memory": memory,
         }
@@ -161,16 +186,109 @@ class Service:
         origin = state.call.configuration.library if state and state.call else None
         return self.agents.of_conversation(asked.agent, origin.version if origin else 0), state
 
+    def _begun(self, agent: ServedAgent, state: State, asked: PrepareCall) -> _Begun:
+        if asked.resumed and state and state.call:
+            if begun := _resumed(agent, state, asked):
+                return begun
+            kept = state.call.turn  # the model has read this message already: what is prepared anew counts it once
+            asked = asked.model_copy(update={"compacted": kept if asked.compacted is None else asked.compacted})
+        served = agent.pins.serve(previous=state.call if state else None)
+        chat = served.conversation(state)
+        if asked.compacted is not None:
+            chat.compacted(asked.compacted)
+        turn = served.turn(_turn(asked, served.engine))
+        call = chat.user(turn, to_results(asked.results), asked.calls)
+        sections = served.engine.agent.edition(turn.profile, turn.variant)
+        return _Begun(served, chat, call, bool(turn.ephemeral) or not all(section.stays for section in sections))
+
+    def _running(self, asked: PrepareStep | SearchTools) -> tuple[Engine, Conversation, dict[str, Json] | None]:
+        """The running conversation; prepared anew where its state is not here, with what a call then tells."""
+        agent, state = self._opened(asked)
+        engine, chat = _pinned(agent, state)
+        if asked.anew is None or state is None or state.call is None or _is_here(state.call, engine):
+            return engine, chat, None
+        begun = self._begun(*self._opened(asked.anew), asked.anew)
+        return begun.served.engine, begun.chat, self._told(begun, asked.anew)
+
+    def _told(self, begun: _Begun, asked: PrepareCall) -> dict[str, Json]:
+        """What a call tells beside its step."""
+        call, served = begun.call, begun.served
+        delivery = {name: getattr(call.delivery, name) for name in ("name", "reason", "authority")}
+        return {
+            "delivery": delivery,
+            "reload": served.policy,
+            "served": served.reason,
+            "search_tool": search_tool_json(served.engine),
+            "reads": self._reads(served.engine, asked.host_tools or ()),
+            **({"one_turn": True} if begun.one_turn else {}),
+        }
+
+    def _reads(self, engine: Engine, host: Iterable[str]) -> dict[str, Json]:
+        """A `ReadsShape`."""
+        agent = engine.agent
+        memory, tools = agent.spec.memory, {*engine.tools, *engine.core_tools, engine.search_tool}
+        read: dict[str, Json] = {}
+        for name in dict.fromkeys((engine.search_tool, *engine.tools, *engine.core_tools, *host)):
+            named = memory.extract and any(fnmatchcase(name, kind) for kind in memory.types if kind != "*")
+            if form_of(agent.results, name) and name != engine.search_tool:
+                read[name] = 3
+            elif name == engine.search_tool or (self.reads_all and name in tools):
+                read[name] = 2
+            elif named or any(forget_rules(name, memory)) or (memory.extract and name in tools):
+                read[name] = 1
+            elif name in tools:
+                read[name] = 0
+        pending = [f'"{agent.pending}"'] if agent.pending else []
+        return {"tools": read, "words": [*pending, *MEDIA_WORDS], "room": self.room}
+
     def _stepped(
         self, engine: Engine, chat: Conversation, step: Step, asked: PrepareCall | PrepareStep
     ) -> dict[str, Json]:
         told = {"manifest": step.manifest.to_json()} if asked.manifest else {}
         return {
+            "api": API,
             "conversation": self.envelopes.close(self.agents.name_of(asked.agent), chat),
             "step": step_json(step, engine),
             "results": _rendered(chat, asked),
             **told,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A call that has begun; `step` is its step if it went on instead."""
+
+    served: Served
+    chat: Conversation
+    call: Call
+    one_turn: bool
+    step: Step | None = None
+
+
+def _resumed(agent: ServedAgent, state: ConversationState, asked: PrepareCall) -> _Begun | None:
+    """The running call, gone on with; None if it has ended, the messages have changed, or its state is not here."""
+    call = state.call
+    served = agent.pins.serve(call=call)
+    if call is None or call.over or asked.compacted is not None or not _is_here(call, served.engine):
+        return None
+    chat = served.engine.conversation(state)
+    declared = served.engine.inputs
+    given = {name: value for name, value in asked.turn.inputs.items() if _changes(declared.get(name))}
+    step = chat.step(to_results(asked.results), asked.calls, inputs=given)
+    return _Begun(served, chat, step.call or call, bool(call.prompt.passing), step)
+
+
+def _changes(spec: InputSpec | None) -> bool:
+    return spec is not None and spec.tier == "step"
+
+
+def _is_here(call: Call, engine: Engine) -> bool:
+    """Whether this engine can go on with the call."""
+    try:
+        check_call(call, engine.agent)
+    except InputError as error:
+        return error.problems[0].code != "stale-call"
+    return True
 
 
 def _pinned(agent: ServedAgent, state: ConversationState | None) -> tuple[Engine, Conversation]:
@@ -185,16 +303,13 @@ def _rendered(chat: Conversation, asked: PrepareCall | PrepareStep) -> list[Json
     return [{"at": at, **each.to_json()} for at, each in enumerate(made) if each.rule or each.media]
 
 
-def _turn(body: TurnBody) -> Turn:
-    return replace(to_turn(body, body.inputs), authority=body.authority)
-
-
-def _told(call: Call, turn: Turn, served: Served) -> dict[str, Json]:
-    delivery = {name: getattr(call.delivery, name) for name in ("name", "reason", "authority")}
-    told = {"delivery": delivery, "reload": served.policy, "served": served.reason}
-    sections = served.engine.agent.edition(turn.profile, turn.variant)
-    one_turn = bool(turn.ephemeral) or not all(section.stays for section in sections)
-    return {**told, "one_turn": True} if one_turn else told
+def _turn(asked: PrepareCall, engine: Engine) -> Turn:
+    body: TurnBody = asked.turn
+    turn = replace(to_turn(body, body.inputs), authority=body.authority)
+    if turn.tools is not None or asked.host_tools is None:
+        return turn
+    known = {*engine.tools, *engine.core_tools} - {engine.search_tool}
+    return replace(turn, tools=(engine.search_tool, *(name for name in asked.host_tools if name in known)))
 
 
 def step_json(step: Step, engine: Engine) -> dict[str, Json]:

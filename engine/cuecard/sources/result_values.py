@@ -23,6 +23,9 @@ _URI = re.compile(r"data:([\w.+-]+/[\w.+-]+)(?:;[\w.+-]+=[\w.+-]+)*;base64,[A-Za
 _BASE64 = re.compile(r"[A-Za-z0-9+/=_\s-]+")
 _BYTES = ("data", "blob", "base64", "bytes", "file_data")
 _TYPES = ("mimeType", "mime_type", "media_type", "mediaType", "format")
+MEDIA_WORDS = (";base64,", *map('"{}"'.format, _TYPES))
+"""Texts, one of which is in the JSON of every result with a picture or a file."""
+
 _AROUND = ("resource", "source", "inlineData", "inline_data", "input_audio", "image", "audio", "video", "document")
 _URIS = frozenset(("image_url", "input_image", "input_file", "file"))
 _TEXTS = frozenset(("text", "input_text", "output_text"))
@@ -153,7 +156,7 @@ def without_media(result: Json, mark: Callable[[str], str]) -> tuple[Json, tuple
 
 def _parsed(result: Json) -> Json:
     """A result that is JSON text, as far as something in it may be a picture."""
-    if not isinstance(result, str) or not any(word in result for word in (";base64,", *map('"{}"'.format, _TYPES))):
+    if not isinstance(result, str) or not any(word in result for word in MEDIA_WORDS):
         return result
     try:
         value = json.loads(result)

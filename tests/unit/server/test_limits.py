@@ -17,7 +17,7 @@ import pytest
 from cuecard import InputError
 from cuecard.server import process as protocol
 from cuecard.server.agents import Agents
-from cuecard.server.service import Service
+from cuecard.server.service import Envelopes, Service
 from unit.server.served import PATIENCE, ask_at_once, options, serving
 from unit.server.test_endpoints import ask
 
@@ -215,3 +215,23 @@ def test_a_request_line_that_is_not_http_is_reported_as_a_problem(client: httpx2
 
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert b'"code":"bad-http"' in answer
+
+
+def test_each_of_several_tokens_is_valid_and_health_answers_head(service: Service) -> None:
+    old, new = "the-old-token-0123456789", "the-new-token-0123456789"
+    with serving(service, token=f"{old},{new}") as client:
+        for token, status in ((old, 200), (new, 200), (f"{old},{new}", 401)):
+            assert client.get("/v1/agents", headers={"authorization": f"Bearer {token}"}).status_code == status
+        for path in ("/healthz", "/readyz"):
+            assert (client.head(path).status_code, client.head(path).content) == (200, b"")
+
+
+def test_an_earlier_key_opens_and_the_first_one_signs(service: Service) -> None:
+    chat = next(iter(service.agents)).pins.current.conversation()
+    name = next(iter(service.agents)).name
+    first, second = "the new key 0123456789", "the old key 0123456789"
+    old, both = Envelopes(second, 3600), Envelopes((first, second), 3600)
+
+    assert both.open(old.close(name, chat), name) is not None
+    with pytest.raises(InputError):
+        old.open(both.close(name, chat), name)

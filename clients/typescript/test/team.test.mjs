@@ -1,0 +1,279 @@
+// What a team with the AI SDK relies on: nothing lost, nothing sent twice, the host's word kept, over real connections.
+import assert from "node:assert/strict";
+import { createServer, request } from "node:http";
+import { test } from "node:test";
+import * as ai from "ai";
+import { MockLanguageModelV4 } from "ai/test";
+import { z } from "zod";
+import { Conversation, Cuecard, CuecardError } from "../dist/index.js";
+import { aiSdk } from "../dist/ai-sdk.js";
+
+const url = process.env.CUECARD_URL;
+const usage = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } };
+const answer = (unified, ...content) => ({ content, finishReason: { unified, raw: undefined }, usage, warnings: [] });
+const calls = (...made) => answer("tool-calls", ...made.map(([toolCallId, toolName, input = {}]) => ({ type: "tool-call", toolCallId, toolName, input: JSON.stringify(input) })));
+const says = (text) => answer("stop", { type: "text", text });
+const search = (id, query) => calls([id, "tool_search", { query, limit: 1 }]);
+
+function scripted(...answers) {
+  const saw = [];
+  const note = ({ prompt, tools }) => {
+    const [system, messages] = [prompt.filter((m) => m.role === "system"), prompt.filter((m) => m.role !== "system")];
+    saw.push({ system: system.map((m) => m.content).join("\n"), messages, tools: (tools ?? []).map((t) => t.name) });
+    return answers[saw.length - 1];
+  };
+  const parts = ({ content, finishReason }) => [
+    { type: "stream-start", warnings: [] },
+    ...content.flatMap((part, at) => (part.type === "text" ? [{ type: "text-start", id: `${at}` }, { type: "text-delta", id: `${at}`, delta: part.text }, { type: "text-end", id: `${at}` }] : [part])),
+    { type: "finish", finishReason, usage },
+  ];
+  const doStream = async (asked) => ({ stream: ai.simulateReadableStream({ chunks: parts(note(asked)) }) });
+  return { saw, model: new MockLanguageModelV4({ modelId: "scripted", doGenerate: async (asked) => note(asked), doStream }) };
+}
+
+/** A load balancer: `route` says of a request an address, or an answer of its own; `cut` ends it in its body. */
+async function balancer(t, route) {
+  const seen = [];
+  const server = createServer((req, res) => {
+    const pieces = [];
+    req.on("data", (piece) => pieces.push(piece));
+    req.on("end", async () => {
+      const body = Buffer.concat(pieces);
+      seen.push({ path: req.url.split("/").at(-1), body: body.toString(), size: body.length, id: req.headers["x-request-id"] });
+      const to = await route(seen.at(-1), seen.length - 1);
+      if (typeof to !== "string") {
+        res.writeHead(to.status ?? 200, { ...to.headers, ...(to.cut ? { "content-length": "1000" } : {}) });
+        return to.cut ? (res.write('{"conversation": "'), setTimeout(() => res.destroy(), 20)) : to.silent || res.end(to.body ?? "");
+      }
+      const headers = { ...req.headers, host: new URL(to).host };
+      const out = request(to + req.url, { method: req.method, headers }, (answered) => {
+        const { "x-request-id": _, "retry-after": __, ...kept } = answered.headers; // a proxy may strip what it does not know
+        res.writeHead(answered.statusCode, kept);
+        answered.pipe(res);
+      });
+      out.on("error", () => res.writeHead(502).end());
+      out.end(body);
+    });
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => (server.closeAllConnections(), server.close()));
+  return { seen, url: `http://127.0.0.1:${server.address().port}` };
+}
+
+const made = [];
+const hostTools = (extra = {}, output = (name) => ({ success: true, page: { id: `p-${name}`, name } })) => ({
+  ...Object.fromEntries(
+    ["cms_createPage", "cms_deletePage", "cms_listPages"].map((name) => [
+      name,
+      ai.tool({ description: name, inputSchema: z.object({}), execute: async () => (made.push(name), output(name)) }),
+    ]),
+  ),
+  ...extra,
+});
+const bounded = (client, options) => aiSdk(client, { agent: "cms", conversation: (given) => given?.chat, ...options });
+const client = new Cuecard({ url });
+
+test("an answer that is cut is asked for again, and the conversation stays", async (t) => {
+  let cut = false;
+  const { url: there, seen } = await balancer(t, () => (cut ? ((cut = false), { cut: true }) : url));
+  const chat = new Conversation(new Cuecard({ url: there }), { agent: "cms" });
+  await chat.user();
+  cut = true;
+  assert.ok((await chat.next()).system);
+  assert.equal(typeof chat.text, "string");
+  assert.deepEqual(seen.map(({ path }) => path), ["prepare-call", "prepare-step", "prepare-step"]);
+  assert.equal(seen[1].id, seen[2].id);
+});
+
+test("what is no answer is an error with a code, and no word of an address", async (t) => {
+  const { url: there } = await balancer(t, () => ({ headers: { "content-type": "text/html" }, body: "<html>Log in</html>" }));
+  const page = new Conversation(new Cuecard({ url: there, retries: 0 }), { agent: "cms", text: undefined });
+  await assert.rejects(page.user(), (error) => {
+    assert.ok(error instanceof CuecardError);
+    assert.deepEqual([error.code, error.status], ["wrong-answer", 200]);
+    assert.match(error.message, new RegExp(error.requestId));
+    assert.doesNotMatch(error.message, /127\.0|http|html/);
+    return true;
+  });
+  assert.equal(page.text, undefined);
+  const gone = new Cuecard({ url: "http://127.0.0.1:9", retries: 0 });
+  await assert.rejects(gone.agents(), (error) => error.code === "unreachable" && !/127\.0|ECONN/.test(error.message));
+});
+
+test("a replica that is being replaced is asked again; when, it says itself", async (t) => {
+  for (const status of [429, 502, 503, 504]) {
+    let once = true;
+    const { url: there, seen } = await balancer(t, () => (once ? ((once = false), { status, headers: { "retry-after": "0" }, body: "<html>" }) : url));
+    await new Conversation(new Cuecard({ url: there }), { agent: "cms" }).user();
+    assert.equal(seen.length, 2);
+  }
+  const { url: busy, seen } = await balancer(t, () => ({ status: 503, headers: { "retry-after": "3600" } }));
+  await assert.rejects(new Cuecard({ url: busy }).agents(), { status: 503 });
+  assert.equal(seen.length, 1);
+});
+
+test("there is one deadline, and it has a code of its own", async (t) => {
+  const { url: there, seen } = await balancer(t, () => ({ silent: true }));
+  await assert.rejects(new Cuecard({ url: there, timeout: 100 }).agents(), { code: "deadline", status: 0 });
+  assert.equal(seen.length, 1);
+});
+
+test("who aborts hears the reason, in every method", async (t) => {
+  const { url: there } = await balancer(t, () => ({ silent: true }));
+  const slow = new Cuecard({ url: there });
+  const asked = [(s) => slow.agents(s), (s) => slow.prepareCall({}, s), (s) => slow.prepareStep({ conversation: "" }, s), (s) => slow.searchTools({ query: "" }, s), (s) => slow.remember({}, s)];
+  for (const ask of asked) {
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new Error("enough")), 20);
+    await assert.rejects(ask({ signal: stop.signal }), /enough/);
+  }
+});
+
+test("a service of another interface is named once, with both numbers", async (t) => {
+  const older = await balancer(t, () => ({ status: 422, body: '{"code": "unknown-key", "detail": "unknown key `host_tools`", "problems": []}' }));
+  const newer = await balancer(t, () => ({ body: '{"api": 7, "conversation": "x"}' }));
+  for (const [there, both] of [[older, /API 1.*API 2/], [newer, /API 7.*API 2/]]) {
+    await assert.rejects(new Conversation(new Cuecard({ url: there.url })).user(), (error) => error.code === "other-api" && both.test(error.message));
+    assert.equal(there.seen.length, 1);
+  }
+});
+
+test("a conversation of 12 messages moves little more than its own bytes, and nothing of foreign tools", async (t) => {
+  const { url: there, seen } = await balancer(t, () => url);
+  const c = new Cuecard({ url: there });
+  const weather = ai.tool({ description: "w", inputSchema: z.object({}), execute: async () => "SECRET-RAIN".repeat(120_000) });
+  const messages = [];
+  let text;
+  for (let turn = 0; turn < 12; turn++) {
+    messages.push({ role: "user", content: "List the pages" });
+    const { model } = scripted(search(`s${turn}`, "list pages"), calls([`a${turn}`, "cms_listPages"]), calls([`b${turn}`, "cms_listPages"], [`w${turn}`, "weather"]), says("Here."));
+    const chat = new Conversation(c, { agent: "cms", text });
+    const agent = new ai.ToolLoopAgent({ model, ...bounded(c), tools: hostTools({ weather }, () => "x".repeat(60_000)) });
+    messages.push(...(await agent.generate({ messages, options: { chat } })).responseMessages);
+    text = chat.text;
+  }
+  const own = 12 * 2 * 60_000;
+  const moved = seen.reduce((sum, { size }) => sum + size, 0);
+  assert.ok(moved <= 1.2 * own, `${moved} bytes`);
+  assert.doesNotMatch(seen.map(({ body }) => body).join(""), /SECRET-RAIN/);
+});
+
+test("a result that is too large for a request does not end the run", async () => {
+  const { model } = scripted(search("s", "list pages"), calls(["c", "cms_listPages"]), says("Many."));
+  const agent = new ai.ToolLoopAgent({ model, ...bounded(client), tools: hostTools({}, () => "é".repeat(1_200_000)) });
+  assert.equal((await agent.generate({ prompt: "All" })).text, "Many.");
+});
+
+test("what the host allows, tells and hands on stays its own", async () => {
+  class Context {
+    #db = 1;
+    who() {
+      return `ann${this.#db}`;
+    }
+  }
+  const context = new Context();
+  const { model, saw } = scripted(says("Hi."));
+  const settings = bounded(client);
+  let told, seen;
+  const agent = new ai.ToolLoopAgent({
+    model,
+    instructions: "Answer in Welsh.",
+    activeTools: ["cms_listPages"],
+    runtimeContext: context,
+    ...settings,
+    tools: hostTools(),
+    prepareStep: (request) => ((seen = request.runtimeContext), settings.prepareStep(request)),
+    onStepEnd: (event) => (told = JSON.stringify(event)),
+  });
+  const done = await agent.generate({ prompt: "Hi" });
+  assert.deepEqual([...saw[0].tools].sort(), ["cms_listPages", "tool_search"]);
+  assert.match(saw[0].system, /<\/agent>\s*Answer in Welsh\.$/);
+  assert.equal(seen, context);
+  assert.equal(done.steps[0].runtimeContext.who(), "ann1");
+  const plain = await new ai.ToolLoopAgent({ model: scripted(says("Hi.")).model, runtimeContext: { user: "ann" }, ...settings, onStepEnd: (event) => (told += JSON.stringify(event)) }).generate({ prompt: "Hi" });
+  assert.equal(plain.steps[0].runtimeContext.user, "ann");
+  assert.doesNotMatch(told + JSON.stringify(plain.steps), /<agent>|text_signature/);
+});
+
+test("stored messages keep their searches, and the second message begins as the first has ended", async () => {
+  made.length = 0;
+  const { model, saw } = scripted(search("c1", "create a page"), calls(["c2", "cms_createPage"]), says("Done."), calls(["c3", "cms_createPage"]), says("Again."));
+  const settings = bounded(client);
+  const agent = new ai.ToolLoopAgent({ model, ...settings, tools: { ...hostTools(), ...settings.tools } });
+  let chat = new Conversation(client, { agent: "cms" });
+  let kept = [];
+  for (const [id, text] of [["u1", "A page"], ["u2", "One more"]]) {
+    const uiMessages = [...JSON.parse(JSON.stringify(kept)), { id, role: "user", parts: [{ type: "text", text }] }];
+    chat = new Conversation(client, { agent: "cms", text: chat.text });
+    await (await ai.createAgentUIStreamResponse({ agent, uiMessages, options: { chat }, originalMessages: uiMessages, onEnd: ({ messages }) => (kept = messages) })).text();
+  }
+  assert.deepEqual(made, ["cms_createPage", "cms_createPage"]);
+  assert.deepEqual(saw[3].messages.slice(0, saw[2].messages.length), saw[2].messages);
+  assert.deepEqual([saw[3].system, saw[3].tools], [saw[2].system, saw[2].tools]);
+});
+
+test("after an approval the turn goes on: the prefix stays, and nobody is asked in vain", async () => {
+  made.length = 0;
+  const { model, saw } = scripted(search("c1", "create a page"), calls(["c2", "cms_createPage"]), search("c3", "delete a page"), calls(["c4", "cms_deletePage"]), says("Deleted."), says("Bye."));
+  const settings = bounded(client);
+  const agent = new ai.ToolLoopAgent({ model, ...settings, toolApproval: { cms_deletePage: "user-approval" }, tools: hostTools() });
+  const messages = [{ role: "user", content: "Make a page, then delete it" }];
+  let chat = new Conversation(client, { agent: "cms" });
+  const first = await agent.generate({ messages, options: { chat } });
+  const { approvalId } = first.content.find((part) => part.type === "tool-approval-request");
+  messages.push(...first.responseMessages, { role: "tool", content: [{ type: "tool-approval-response", approvalId, approved: true }] });
+  chat = new Conversation(client, { agent: "cms", text: chat.text });
+  assert.equal((await agent.generate({ messages, options: { chat } })).text, "Deleted.");
+  assert.deepEqual(made, ["cms_createPage", "cms_deletePage"]);
+  assert.deepEqual(saw[4].messages.slice(0, saw[3].messages.length), saw[3].messages);
+  assert.equal(saw[4].system, saw[3].system);
+  assert.equal(chat.step.turns.length, 1);
+
+  const early = scripted(calls(["d1", "cms_deletePage"]), says("no"));
+  const vain = await new ai.ToolLoopAgent({ model: early.model, ...settings, toolApproval: ({ toolCall }) => (toolCall.toolName === "cms_deletePage" ? "user-approval" : undefined), tools: hostTools() }).generate({ prompt: "Delete" });
+  assert.equal(vain.text, "no");
+});
+
+test("a host that has trimmed its messages says so", async (t) => {
+  const { url: there, seen } = await balancer(t, () => url);
+  const c = new Cuecard({ url: there });
+  const messages = ["one", "two", "three"].map((content) => ({ role: "user", content }));
+  const agent = (compacted) => new ai.ToolLoopAgent({ model: scripted(says("ok")).model, ...bounded(c, { compacted: () => compacted }), tools: hostTools() });
+  const told = [];
+  for (const each of [true, 1, false]) {
+    await agent(each).generate({ messages, options: {} });
+    told.push(JSON.parse(seen.at(-1).body).compacted);
+  }
+  assert.deepEqual(told, [2, 1, undefined]);
+});
+
+test("streamText without an agent has a door of its own, and the wrong one says so", async () => {
+  made.length = 0;
+  const settings = bounded(client);
+  const { model } = scripted(search("c1", "create a page"), calls(["c2", "cms_createPage"]), says("Done."));
+  const streamed = ai.streamText({ ...(await settings.call({ model, tools: hostTools(), prompt: "A page" })), stopWhen: ai.isStepCount(9) });
+  assert.equal(await streamed.text, "Done.");
+  assert.deepEqual(made, ["cms_createPage"]);
+  await assert.rejects(ai.generateText({ model, prompt: "x", ...settings }), /settings\.call/);
+});
+
+test("a search that fails tells the model what to do, and no address", async (t) => {
+  const { url: there } = await balancer(t, ({ path }) => (path === "search-tools" ? { status: 500, body: "Traceback /srv/app.py" } : url));
+  const { model, saw } = scripted(calls(["c1", "tool_search", { query: "create a page", limit: -3 }]), says("Sorry."));
+  await new ai.ToolLoopAgent({ model, ...bounded(new Cuecard({ url: there, retries: 0 })), tools: hostTools() }).generate({ prompt: "x" });
+  const told = JSON.stringify(saw[1].messages.at(-1));
+  assert.match(told, /Search once more/);
+  assert.doesNotMatch(told, /127\.0|Traceback|\/v1|CuecardError/);
+  for (const limit of [0, -3, 2.7, 9999, NaN, "5"]) assert.ok((await new Conversation(client, { agent: "cms" }).search("create a page", limit)).tools.length);
+});
+
+test("two messages at once: the second is told, and the answer to the first goes on", async () => {
+  const chat = new Conversation(client, { agent: "cms" });
+  const [first, second] = await Promise.allSettled([chat.user(), chat.user()]);
+  assert.equal(first.status, "fulfilled");
+  assert.deepEqual([second.reason.code, second.reason.status], ["two-at-once", 409]);
+  assert.equal(chat.from, undefined);
+  const one = [{ type: "page", id: "p1", name: "Home" }];
+  await Promise.all([chat.remember(one), chat.remember([{ type: "page", id: "p2", name: "Team" }]), chat.next()]);
+  assert.deepEqual((await chat.remember([])).map(({ id }) => id).sort(), ["p1", "p2"]);
+});
