@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from cuecard.adapters.bodies import (
@@ -118,16 +119,24 @@ def _bare(messages: Iterable[Message]) -> list[Body]:
 def _parted(messages: Iterable[Body], step: Step) -> list[Body]:
     """The messages of a host that has kept what was sent: those that had become one are several again.
 
-    What follows a block was another message: a block stands at the end of its own, or of the results in it.
+    What follows a block was another message: a block stands at the end of its own, or of the results in it. So did the
+    user's words between results and a block that is the turn's.
     """
-    blocks, ended = [_text(reminder(block.text, step.reminder)) for block in step.appended], EndedTexts(step)
+    blocks, ended = {reminder(block.text, step.reminder) for block in step.appended}, EndedTexts(step)
+    of_turns = {reminder(block.text, step.reminder) for block in step.appended if block.after_call_id is None}
     parted: list[Body] = []
     for message in messages:
         content = message["content"]
-        ours = [block in blocks or ended.is_reminder(block.get("text")) for block in content]
-        seams = [at for at in range(1, len(content)) if ours[at - 1] and not ours[at]]
-        ends = [*seams, len(content)] if message["role"] == "user" else [len(content)]
-        parted += [{**message, "content": content[a:b]} for a, b in zip([0, *ends], ends, strict=False)]
+        if message["role"] != "user":
+            parted.append(message)
+            continue
+        texts = [block.get("text") for block in content]
+        ours = [text in blocks or ended.is_reminder(text) for text in texts]
+        cuts = [0, *(at for at in range(1, len(content)) if ours[at - 1] and not ours[at]), len(content)]
+        for start, end in pairwise(cuts):
+            words = next((at for at in range(start, end) if not _BLOCKS.is_result(content[at])), end)
+            seam = [words] if start < words < end and not ours[words] and texts[end - 1] in of_turns else []
+            parted += [{**message, "content": content[a:b]} for a, b in pairwise([start, *seam, end])]
     return parted
 
 
