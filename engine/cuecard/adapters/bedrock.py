@@ -18,7 +18,7 @@ from cuecard.adapters.bodies import (
     system_pieces,
     tool_choice,
 )
-from cuecard.adapters.content_places import Blocks, Ends, place
+from cuecard.adapters.content_places import NO_ANSWER, Blocks, Ends, is_empty, place
 from cuecard.adapters.lifetimes import check_lifetimes
 from cuecard.adapters.one_turn import EndedTexts
 from cuecard.config.model_profile import ModelProfile, bare_name
@@ -111,9 +111,13 @@ _BLOCKS = Blocks(_text, _call, lambda block: "reasoningContent" in block)
 
 
 def _bare(messages: Iterable[Message]) -> list[Body]:
-    """The messages without cache points; those without content, such as an empty answer, are refused by the service."""
-    pairs = [(each, [block for block in each["content"] if "cachePoint" not in block]) for each in messages]
-    return [{**message, "content": content} for message, content in pairs if content]
+    """The messages without cache points and empty texts; the service refuses messages without content."""
+    bare: list[Body] = []
+    for message in messages:
+        content = [block for block in message["content"] if "cachePoint" not in block and not is_empty(block)]
+        if content or message["role"] == "assistant":
+            bare.append({**message, "content": content or [_text(NO_ANSWER)]})
+    return bare
 
 
 def _parted(messages: Iterable[Body], step: Step) -> list[Body]:

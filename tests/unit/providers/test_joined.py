@@ -225,3 +225,25 @@ def test_messages_joined_to_one_text_are_told_from_a_window_by_a_result_before_t
     talk.says("three")
     talk.says("four", join=one_string)
     assert talk.updates == [place]
+
+
+@pytest.mark.parametrize("host", [name for name in HOSTS if not name.startswith("chat")])
+def test_empty_texts_and_empty_answers_do_not_reach_a_provider_that_refuses_them(host: str) -> None:
+    send, key, block, _ = HOSTS[host]
+    talk = Host(send, key, block)
+    talk.says("one")
+    model = "model" if key == "parts" else "assistant"
+    talk.messages += [{"role": model, key: []}]
+    talk.remembers("p1")
+    talk.says("two")
+    talk.messages += [{"role": model, key: [block("")]}]
+    talk.says("three")
+
+    assert all(talk.sent[-1])
+    assert [text for text in talk.sent[-1] if len(text) < 20] == [
+        "one",
+        *["(no answer)", "two"],
+        "(no answer)",
+        "three",
+    ]
+    assert all(message[key] for message in send(talk.chat.step(), talk.messages))
