@@ -46,6 +46,7 @@ from cuecard.adapters.host import (
     ToolErrors,
     refused_limit,
     told_error,
+    tools_in_front,
 )
 from cuecard.adapters.langgraph.messages import (
     called_together,
@@ -207,7 +208,8 @@ class Cuecard:
         known = {record.call_id for record in thread.chat.state.results if record.call_id}
         results = tool_results(messages, known)
         before = thread.chat.call
-        step = thread.chat.step(results, inputs=now)
+        names = tuple(name_of(tool) for tool in tools)
+        step = thread.chat.step(results, inputs=now, tools=names, templates=True)
         forced = checked_limits(step)
         if self.on_step:
             self.on_step(step)
@@ -217,10 +219,12 @@ class Cuecard:
         showing = marked(messages, marks, breakpoint_of(self.cache)) if marks and self.cache else list(messages)
         if engine.agent.results:
             showing = with_results(showing, engine.render_result)
-        tools = [tool for tool in tools if is_offered(name_of(tool), step)]
+        gone = call.host.gone if call else ()
+        front = tools_in_front(tools, name_of, gone, self._threads.front(cuecard))
+        tools = [tool for name, tool in front.items() if is_offered(name, step)]
         shown = self._ordered.of(tools, step)
         if call and call.delivery.rebuilds:
-            shown = active_only(tools, step, engine.tools)
+            shown = active_only((tool for tool in tools if name_of(tool) not in gone), step, engine.tools)
         elif facts.defers:
             held = {message.tool_call_id for message in showing if isinstance(message, ToolMessage)}
             all_tools = shown
@@ -236,7 +240,7 @@ class Cuecard:
             shown,
             settings_of(facts, self.cache, key) | forcing,
             step,
-            self._threads.keep(replace(thread, step=step, engine=engine)),
+            self._threads.keep(replace(thread, step=step, engine=engine), front),
             self._threads,
         )
 
