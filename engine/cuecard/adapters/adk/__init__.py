@@ -206,7 +206,8 @@ class Cuecard(BasePlugin):
         if call.tools.offers_search and self.search_tool.name not in llm_request.tools_dict:
             llm_request.append_tools([self.search_tool])
         now = inputs_now(engine.agent, lambda: self._said(callback_context)) if call is goes_on else {}
-        step = talk.step = talk.chat.step(results, inputs=now)
+        there = tuple(dict.fromkeys((*llm_request.tools_dict, self.search_tool.name)))
+        step = talk.step = talk.chat.step(results, inputs=now, tools=there, templates=True)
         forced = checked_limits(step)
         await self._keep(talk, callback_context)
         if self.on_step:

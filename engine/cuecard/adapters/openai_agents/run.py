@@ -213,7 +213,8 @@ class Run:
         authority = self.begin(agent).delivery.authority
         items = cast("Sequence[Item]", data.input)
         now = inputs_now(self.engine.agent, self._said) if goes_on and self.turn is not None else {}
-        self.step = self.chat.step(self._results(items), inputs=now)
+        self.step = self.chat.step(self._results(items), inputs=now, tools=self._names(agent), templates=True)
+        self.call = self.chat.call
         checked_limits(self.step)
         self.found.clear()
         self.asked.clear()
