@@ -275,11 +275,13 @@ class Host:
         return ToolResult(tool, values.get(kind, {"ok": 1}), call, is_error=kind == "error")
 
     def end(self) -> None:
-        habits = {"stops": ("cut off", "silent"), "forgets": ("unheard",)}
+        habits = {"stops": ("cut off", "silent", "nothing"), "forgets": ("unheard", "nothing")}
         how = self.draw.choice(("answer", "answer", "tool", *habits.get(self.habit, ())))
         self.trace.append(f"ends: {how}")
         if how == "answer":
             self.events.append(Event("answer", "Done."))
+        elif how == "nothing":  # an answer without a word, which providers refuse to be told again
+            self.events.append(Event("answer"))
         elif how == "tool":
             self.ids += 1
             more = [self.result() for _ in range(self.draw.choice((0, 0, 1)))]

@@ -341,8 +341,10 @@ def _begun(request: CallRequest, given: _Basis) -> _CallDraft:
     reason = baseline_reason(request, delivery)
     anew = previous is None or bool(reason) or not delivery.places_blocks
     earlier = earlier_tools(request)
-    if anew and previous:  # tools from messages follow no result that could announce them again
-        earlier = (*earlier, *previous.tools.brought)
+    if anew and previous:  # these follow no result that could announce them again
+        placed = {found.tool for found in request.found.tools if found.after_call_id is not None}
+        withheld = (each.tool for each in previous.tools.withheld if each.tool not in placed)
+        earlier = (*earlier, *previous.tools.brought, *withheld)
     if anew and not delivery.shows_all:
         request, earlier = with_kept_tools(request, earlier)
     existing = existing_tools(request)
