@@ -228,7 +228,7 @@ class _Sent(ModelRequest[Any]):
         if made.messages is not known:
             told = "middlewares behind `Cuecard` change the messages of a request and its tools"
             hint = "name those that change messages in front of it: middleware=[Trimming(), Cuecard(...), Permission()]"
-            raise InputError(Problem("middleware-order", told, hint, "middleware"))
+            raise InputError(Problem("wrong-argument", told, hint, "middleware"))
         return _asking(cast("_Sent", super().override(**{**overrides, **asked.sent()})), asked)
 
 

@@ -297,7 +297,8 @@ def with_tools(
     call = replace(call, host=change.host)
     if not (change.lost or change.back or change.new):
         return call
-    placed = last or place(request, active_tools(request, discover_more(request)[0]))
+    found = discover_more(request)[0]
+    placed = place(request, active_tools(request, found, last.active if last else None), last)
     cuts = [cut for cut in call.record.cuts if cut.reason != _TAKEN or cut.what not in change.back]
     cuts += [Cut(name, _TAKEN) for name in change.lost if name not in {cut.what for cut in cuts}]
     call = replace(call, tools=change.tools(), record=replace(call.record, cuts=tuple(cuts)))

@@ -20,6 +20,7 @@ from cuecard.adapters.clients import needs
 with needs("langgraph", ">=1.2", "langchain"):
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage
+    from langchain_core.runnables.config import var_child_runnable_config
     from langchain_core.tools import BaseTool, ToolException
     from langgraph.channels.base import BaseChannel
     from langgraph.errors import GraphBubbleUp
@@ -354,7 +355,7 @@ class Cuecard:
         said = chosen.turn(admit(Turn, turn(), "turn"))
         there = (name_of(tool) for tool in tools)
         exist = tuple(name for name in there if name in chosen.engine.tools) if said.tools is None else said.tools
-        return model.named_in(replace(said, tools=exist))
+        return model.named_in(replace(said, tools=exist, conversation=said.conversation or _thread_id()))
 
 
 def _error(request: ToolCallRequest, told: str) -> ToolMessage:
@@ -364,6 +365,12 @@ def _error(request: ToolCallRequest, told: str) -> ToolMessage:
 
 def _said(turn: Turn | Callable[[], Turn] | None) -> Turn:
     return turn() if callable(turn) else turn or Turn()
+
+
+def _thread_id() -> str:
+    """The id of the thread that a graph runs in; empty outside of one."""
+    config = var_child_runnable_config.get() or {}
+    return str(config.get("configurable", {}).get("thread_id") or "")
 
 
 def _before_last_user(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:

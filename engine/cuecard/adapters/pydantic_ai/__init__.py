@@ -313,6 +313,8 @@ class Cuecard(AbstractCapability[Any]):
         if chat.call and not holds_all(ctx.messages, chat.call.prompt.sent):
             chat.compacted()
         turn = with_model(turn, request.model, engine.models)
+        known = turn.conversation or (chat.call.conversation if chat.call else "")
+        turn = replace(turn, conversation=known or ctx.conversation_id or "")
         if self.retries is not None:
             turn = replace(turn, run=replace(turn.run, retries=self.retries))
         if turn.tools is None:
