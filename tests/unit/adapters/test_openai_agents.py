@@ -345,11 +345,9 @@ def test_a_tool_that_the_host_switches_off_is_withdrawn_with_a_notice_and_its_de
 
 
 def test_history_that_a_handoff_has_folded_keeps_the_instructions_of_what_it_found() -> None:
-    card, steps = (
-        Cuecard(engine()),
-        [[("tool_search", PAGES)], [("transfer_to_other", {})], [("cms_createPage", ABOUT)]],
-    )
-    model = script(steps)
+    card = Cuecard(engine())
+    batches: list[Batch] = [[("tool_search", PAGES)], [("transfer_to_other", {})], [("cms_createPage", ABOUT)]]
+    model = script(batches)
     other: Agent[Any] = Agent("other", model=model, tools=card.tools(TOOLS))
     first: Agent[Any] = Agent("cms", model=model, tools=card.tools(TOOLS), handoffs=[other])
     config = RunConfig(tracing_disabled=True, nest_handoff_history=True)
