@@ -26,7 +26,7 @@ from cuecard.model import (
 )
 from cuecard.model.boundary import Count, FilledText, Given, JsonObject, admit, checked
 from cuecard.pipeline.discovery import Discoveries, last_call_id, record_of
-from cuecard.pipeline.hooks import Hooks
+from cuecard.pipeline.hooks import Changed, Hooks
 from cuecard.pipeline.inputs import cleaned_history, memory_problems, problems_of, with_exact_bodies, with_exact_body
 from cuecard.pipeline.placement import Placement
 from cuecard.records import dataclass
@@ -216,6 +216,8 @@ class Conversation:
         calls: Mapping[str, FilledText] = NO_CALLS,
         *,
         inputs: JsonObject = NO_INPUTS,
+        tools: tuple[str, ...] | None = None,
+        templates: bool = False,
     ) -> Step:
         """The whole desired state of the next model request.
 
@@ -223,6 +225,11 @@ class Conversation:
             results: results since the last step.
             calls: the tools of calls, by call id, for results without a name; calls without a result may be included.
             inputs: values of inputs that the agent file declares with `tier: step`, from this request on.
+            tools: every tool that the host itself has for this request; None if it does not tell. One that it had
+                before and has no longer is not active and is refused, and a notice behind the last result says so; one
+                that is back is announced likewise.
+            templates: whether the model reads these results as `render_result` tells them, so that the manifest names
+                what that leaves out.
 
         Raises:
             InputError: when there is no call yet, or its turn has ended; when the tool of a result is unknown, an input
@@ -232,7 +239,9 @@ class Conversation:
         call, news = self._running(), self._taken(results, calls)
         progress = self._progress or _Progress(self._found())
         found = self._hooks.more(progress.found, news.new)
-        changed = (inputs, news.state.results) if inputs else None
+        read = news.results if templates and self._hooks.agent.results else ()
+        known = tools is not None or bool(inputs or read)
+        changed = Changed(news.state.results, inputs, tools, read) if known else None
         step, placed = self._hooks.step(call, found, progress.placed, changed)
         if step.call is not call:
             news = replace(news, state=replace(news.state, call=step.call))
@@ -375,7 +384,7 @@ class Conversation:
                 agent.spec.tools.cues.pending,
             ),
         )
-        return _NewResults(state, new)
+        return _NewResults(state, new, tuple(result for _, result in news))
 
     def _keep(self, news: _NewResults, progress: _Progress | None) -> None:
         self._state, self._progress = news.state, progress
@@ -384,7 +393,8 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class _NewResults:
-    """The state with the given results, and those of them that are new."""
+    """The state with the given results, and those of them that are new: what is kept of them, and they themselves."""
 
     state: ConversationState
     new: tuple[ResultRecord, ...] = ()
+    results: tuple[ToolResult, ...] = ()

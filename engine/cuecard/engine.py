@@ -51,7 +51,7 @@ from cuecard.pipeline import inputs as rules
 from cuecard.pipeline.ahead import look_ahead
 from cuecard.pipeline.discovery import Discoveries, last_call_id
 from cuecard.pipeline.history.selection import AsyncSummarizer, Summarizer, SummaryRequest, summary_due
-from cuecard.pipeline.hooks import Hooks
+from cuecard.pipeline.hooks import Changed, Hooks
 from cuecard.pipeline.placement import CallRooms
 from cuecard.pipeline.request import check_previous, check_texts
 from cuecard.pipeline.results import render_result
@@ -236,7 +236,7 @@ class Engine:
         records = rules.read_results(history, {self.search_tool}, self.agent.pending, every=every)
         self._hooks.heard(call, 0, history)
         found = self._hooks.found(records, call)
-        return self._hooks.step(call, found, changed=(inputs, history) if inputs else None, room=room)[0]
+        return self._hooks.step(call, found, changed=Changed(history, inputs) if inputs else None, room=room)[0]
 
     @checked(also=rules.search_rules)
     def search_tools(

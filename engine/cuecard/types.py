@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         CacheRecord,
         CacheVerdict,
         CallGiven,
+        CallHost,
         CallPrompt,
         CallRecord,
         CallRun,
@@ -119,8 +120,8 @@ _NAMES = {
     "library.serving": "Removed",
     "library.versions": "Move Version",
     "model": (
-        "Appended Authority CacheOutcome CacheRecord CacheVerdict CallGiven CallPrompt CallRecord CallRun CallTools "
-        "Clock Configuration CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery "
+        "Appended Authority CacheOutcome CacheRecord CacheVerdict CallGiven CallHost CallPrompt CallRecord CallRun "
+        "CallTools Clock Configuration CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery "
         "EndedText History Hit Host Json LibraryOrigin Lifetime Refusals ReloadPolicy RenderedResult ResultRecord "
         "RunLimits "
         "SearchResult SectionRecord Segment SourceRow Tier TokenSource TokenTotals Tokenizer ToolInstructions "
@@ -159,6 +160,7 @@ __all__ = [
     "CacheVerdict",
     "Calibration",
     "CallGiven",
+    "CallHost",
     "CallPrompt",
     "CallRecord",
     "CallRun",

@@ -68,6 +68,7 @@ TYPES = [
     "CacheVerdict",
     "Calibration",
     "CallGiven",
+    "CallHost",
     "CallPrompt",
     "CallRecord",
     "CallRun",

@@ -25,7 +25,16 @@ from cuecard.adapters.bodies import (
     system_pieces,
     tool_choice,
 )
-from cuecard.adapters.content_places import ANTHROPIC, THINKING, Ends, place, result_ids, text_block
+from cuecard.adapters.content_places import (
+    ANTHROPIC,
+    NO_ANSWER,
+    THINKING,
+    Ends,
+    is_empty,
+    place,
+    result_ids,
+    text_block,
+)
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Appended, Step
 from cuecard.model.boundary import FilledText, checked
@@ -191,7 +200,7 @@ def request(
     """
     model = profile_of(model, base_url)
     ordered = [_bare(tool) for tool in order_tools(tools, step)]
-    turns = [_normal(message) for message in messages]
+    turns = [turn for turn in map(_normal, messages) if turn["content"]]  # the provider refuses what is empty
     late = deferred(ordered, turns, step, model) if defer else Deferral(ordered)
     turns = place(late.reveal(late.without_additions(turns)), step, model)
     ordered, turns = late.tools, late.with_additions(turns, step)
@@ -228,19 +237,20 @@ def _last_markable(turns: Sequence[Body], last: int, before: int) -> Iterable[tu
     for place_ in range(last, -1, -1):
         content = turns[place_]["content"]
         for at in range((before if place_ == last else len(content)) - 1, -1, -1):
-            if content[at].get("type") not in THINKING and content[at].get("text") != "":
+            if content[at].get("type") not in THINKING:
                 return [(place_, at)]
     return []
 
 
 def _normal(message: Message) -> Body:
     """A copy with its content as blocks: a text must not change its form when the breakpoint moves on to it."""
-    return {**message, "content": [_bare(block) for block in _blocks(message["content"])]}
+    content = [_bare(block) for block in _blocks(message["content"]) if not is_empty(block)]
+    return {**message, "content": content or ([text_block(NO_ANSWER)] if message["role"] == "assistant" else [])}
 
 
 def _blocks(content: str | Iterable[Body]) -> list[Body]:
     if isinstance(content, str):
-        return [text_block(content)] if content else []
+        return [text_block(content)]
     return list(content)
 
 

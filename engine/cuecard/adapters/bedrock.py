@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from cuecard.adapters.bodies import (
@@ -17,7 +18,7 @@ from cuecard.adapters.bodies import (
     system_pieces,
     tool_choice,
 )
-from cuecard.adapters.content_places import Blocks, Ends, place
+from cuecard.adapters.content_places import NO_ANSWER, Blocks, Ends, is_empty, place
 from cuecard.adapters.lifetimes import check_lifetimes
 from cuecard.adapters.one_turn import EndedTexts
 from cuecard.config.model_profile import ModelProfile, bare_name
@@ -110,24 +111,36 @@ _BLOCKS = Blocks(_text, _call, lambda block: "reasoningContent" in block)
 
 
 def _bare(messages: Iterable[Message]) -> list[Body]:
-    """The messages without cache points; those without content, such as an empty answer, are refused by the service."""
-    pairs = [(each, [block for block in each["content"] if "cachePoint" not in block]) for each in messages]
-    return [{**message, "content": content} for message, content in pairs if content]
+    """The messages without cache points and empty texts; the service refuses messages without content."""
+    bare: list[Body] = []
+    for message in messages:
+        content = [block for block in message["content"] if "cachePoint" not in block and not is_empty(block)]
+        if content or message["role"] == "assistant":
+            bare.append({**message, "content": content or [_text(NO_ANSWER)]})
+    return bare
 
 
 def _parted(messages: Iterable[Body], step: Step) -> list[Body]:
     """The messages of a host that has kept what was sent: those that had become one are several again.
 
-    What follows a block was another message: a block stands at the end of its own, or of the results in it.
+    What follows a block was another message: a block stands at the end of its own, or of the results in it. So did the
+    user's words between results and a block that is the turn's.
     """
-    blocks, ended = [_text(reminder(block.text, step.reminder)) for block in step.appended], EndedTexts(step)
+    blocks, ended = {reminder(block.text, step.reminder) for block in step.appended}, EndedTexts(step)
+    of_turns = {reminder(block.text, step.reminder) for block in step.appended if block.after_call_id is None}
     parted: list[Body] = []
     for message in messages:
         content = message["content"]
-        ours = [block in blocks or ended.is_reminder(block.get("text")) for block in content]
-        seams = [at for at in range(1, len(content)) if ours[at - 1] and not ours[at]]
-        ends = [*seams, len(content)] if message["role"] == "user" else [len(content)]
-        parted += [{**message, "content": content[a:b]} for a, b in zip([0, *ends], ends, strict=False)]
+        if message["role"] != "user":
+            parted.append(message)
+            continue
+        texts = [block.get("text") for block in content]
+        ours = [text in blocks or ended.is_reminder(text) for text in texts]
+        cuts = [0, *(at for at in range(1, len(content)) if ours[at - 1] and not ours[at]), len(content)]
+        for start, end in pairwise(cuts):
+            words = next((at for at in range(start, end) if not _BLOCKS.is_result(content[at])), end)
+            seam = [words] if start < words < end and not ours[words] and texts[end - 1] in of_turns else []
+            parted += [{**message, "content": content[a:b]} for a, b in pairwise([start, *seam, end])]
     return parted
 
 

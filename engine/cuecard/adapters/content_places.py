@@ -22,6 +22,15 @@ def text_block(text: str) -> Body:
     return {"type": "text", "text": text}
 
 
+def is_empty(block: Message) -> bool:
+    """Whether a block is a text without anything to read, which models give and providers refuse."""
+    return "text" in block and not str(block["text"]).strip()
+
+
+NO_ANSWER = "(no answer)"
+"""What stands for an answer without content: leaving it out would join the messages around it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Blocks:
     """How a provider writes the blocks of a message.

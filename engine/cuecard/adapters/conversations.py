@@ -221,6 +221,7 @@ class Threads:
     def __init__(self, door: EngineDoor, most: int = 256) -> None:
         self._door, self._most = door, most
         self._newest: OrderedDict[str, tuple[ThreadTexts, Thread | None]] = OrderedDict()
+        self._fronts: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
         self._texts: WeakValueDictionary[str, ThreadTexts] = WeakValueDictionary()
         self._lock = Lock()
 
@@ -241,14 +242,21 @@ class Threads:
             self._note(texts, None)
         return kept or self._read(texts)
 
-    def keep(self, thread: Thread) -> ThreadTexts:
-        """The conversation as text; its handle is kept under it."""
+    def front(self, stored: Any) -> Mapping[str, Any]:
+        """The definitions of tools that the last request of a conversation had, as far as this process knows them."""
+        texts = None if stored is None else self.texts(stored)
+        with self._lock:
+            return self._fronts.get(texts.id, {}) if texts else {}
+
+    def keep(self, thread: Thread, front: Mapping[str, Any]) -> ThreadTexts:
+        """The conversation as text; its handle is kept under it, and the definitions of tools that stand in front."""
         state = thread.chat.state
         if not thread.begun:
             thread = replace(thread, begun=self._engine.dump(thread.chat), results=len(state.results))
         texts = self._written(thread, thread.begun, thread.results)
         with self._lock:
             self._note(texts, thread)
+            self._stand(texts.id, front)
         return texts
 
     def end(self, texts: ThreadTexts) -> ThreadTexts:
@@ -266,6 +274,7 @@ class Threads:
         with self._lock:
             self._newest.pop(texts.id, None)
             self._note(ended, replace(thread, begun=""))
+            self._stand(ended.id, self._fronts.get(texts.id, {}))
         return ended
 
     def hold(self, texts: ThreadTexts) -> ThreadTexts:
@@ -349,6 +358,12 @@ class Threads:
         self._newest[texts.id] = self._texts.setdefault(texts.id, texts), thread
         while len(self._newest) > self._most:
             self._newest.popitem(last=False)
+
+    def _stand(self, name: str, front: Mapping[str, Any]) -> None:
+        self._fronts.pop(name, None)
+        self._fronts[name] = front
+        while len(self._fronts) > self._most:
+            self._fronts.popitem(last=False)
 
     def _written(self, thread: Thread, begun: str, known: int) -> ThreadTexts:
         chat, agent = thread.chat, self._engine.agent.spec.agent

@@ -8,6 +8,7 @@ from functools import partial
 from cuecard.adapters.block_places import MessageReader
 from cuecard.adapters.blocks import place_after
 from cuecard.adapters.bodies import Body, Message, ToolBody, body_rules, order_tools, reminder, tool_choice
+from cuecard.adapters.content_places import NO_ANSWER
 from cuecard.model import Step
 from cuecard.model.boundary import checked
 
@@ -37,8 +38,18 @@ def request(step: Step, contents: Iterable[Message], *, tools: Iterable[ToolBody
         **({"tools": [{"functionDeclarations": ordered}]} if ordered else {}),
         **tool_choice(step, "gemini", ordered),
         "systemInstruction": {"parts": [{"text": step.system}]},
-        "contents": place_after(contents, step, make, _READER),
+        "contents": place_after(_spoken(contents), step, make, _READER),
     }
+
+
+def _spoken(contents: Iterable[Message]) -> list[Body]:
+    """The contents without empty texts and answers, which the service refuses; a text may carry a signature."""
+    spoken: list[Body] = []
+    for content in contents:
+        parts = [part for part in content.get("parts") or () if part != {"text": ""}]
+        if parts or content.get("role") == "model":
+            spoken.append({**content, "parts": parts or [{"text": NO_ANSWER}]})
+    return spoken
 
 
 def _content(text: str, form: str) -> Body:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import iscoroutinefunction
 from threading import Lock
-from typing import Annotated, Any, Protocol, TypeAlias, runtime_checkable
+from typing import Annotated, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from pydantic import AfterValidator
 from typing_extensions import override
@@ -86,6 +86,10 @@ class HostTool:
         return ToolCard(self.name, self.description, {"type": "object", "properties": fields} if fields else {})
 
 
+Tool = TypeVar("Tool")
+"""A tool as a framework has it."""
+
+
 class HostTools:
     """What tools say of themselves; of the last list it is kept, since schemas are slow to make."""
 
@@ -100,6 +104,22 @@ class HostTools:
             known = tuple(map(self._describe, tools))
             self._last = list(tools), known
         return known
+
+
+def tools_in_front(
+    tools: Iterable[Tool], name: Callable[[Tool], str], gone: Collection[str], sent: Mapping[str, Tool]
+) -> dict[str, Tool]:
+    """The definitions that stand in front of a request, by name: those of the tools that are there, and those of `gone`
+    ones as they were sent, since nothing may leave what a provider has cached.
+
+    Args:
+        tools: the tools that the host has.
+        name: gives the name of one.
+        gone: the names of those that it had before, since the last baseline (`Call.host`).
+        sent: the definitions of the request before.
+    """
+    there = {name(tool): tool for tool in tools}
+    return {**there, **{each: sent[each] for each in gone if each in sent and each not in there}}
 
 
 @dataclass(frozen=True, slots=True)

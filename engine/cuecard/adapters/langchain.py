@@ -24,6 +24,7 @@ with needs("langchain", ">=1.4", "langchain"):
     from langgraph.types import Command
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import fields
 from functools import partial
 from typing import Annotated, Any, NotRequired, TypeAlias, cast, get_type_hints
 
@@ -34,11 +35,16 @@ from cuecard.adapters.conversations import Stored
 from cuecard.adapters.host import AnyEngine, OnCall, OnStep, ToolErrors
 from cuecard.adapters.langgraph.messages import refusing
 from cuecard.adapters.langgraph.models import Cache
+from cuecard.adapters.langgraph.tools import AnyTool, name_of
+from cuecard.errors import InputError, Problem
 from cuecard.model import Turn
 from cuecard.model.boundary import FilledText, checked
 
 TurnSource: TypeAlias = Turn | Callable[[ModelRequest[Any]], Turn]
 """What the host knows of a run: the same for all, or made from the request (such as its `runtime.context`)."""
+
+
+_Prepare: TypeAlias = Callable[[ModelRequest[Any], Sequence[AnyTool]], langgraph.PreparedRequest]
 
 
 class Cuecard(AgentMiddleware[Any, Any, Any]):
@@ -108,16 +114,16 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
             InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
             RunLimitError: when a limit of the run allows no further request.
         """
-        sent, ready = self._prepared(request)
-        return _answered(handler(sent), ready, self._graph.state_key)
+        sent = _Sent.of(request, self._prepared)
+        return _answered(handler(sent), sent.asked.ready, self._graph.state_key)
 
     @override
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ExtendedModelResponse[Any]:
         """The same for agents that are awaited."""
-        sent, ready = self._prepared(request)
-        return _answered(await handler(sent), ready, self._graph.state_key)
+        sent = _Sent.of(request, self._prepared)
+        return _answered(await handler(sent), sent.asked.ready, self._graph.state_key)
 
     @hook_config(can_jump_to=["model"])
     @override
@@ -152,24 +158,83 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         """The same for agents that are awaited."""
         return await self._graph.awrap_tool_call(request, handler)
 
-    def _prepared(self, request: ModelRequest[Any]) -> tuple[ModelRequest[Any], langgraph.PreparedRequest]:
-        ready = self._graph.prepare(
+    def _prepared(self, request: ModelRequest[Any], tools: Sequence[AnyTool]) -> langgraph.PreparedRequest:
+        return self._graph.prepare(
             request.model,
             request.messages,
-            request.tools,
+            tools,
             cast("dict[str, Any]", request.state).get(self._graph.state_key),
             turn=partial(self._turn, request) if callable(self._turn) else self._turn,
             system=request.system_message,
         )
+
+
+class _Asked:
+    """A request as the agent makes it, and what was prepared of it last; one for each request."""
+
+    def __init__(self, request: ModelRequest[Any], prepare: _Prepare) -> None:
+        self._request, self._prepare, self._tools = request, prepare, list(request.tools)
+        self.ready = prepare(request, self._tools)
+
+    def sent(self) -> dict[str, Any]:
+        """What is sent in place of what the agent has."""
+        request, ready = self._request, self.ready
         settings = {**ready.settings, **request.model_settings}
-        sent = request.override(
-            system_message=ready.system,
-            messages=cast("list[Any]", ready.conversation),
-            tools=ready.tools,
-            tool_choice=settings.pop("tool_choice", request.tool_choice),
-            model_settings=settings,
+        choice = settings.pop("tool_choice", request.tool_choice)
+        return {
+            "system_message": ready.system,
+            "messages": ready.conversation,
+            "tools": ready.tools,
+            "tool_choice": choice,
+            "model_settings": settings,
+        }
+
+    def narrowed(self, tools: Sequence[AnyTool]) -> bool:
+        """Prepare again where a middleware behind the card wants other tools than were prepared; whether it does."""
+        before, now = ({name_of(tool): tool for tool in some} for some in (self.ready.tools, tools))
+        call = self.ready.step.call
+        gone = before.keys() - now.keys() - {*(call.host.gone if call else ())}
+        new = [tool for name, tool in now.items() if name not in before]
+        if gone or new:
+            self._tools = [tool for tool in self._tools if name_of(tool) not in gone] + new
+            self.ready = self._prepare(self._request, self._tools)
+        return bool(gone or new) or now.keys() != before.keys()
+
+
+class _Sent(ModelRequest[Any]):
+    """A prepared request that middlewares behind the card may change: of other tools, it is prepared again."""
+
+    asked: _Asked
+
+    @classmethod
+    def of(cls, request: ModelRequest[Any], prepare: _Prepare) -> _Sent:
+        """The request with what the step describes."""
+        asked = _Asked(request, prepare)
+        return _asking(
+            cls(**{each.name: getattr(request, each.name) for each in fields(request)} | asked.sent()), asked
         )
-        return sent, ready
+
+    @override
+    def override(self, **overrides: Any) -> ModelRequest[Any]:
+        """The request with these changes.
+
+        Raises:
+            InputError: when the messages were changed, too: then nobody knows what belongs to which of both.
+        """
+        asked, known = self.asked, self.asked.ready.conversation
+        made = _asking(cast("_Sent", super().override(**overrides)), asked)
+        if "tools" not in overrides or not asked.narrowed(overrides["tools"]):
+            return made
+        if made.messages is not known:
+            told = "middlewares behind `Cuecard` change the messages of a request and its tools"
+            hint = "name those that change messages in front of it: middleware=[Trimming(), Cuecard(...), Permission()]"
+            raise InputError(Problem("wrong-argument", told, hint, "middleware"))
+        return _asking(cast("_Sent", super().override(**{**overrides, **asked.sent()})), asked)
+
+
+def _asking(request: _Sent, asked: _Asked) -> _Sent:
+    object.__setattr__(request, "asked", asked)  # a request warns of assignments
+    return request
 
 
 def _state(key: str, channel: BaseChannel[Any, Any, Any]) -> Any:

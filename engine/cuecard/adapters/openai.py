@@ -7,7 +7,8 @@ mid-conversation, as a user message with a `<system-reminder>`. Messages come la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from typing_extensions import override
@@ -25,6 +26,7 @@ from cuecard.adapters.bodies import (
     system_pieces,
     tool_choice,
 )
+from cuecard.adapters.openai_tools import DEFINITIONS
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Authority, Json, RenderedResult, Step, ToolResult
 from cuecard.model.boundary import FilledText, checked
@@ -71,7 +73,8 @@ def responses_request(
     pieces = system_pieces(step, model, ordered, model.breakpoints)
     marked = any(mark for _, mark in pieces)
     first = [{"role": _first_role(model), "content": _parts(pieces, "input_text")}] if marked else []
-    rest = _place(items, step, model, _RESPONSES, first)
+    bare = _with_definitions(item for item in items if item not in first)
+    rest = [*chain.from_iterable(map(_apart, _placed(bare, step, model.mid_conversation, _RESPONSES)))]
     return {
         **_head(step, model, ordered, cache_key),
         **tool_choice(step, "responses", ordered, model),
@@ -100,9 +103,29 @@ def chat_request(
     pieces = system_pieces(step, model, ordered, model.breakpoints)
     content = _parts(pieces, "text") if any(mark for _, mark in pieces) else step.system
     first: list[Body] = [{"role": _first_role(model), "content": content}]
-    rest = _place(messages, step, model, _CHAT, first)
+    bare = [message for message in messages if message not in first]
+    rest = _placed(bare, step, model.mid_conversation, _CHAT)
     choice = tool_choice(step, "chat", ordered, model)
     return {**_head(step, model, ordered, cache_key), **choice, "messages": [*first, *rest]}
+
+
+_HELD = "cuecard_definitions"
+
+
+def _with_definitions(items: Iterable[Message]) -> list[Body]:
+    """The items, each with the definitions behind it: nothing comes between a result and those it has found."""
+    held: list[Body] = []
+    for item in items:
+        if held and item.get("type") == DEFINITIONS:
+            held[-1] = {**held[-1], _HELD: [*held[-1].get(_HELD, ()), dict(item)]}
+        else:
+            held.append(dict(item))
+    return held
+
+
+def _apart(item: Body) -> Iterator[Body]:
+    yield {key: value for key, value in item.items() if key != _HELD}
+    yield from item.get(_HELD, ())
 
 
 def _head(step: Step, model: ModelProfile, tools: list[Body], cache_key: str | None) -> Body:
@@ -116,13 +139,6 @@ def _first_role(model: ModelProfile) -> str:
 
 def _parts(pieces: Iterable[tuple[str, bool]], kind: str) -> list[Body]:
     return [{"type": kind, "text": text, **(_BREAKPOINT if marked else {})} for text, marked in pieces]
-
-
-def _place(
-    messages: Iterable[Message], step: Step, model: ModelProfile, reader: MessageReader, first: Sequence[Body]
-) -> list[Body]:
-    bare = [message for message in messages if message not in first]
-    return _placed(bare, step, model.mid_conversation, reader)
 
 
 def place_in_chat(messages: Iterable[Message], step: Step, role: Authority) -> list[Body]:

@@ -12,6 +12,9 @@ from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Step
 from cuecard.records import dataclass
 
+DEFINITIONS = "additional_tools"
+"""The type of an item with definitions."""
+
 Interface: TypeAlias = Literal["responses", "chat"]
 
 
@@ -119,7 +122,7 @@ class _Late:
 
     @classmethod
     def of(cls, tools: Iterable[Message], items: Iterable[Message], step: Step) -> _Late:
-        bare = [item for item in items if item.get("type") != "additional_tools"]
+        bare = [item for item in items if item.get("type") != DEFINITIONS]
         held = {call for item in bare for call in _output_ids(item)}
         by_name = {tool_name(tool): tool for tool in tools}
         base = {*(step.base_tools or step.initial_tools)}
@@ -154,25 +157,14 @@ class _Late:
         reader = MessageReader(_output_ids, lambda item: item.get("role") == "user")
         made = {block.text: {"role": "user", "content": reminder(block.text, step.reminder)} for block in step.appended}
         bare = without_blocks(self.items, step, made, reader)
-        known = {*bare}
-        ours = [place not in known or _is_operators(item, made) for place, item in enumerate(self.items)]
         places = homes(reader.read(self.items[place] for place in bare), wanted, step.turns)
         given = {bare[home]: [dict(self.tools[each.text]) for each in found] for home, found in places.items()}
         placed: list[Message] = []
-        waiting: list[Body] = []
-        for place, item in enumerate(self.items):
-            if (
-                waiting and not ours[place]
-            ):  # behind blocks that stand there already, so that they stay beside their home
-                placed.append({"type": "additional_tools", "role": "developer", "tools": waiting})
-                waiting = []
+        for place, item in enumerate(self.items):  # in front of blocks: a later request may add one there
             placed.append(item)
-            waiting = [*waiting, *given.get(place, ())]
-        return [*placed, {"type": "additional_tools", "role": "developer", "tools": waiting}] if waiting else placed
-
-
-def _is_operators(item: Message, texts: Mapping[str, Body]) -> bool:
-    return item.get("role") in {"developer", "system"} and str(item.get("content")) in texts
+            if place in given:
+                placed.append({"type": DEFINITIONS, "role": "developer", "tools": given[place]})
+        return placed
 
 
 def _is_client_output(item: Message) -> bool:

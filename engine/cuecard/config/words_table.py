@@ -235,6 +235,11 @@ WORDS: Final[Mapping[str, Word]] = MappingProxyType(
             "{tool} was called, and this user may not have it",
             "tool",
         ),
+        "tools.withdrawn": Word(
+            "`{tool}` is no longer there. Use other tools, or tell the user what cannot be done.",
+            "{tool} was called, and the host has taken it away",
+            "tool",
+        ),
         "tools.withheld": Word(
             "`{tool}` is not active: there is no room left for its instructions. Use other tools, or tell the "
             "user what cannot be done.",

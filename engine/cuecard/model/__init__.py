@@ -3,6 +3,7 @@
 from cuecard.model.call import (
     Call,
     CallGiven,
+    CallHost,
     CallPrompt,
     CallRecord,
     CallRun,
@@ -55,6 +56,7 @@ __all__ = [
     "CacheVerdict",
     "Call",
     "CallGiven",
+    "CallHost",
     "CallPrompt",
     "CallRecord",
     "CallRun",

@@ -174,6 +174,21 @@ class CallRun:
     left: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class CallHost:
+    """The tools that the host itself has, as the requests of a conversation have told since its last baseline.
+
+    Attributes:
+        there: those of the last request that told of them, whether the catalogue knows them or not.
+        gone: those of earlier requests that are not there any more.
+        turn: the number of the call whose requests told last; None before the first.
+    """
+
+    there: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    turn: int | None = None
+
+
 _UNLIMITED = CallRun()
 
 
@@ -193,6 +208,7 @@ class Call:
         over: whether the turn has ended: the texts of one turn are gone from it, and it has no further steps.
         conversation: the id of the conversation in records; empty if it has none.
         run: the limits of its run.
+        host: the tools that the host itself has.
     """
 
     configuration: Configuration
@@ -206,6 +222,7 @@ class Call:
     over: bool = field(default=False, metadata=LATER)
     conversation: str = field(default="", metadata=LATER)
     run: CallRun = field(default_factory=CallRun, metadata=LATER)
+    host: CallHost = field(default_factory=CallHost, metadata=LATER)
 
     @property
     def counts(self) -> bool:

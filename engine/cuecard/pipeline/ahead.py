@@ -66,8 +66,11 @@ def _without_room(call: Call, decided: Activation, found: Sequence[str]) -> Call
 def _told(request: CallRequest, call: Call, tools: tuple[str, ...]) -> Call:
     """The call with a block after its user message that contains the instructions of these tools."""
     agent, there = request.agent, slots(request.agent, call)
-    late = (name for name in tools if name in agent.protocols and agent.protocols[name].later)
-    call = replace(call, tools=replace(call.tools, waiting=(*call.tools.waiting, *late)))
+    late = tuple(name for name in tools if name in agent.protocols and agent.protocols[name].later)
+    # A request has held the results of before: cues behind them would be news in the middle.
+    early = tuple(each for each in request.found.early if each.tool in late)
+    waits = replace(call.tools, waiting=(*call.tools.waiting, *late), early=(*call.tools.early, *early))
+    call = replace(call, tools=waits)
     known = {name: agent.protocols[name].sha256 for name in tools if name in agent.protocols}
     now = replace(call.tools, sent=(*call.tools.sent, *tools), told={**call.tools.told, **known})
     now = replace(now, brought={**now.brought, **dict.fromkeys(tools, call.turn)})

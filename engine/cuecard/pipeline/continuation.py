@@ -14,13 +14,26 @@ from functools import reduce
 from cuecard.agent import UPDATE, Agent
 from cuecard.config.values import fill
 from cuecard.config.words_spec import WordsSpec
-from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, DeliveryChoice, Withheld
+from cuecard.model import (
+    Appended,
+    Call,
+    CallHost,
+    CallTools,
+    CountTokens,
+    Cut,
+    DeliveryChoice,
+    ResultRecord,
+    ToolResult,
+    Withheld,
+)
 from cuecard.pipeline.cues import waiting
+from cuecard.pipeline.discovery import last_call_id
 from cuecard.pipeline.fit import NOT_SHOWN, Decisions, Room, call_room, excess
 from cuecard.pipeline.messages import as_before
-from cuecard.pipeline.news import NOTHING_UNSAID, ToolsInView, Unsaid, make_news
+from cuecard.pipeline.news import NOTHING_UNSAID, ToolsInView, Unsaid, make_news, tool_notices
 from cuecard.pipeline.passing import ended_before, ended_cut, of_turn
 from cuecard.pipeline.placement import (
+    TOOLS,
     WITHHELD,
     BlockCosts,
     Placement,
@@ -28,6 +41,7 @@ from cuecard.pipeline.placement import (
     lacks_room,
     make_block,
     place,
+    rewritten,
     slots,
     tokens_of,
     withheld_notice,
@@ -185,7 +199,7 @@ def _appended(request: CallRequest, call: Call, last: LastStep, unsaid: Unsaid =
     new = {name: call.turn for name in untold if name not in searched}
     now = replace(now, brought={**previous.tools.brought, **new}, looks_ahead=previous.tools.looks_ahead)
     now = replace(now, withheld=_still_withheld(last, call), waiting=_still_waiting(last, told, news.protocols))
-    return replace(call, prompt=prompt, tools=now)
+    return replace(call, prompt=prompt, tools=now, host=previous.host)
 
 
 def _still_withheld(last: LastStep, call: Call) -> tuple[Withheld, ...]:
@@ -257,6 +271,104 @@ def _untold(call: Call, tools: Collection[Withheld]) -> Call:
     untold = {each.tool for each in tools}
     withheld = tuple(replace(each, told=False) if each.tool in untold else each for each in call.tools.withheld)
     return replace(call, tools=replace(call.tools, withheld=withheld))
+
+
+_TAKEN = "taken away: the host no longer has it"
+
+
+def with_tools(
+    request: StepRequest, tools: Sequence[str], results: Sequence[ToolResult | ResultRecord], last: Placement | None
+) -> Call:
+    """The call with the tools that the host has from the next request on; itself if they are the same.
+
+    What was placed so far stays, and a notice behind the last result tells what the model knows of and is gone, or is
+    back. A turn that has left tools of the host out gets none that come within its run.
+
+    Args:
+        request: the request for the step.
+        tools: the names of every tool of the host.
+        results: every result so far, oldest first.
+        last: the prompt of the call's last step.
+    """
+    call, there = request.call, dict.fromkeys(tools)
+    if call.host.turn == call.turn and there.keys() == {*call.host.there}:
+        return call
+    change = _HostChange.of(request, tuple(there))
+    call = replace(call, host=change.host)
+    if not (change.lost or change.back or change.new):
+        return call
+    found = discover_more(request)[0]
+    placed = place(request, active_tools(request, found, last.active if last else None), last)
+    cuts = [cut for cut in call.record.cuts if cut.reason != _TAKEN or cut.what not in change.back]
+    cuts += [Cut(name, _TAKEN) for name in change.lost if name not in {cut.what for cut in cuts}]
+    call = replace(call, tools=change.tools(), record=replace(call.record, cuts=tuple(cuts)))
+    if call.delivery.rebuilds:
+        changed = replace(request, call=call)
+        segments = rewritten(changed, active_tools(changed, ())).segments
+        return replace(call, prompt=replace(call.prompt, segments=segments))
+    return _frozen_so_far(request, call, placed, change.notice(results, placed))
+
+
+def _frozen_so_far(request: StepRequest, call: Call, placed: Placement, notice: tuple[Appended, ...]) -> Call:
+    """The call with what its steps have placed so far as if an earlier call had, and a notice behind it."""
+    agent, tools = request.agent, request.call.tools
+    sent = tuple(dict.fromkeys((*tools.sent, *(discovery.tool for discovery in placed.shown))))
+    said = {tool for each in placed.due for tool in each.tools}
+    waits = tuple(n for n in waiting(request, placed.shown) if n not in said) if agent.pending else tools.waiting
+    told = {**tools.told, **_told_within(agent, request.call, sent)}
+    now = replace(call.tools, sent=sent, told=told, withheld=placed.withheld, waiting=waits)
+    notice = notice if call.delivery.places_blocks else ()
+    return replace(call, tools=now, prompt=replace(call.prompt, sent=(*placed.appended, *notice)))
+
+
+@dataclass(frozen=True, slots=True)
+class _HostChange:
+    """What a request changes of the tools of a call: those that the host has lost, has again, and has in addition."""
+
+    request: StepRequest
+    host: CallHost
+    lost: tuple[str, ...]
+    back: tuple[str, ...]
+    new: tuple[str, ...]
+
+    @classmethod
+    def of(cls, request: StepRequest, there: tuple[str, ...]) -> _HostChange:
+        """The change from what the request before told."""
+        call, agent, host = request.call, request.agent, request.call.host
+        known, own = frozenset(there), {*agent.catalogue, agent.search_tool}
+        active = {*call.tools.available, *call.tools.initial}
+        gone = tuple(name for name in host.there if name not in known)
+        # Between two messages, the turn says which tools of the catalogue exist, and its news tell of those.
+        lost = tuple(name for name in gone if name in active or name not in own)
+        within, chosen = host.turn == call.turn, own - {agent.search_tool, *call.tools.denied}
+        left_out = any(name in chosen and name not in active for name in host.there)
+        found = {each.tool for each in request.found.tools} - {*call.tools.sent, *call.tools.base, *host.gone}
+        back = tuple(n for n in host.gone if n in known and (n not in own or (within and n not in call.tools.denied)))
+        late = (n for n in there if within and not left_out and n in chosen and n not in active and n not in found)
+        gone = (*(name for name in host.gone if name not in known), *gone)
+        return cls(
+            request, CallHost(there, gone, call.turn), lost, back, tuple(name for name in late if name not in back)
+        )
+
+    def tools(self) -> CallTools:
+        """The tools of the call after it."""
+        agent, tools = self.request.agent, self.request.call.tools
+        there = {*tools.available, *self.back, *self.new}.difference(self.lost)
+        unasked = {agent.search_tool, *agent.core, *tools.base, *tools.earlier, *tools.brought}
+        initial = (*(name for name in tools.initial if name not in self.lost), *(n for n in self.back if n in unasked))
+        return replace(tools, available=tuple(name for name in agent.catalogue if name in there), initial=initial)
+
+    def notice(self, results: Sequence[ToolResult | ResultRecord], placed: Placement) -> tuple[Appended, ...]:
+        """The block that tells of it, as far as the model knows these tools."""
+        call, agent = self.request.call, self.request.agent
+        hidden = {*agent.catalogue}.difference(call.tools.base, call.tools.initial, call.tools.sent)
+        hidden.difference_update((each.tool for each in placed.shown), (agent.search_tool,))
+        lost, back = ([name for name in names if name not in hidden] for names in (self.lost, self.back))
+        text = "".join(tool_notices(lost, back, agent.spec.words))
+        since = last_call_id(results)
+        since = None if call.prompt.turns and since == call.prompt.turns[-1] else since
+        turn = None if since else call.turn
+        return (make_block(TOOLS, text, self.request.count, after=since, turn=turn),) if text else ()
 
 
 CHANGED = "configuration_changed"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
-from typing import TypeAlias
 
 from cuecard.agent import Agent
 from cuecard.catalogue.ranker import AsyncRanker
@@ -44,6 +43,7 @@ from cuecard.pipeline.continuation import (
     last_step,
     message_room,
     tell_withheld,
+    with_tools,
 )
 from cuecard.pipeline.delivery import check_lifetimes, delivery_of, told_of_model
 from cuecard.pipeline.discovery import Discoveries
@@ -75,8 +75,21 @@ _NEXT = "the next result"
 """The id of a result that does not exist yet."""
 
 
-Changed: TypeAlias = tuple[Mapping[str, Json], Sequence[ToolResult | ResultRecord]]
-"""Inputs that come with a request, and every result so far."""
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What comes with a request.
+
+    Attributes:
+        results: every result so far.
+        inputs: values of inputs that differ from now on.
+        tools: the names of every tool that the host has; None where it does not tell.
+        read: the results that are new, where the model reads them as the agent file's `results` tell them.
+    """
+
+    results: Sequence[ToolResult | ResultRecord] = ()
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+    tools: tuple[str, ...] | None = None
+    read: Sequence[ToolResult] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +176,7 @@ class Hooks:
             call: the call.
             found: the discoveries so far.
             last: the prompt of the call's last step.
-            changed: inputs that come with the request, and the results so far.
+            changed: what comes with the request.
             room: gives the room in the call, if it is known.
 
         Raises:
@@ -173,13 +186,22 @@ class Hooks:
         check_call(call, self.agent)
         check_running(call)
         request = StepRequest(self.agent, call, found, self.count, self.salt)
-        if changed and (now := with_inputs(request, *changed)) is not call:
+        if changed and changed.tools is not None:
+            now = with_tools(request, changed.tools, changed.results, last)
+            if now.prompt is not call.prompt or now.tools is not call.tools:
+                last, room = None, None
+            request = replace(request, call=now)
+        if (
+            changed
+            and changed.inputs
+            and (now := with_inputs(request, changed.inputs, changed.results)) is not request.call
+        ):
             request, last = replace(request, call=now), last if call.delivery.places_blocks else None
             room = None
         discovered, dropped = discover_more(request)
         active = active_tools(request, discovered, last.active if last else None, room)
         placed = place(request, active, last)
-        return make_step(request, dropped, placed), placed
+        return make_step(request, dropped, placed, changed.read if changed else ()), placed
 
     def search(self, query: str, limit: int | None, call: Call | None, found: Discoveries | None) -> SearchResult:
         """The tools that fit a query; with a call, those that its next step will have active.
@@ -319,8 +341,10 @@ def _begun(request: CallRequest, given: _Basis) -> _CallDraft:
     reason = baseline_reason(request, delivery)
     anew = previous is None or bool(reason) or not delivery.places_blocks
     earlier = earlier_tools(request)
-    if anew and previous:  # tools from messages follow no result that could announce them again
-        earlier = (*earlier, *previous.tools.brought)
+    if anew and previous:  # these follow no result that could announce them again
+        placed = {found.tool for found in request.found.tools if found.after_call_id is not None}
+        withheld = (each.tool for each in previous.tools.withheld if each.tool not in placed)
+        earlier = (*earlier, *previous.tools.brought, *withheld)
     if anew and not delivery.shows_all:
         request, earlier = with_kept_tools(request, earlier)
     existing = existing_tools(request)

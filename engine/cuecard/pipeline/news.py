@@ -148,10 +148,13 @@ def _notices(change: _Change, told: Iterable[str]) -> Iterator[str]:
         yield fill(words.notices.withdrawn_sections, {"sections": listed})
     before, now = change.request.turn.tools_before, change.call.tools.available
     before = change.previous.tools.available if before is None else before
-    yield from _of_tools(words.notices.withdrawn_tools, [n for n in told if n in before and n not in now], words)
-    yield from _of_tools(words.notices.restored_tools, [n for n in told if n not in before and n in now], words)
+    told = tuple(told)
+    lost, back = [n for n in told if n in before and n not in now], [n for n in told if n not in before and n in now]
+    yield from tool_notices(lost, back, words)
 
 
-def _of_tools(notice: str, tools: Sequence[str], words: WordsSpec) -> Iterator[str]:
-    if tools:
-        yield fill(notice, {"tools": words.listed(tools)})
+def tool_notices(lost: Sequence[str], back: Sequence[str], words: WordsSpec) -> Iterator[str]:
+    """Notices about tools that are gone, and about tools that are back."""
+    for notice, tools in ((words.notices.withdrawn_tools, lost), (words.notices.restored_tools, back)):
+        if tools:
+            yield fill(notice, {"tools": words.listed(tools)})

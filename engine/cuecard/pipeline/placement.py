@@ -51,6 +51,9 @@ AHEAD = "found-ahead"
 CUES = "cues"
 """The beginning of the id of a block with cues for first results."""
 
+TOOLS = "changed-tools"
+"""The beginning of the id of a block that says which tools have gone or come back within a run."""
+
 WITHHELD = "withheld-tools"
 """The beginning of the id of a block that only says which tools are not active."""
 
@@ -294,10 +297,15 @@ def _salted(block: Appended, salt: str) -> Appended:
 
 def _rewrite(request: StepRequest, active: Activation) -> Placement:
     """Render every step-tier section again, within its budget; the others stay as the call rendered them."""
+    if not (active.shown or active.withheld) or not _stepwise(request)[1]:
+        return Placement(request.call.prompt.segments, (), active)
+    return rewritten(request, active)
+
+
+def rewritten(request: StepRequest, active: Activation) -> Placement:
+    """The system prompt with every step-tier section rendered again."""
     agent, call, shown, withheld = request.agent, request.call, active.shown, active.withheld
     sections, stepwise = _stepwise(request)
-    if not (shown or withheld) or not stepwise:
-        return Placement(call.prompt.segments, (), active)
     tools, notice = (*call.tools.initial, *(d.tool for d in shown)), withheld_notice(agent, call.tools, withheld)
     rendered = render_sections(agent, stepwise, call.values, tools, notice=notice)
     texts = zip(stepwise, rendered, strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from operator import attrgetter
@@ -26,6 +26,7 @@ from cuecard.model import (
     Tier,
     TokenSource,
     TokenTotals,
+    ToolResult,
 )
 from cuecard.pipeline.cues import waiting
 from cuecard.pipeline.fingerprints import salt_name, salted, sha256
@@ -33,8 +34,9 @@ from cuecard.pipeline.fit import cut_short, step_cuts
 from cuecard.pipeline.limits import tokens_around
 from cuecard.pipeline.messages import spoken_sections, with_system
 from cuecard.pipeline.passing import ended_texts, section_of
-from cuecard.pipeline.placement import AHEAD, CUES, WITHHELD, Placement, slots
+from cuecard.pipeline.placement import AHEAD, CUES, TOOLS, WITHHELD, Placement, slots
 from cuecard.pipeline.request import StepRequest
+from cuecard.pipeline.results import render_result, result_text
 from cuecard.pipeline.run import Verdict, verdict_of
 from cuecard.pipeline.segments import PROBE, render_sections
 from cuecard.records import dataclass
@@ -44,6 +46,7 @@ _REASONS = {"static": "never changes", "call": "values of this call", "step": "c
 _BLOCKS = {
     WITHHELD: "no room for instructions",
     AHEAD: "found ahead by the user's message",
+    TOOLS: "tools of the host have gone or come back",
     CUES: "cues for first results",
 }
 _CHANGED = "changed since the previous call"
@@ -62,10 +65,13 @@ _FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class StepParts:
-    """The results of the pipeline's stages for a step: the prompt, and the discoveries that were left out."""
+    """The results of the pipeline's stages for a step: the prompt, the discoveries that were left out, and the new
+    results that the model reads as the agent file's `results` tell them.
+    """
 
     placed: Placement
     dropped: tuple[Cut, ...]
+    read: Sequence[ToolResult] = ()
 
 
 def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
@@ -78,6 +84,7 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
     active = (*call.tools.initial, *(d.tool for d in placed.shown))
     cuts = (*parts.dropped, *step_cuts(request, placed.withheld, placed.tokens), *placed.cuts)
     short = tuple(_cut_short(request))
+    less, wrong = _shortened(request, parts.read)
     manifest = Manifest(
         configuration=_configuration(call.configuration, salt),
         delivery=call.delivery,
@@ -87,8 +94,8 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
         protocols=tuple(_protocols(request, placed, {each.what for each in short})),
         total_tokens=system + messages + appended,
         tokens=TokenTotals(system, messages, appended, record.tokens),
-        cuts=tuple(dict.fromkeys((*record.cuts, *cuts, *short, *_silent(request, active)))),
-        diagnostics=tuple(dict.fromkeys((*record.diagnostics, *request.found.diagnostics, *_homeless(placed)))),
+        cuts=tuple(dict.fromkeys((*record.cuts, *cuts, *short, *_silent(request, active), *less))),
+        diagnostics=tuple(dict.fromkeys((*record.diagnostics, *request.found.diagnostics, *_homeless(placed), *wrong))),
         sources=record.sources,
         trust=record.trust,
         inputs={name: salted(digest, salt) for name, digest in record.inputs.items()} if salt else record.inputs,
@@ -157,6 +164,24 @@ def _sections(request: StepRequest) -> _Known:
     return {section.id: section for section in (*request.agent.edition(), *edition)}
 
 
+def _shortened(request: StepRequest, results: Iterable[ToolResult]) -> tuple[list[Cut], list[Diagnostic]]:
+    """What the agent file's `results` leave out of these results, and what was wrong with a template."""
+    cuts, told, count = list[Cut](), list[Diagnostic](), request.count
+    for result in results:
+        made = render_result(request.agent, result, count)
+        told += made.diagnostics
+        whole = result_text(result.result)
+        if made.left_out:
+            size = f"{made.left_out:,} of {made.whole:,} {made.unit} left out"
+        elif made.rule and len(made.text) < len(whole):
+            size = f"{len(made.text):,} of {len(whole):,} characters told"
+        else:
+            continue
+        reason = f"result {result.call_id or ''}".rstrip() + f" shortened by `results` ({made.rule}): {size}"
+        cuts.append(Cut(result.tool, reason, max(0, count(whole) - count(made.text))))
+    return cuts, told
+
+
 def _homeless(placed: Placement) -> Iterator[Diagnostic]:
     if any(block.after_call_id is None and block.turn is None for block in placed.appended):
         told = "a search result has no call id, so its block moves to the end of each request; give each call an id"
@@ -196,8 +221,8 @@ def _appended(placed: Placement) -> Iterator[SectionRecord]:
             if reason == _BLOCKS[WITHHELD] and any(each.lacks_definition for each in placed.withheld):
                 reason = f"{reason} or definitions"
             source = f"call {block.turn + 1}"
-        elif block.id.startswith(CUES):
-            source, reason = f"result {block.after_call_id}", _BLOCKS[CUES]
+        elif kind := next((start for start in (CUES, TOOLS) if block.id.startswith(start)), ""):
+            source, reason = f"result {block.after_call_id}", _BLOCKS[kind]
         else:
             source = f"search result {block.after_call_id}" if block.after_call_id else "search result"
             told = (("discovered", found), ("no room for", unfit))
@@ -248,17 +273,20 @@ def _protocols(request: StepRequest, placed: Placement, cut: Collection[str]) ->
             yield SectionRecord(name, "step", "system", source, reason, tokens, digest)
 
 
-def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placement) -> Step:
+def make_step(
+    request: StepRequest, dropped: tuple[Cut, ...], placed: Placement, read: Sequence[ToolResult] = ()
+) -> Step:
     """The step.
 
     Args:
         request: the request for the step.
         dropped: the discoveries that were left out.
         placed: the prompt with the instructions of active tools.
+        read: the new results, where the model reads them as the agent file's `results` tell them.
     """
     call, placed = request.call, placed.salted(request.salt)
     discovered = placed.shown
-    parts = StepParts(placed, dropped)
+    parts = StepParts(placed, dropped, read)
     system, active = placed.system, (*call.tools.initial, *(discovery.tool for discovery in discovered))
     verdict = verdict_of(call.run.limits, request.found.tally, active, request.agent.spec.words)
     return Step(
@@ -292,6 +320,7 @@ def _refusals(request: StepRequest, placed: Placement, verdict: Verdict) -> Refu
     texts = {False: words.withheld, True: words.withheld_definition}
     lost = [each for each in placed.withheld if each.tool in there]
     said = {each.tool: texts[each.lacks_definition].replace("{tool}", each.tool) for each in lost}
+    said |= {name: words.withdrawn.replace("{tool}", name) for name in request.call.host.gone}
     said |= {name: words.denied.replace("{tool}", name) for name in request.call.tools.denied}
     if not request.call.tools.offers_search:
         said[agent.search_tool] = agent.spec.words.search.nothing_left

@@ -43,12 +43,18 @@ def of_prompt(configuration: Configuration, version: int | str | None = None, sa
     }
 
 
+def of_conversation(call: Call) -> dict[str, Value]:
+    """Which conversation it is, where it has an id, and which of its runs."""
+    named = {"gen_ai.conversation.id": call.conversation} if call.conversation else {}
+    return {**named, "cuecard.turn": call.turn}
+
+
 def of_call(call: Call) -> dict[str, Value]:
     """What was prepared for a message of the user."""
     model = {"gen_ai.request.model": call.delivery.model} if call.delivery.model else {}
     return {
         **model,
-        "cuecard.turn": call.turn,
+        **of_conversation(call),
         "cuecard.delivery": call.delivery.name,
         "cuecard.authority": call.delivery.authority,
         "cuecard.tools.available": len(call.tools.available),

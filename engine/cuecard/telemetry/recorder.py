@@ -22,24 +22,24 @@ class LastSteps:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._known: dict[int, tuple[weakref.ref[Call], Manifest]] = {}
+        self._known: dict[int, tuple[weakref.ref[Call], Manifest | None, int]] = {}
 
-    def get(self, call: Call | None) -> Manifest | None:
-        """The manifest of the call's last step; None if there was none, or another process prepared the call."""
+    def get(self, call: Call | None) -> tuple[Manifest | None, int]:
+        """The manifest of the call's last step, None where nobody knows it here, and how many steps it has had here."""
         if call is None:
-            return None
+            return None, 0
         with self._lock:
-            reference, manifest = self._known.get(id(call), (None, None))
-        return manifest if reference is not None and reference() is call else None
+            reference, manifest, steps = self._known.get(id(call), (None, None, 0))
+        return (manifest, steps) if reference is not None and reference() is call else (None, 0)
 
-    def put(self, call: Call, manifest: Manifest | None) -> None:
-        """Record the manifest of the call's last step."""
+    def put(self, call: Call, manifest: Manifest | None, steps: int) -> None:
+        """Record the manifest of the call's last step, and how many it has had."""
         if manifest is None:
             return
         key = id(call)
         reference = weakref.ref(call, lambda gone: self._forget(key, gone))
         with self._lock:
-            self._known[key] = (reference, manifest)
+            self._known[key] = (reference, manifest, steps)
 
     def __len__(self) -> int:
         return len(self._known)
@@ -79,23 +79,26 @@ class Recorder:
             call = make()
             prompt = facts.of_prompt(call.configuration, self._version, salt)
             span.set_attributes({**prompt, **facts.of_call(call)})
-        self._last.put(call, self._last.get(previous))
+        self._last.put(call, self._last.get(previous)[0], 0)
         return call
 
     def step(self, agent: str, tools: Mapping[str, object], call: Call, make: Callable[[], Step]) -> Step:
         """A step, under a span, compared with the previous step."""
         with self._span("cuecard.prepare_step", agent) as span:
             step = make()
-            manifest, before = step.manifest, self._last.get(call)
-            span.set_attributes({**facts.of_prompt(manifest.configuration, self._version), **facts.of_step(manifest)})
+            manifest, (before, steps) = step.manifest, self._last.get(call)
+            where = {**facts.of_conversation(call), "cuecard.step": steps}
+            prompt = facts.of_prompt(manifest.configuration, self._version)
+            span.set_attributes({**prompt, **where, **facts.of_step(manifest)})
             self._count(span, before, manifest, tools)
-        self._last.put(call, manifest)
+        self._last.put(step.call or call, manifest, steps + 1)
         return step
 
     @contextmanager
-    def search(self, agent: str) -> Iterator[Callable[[SearchResult], None]]:
-        """A span around a search; pass the result to the function that it yields."""
+    def search(self, agent: str, call: Call | None) -> Iterator[Callable[[SearchResult], None]]:
+        """A span around a search of a call; pass the result to the function that it yields."""
         with self._span("cuecard.search_tools", agent) as span:
+            span.set_attributes(facts.of_conversation(call) if call else {})
             yield lambda result: span.set_attributes(facts.of_search(result))
 
     def reload(self, agent: str, salt: str, status: Status) -> None:

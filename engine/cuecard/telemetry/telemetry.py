@@ -67,7 +67,7 @@ class TracedHooks(HooksAround):
     @override
     def search(self, query: str, limit: int | None, call: Call | None, found: Discoveries | None) -> SearchResult:
         """The search."""
-        with self.recorder.search(self.agent.spec.agent) as told:
+        with self.recorder.search(self.agent.spec.agent, call) as told:
             result = self.inner.search(query, limit, call, found)
             told(result)
             return result
@@ -77,7 +77,7 @@ class TracedHooks(HooksAround):
         self, query: str, limit: int | None, call: Call | None, found: Discoveries | None, ranker: AsyncRanker
     ) -> SearchResult:
         """The search."""
-        with self.recorder.search(self.agent.spec.agent) as told:
+        with self.recorder.search(self.agent.spec.agent, call) as told:
             result = await self.inner.asearch(query, limit, call, found, ranker)
             told(result)
             return result

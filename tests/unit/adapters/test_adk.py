@@ -25,6 +25,7 @@ from google.adk.plugins.context_filter_plugin import ContextFilterPlugin
 from google.adk.runners import Runner
 from google.adk.sessions import BaseSessionService, InMemorySessionService
 from google.adk.sessions.sqlite_session_service import SqliteSessionService
+from google.adk.tools.base_toolset import BaseToolset
 from google.adk.tools.function_tool import FunctionTool
 from google.genai import types
 from pydantic import Field, PrivateAttr
@@ -451,6 +452,36 @@ def test_a_session_continues_after_the_tools_have_changed() -> None:
 
     assert [call.turn for call in second.calls] == [1]
     assert results(second.sent[1])[1] == cms_createPage("About")
+
+
+class Some(BaseToolset):
+    """Tools of which the host takes some away."""
+
+    there: Sequence[Any] = ()
+
+    @override
+    async def get_tools(self, readonly_context: Any = None) -> list[Any]:
+        return [FunctionTool(each) for each in self.there]
+
+    @override
+    async def close(self) -> None: ...
+
+
+def test_a_tool_that_the_host_takes_away_is_refused_and_its_declaration_stays_where_it_was() -> None:
+    some, steps = Some(), list[Step]()
+    some.there = [cms_createPage, cms_searchImages]
+    plugin = Cuecard(engine(), turn=Turn(now=NOW), on_step=steps.append)
+    model = Scripted(batches=[[("tool_search", PAGES)], [], [("cms_createPage", ABOUT)]])
+    run = runner(LlmAgent(name="cms", model=model, tools=[some]), plugin)
+    asyncio.run(talk(run, "hello"))
+    some.there = [cms_searchImages]
+    asyncio.run(talk(run, "more"))
+
+    assert ["cms_createPage" in step.active_tools for step in steps] == [False, True, False, False]
+    assert [names(request) for request in model.sent] == [names(model.sent[0])] * 4
+    assert "cms_createPage" in str(texts(model.sent[2])).partition("withdrawn-tools")[2]
+    assert "error" in results(model.sent[3])[-1]
+    assert all(wire(after)[: len(wire(before))] == wire(before) for before, after in pairwise(model.sent))
 
 
 def test_an_agent_that_is_none_of_the_app_is_refused() -> None:

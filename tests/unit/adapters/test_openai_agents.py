@@ -313,6 +313,59 @@ def test_a_host_keeps_its_own_instructions_filter_and_conditions() -> None:
     assert names(model.calls[0]) == ["tool_search", "cms_createPage"]
 
 
+@pytest.mark.parametrize("awaited", [True, False], ids=["awaited", "plain"])
+def test_a_tool_that_the_host_switches_off_is_withdrawn_with_a_notice_and_its_definition_stays(
+    *, awaited: bool
+) -> None:
+    on = [True]
+
+    async def later(_context: Any, _agent: Any) -> bool:
+        await asyncio.sleep(0)
+        return on[0]
+
+    tool = function_tool(
+        lambda: "x",
+        name_override="cms_createPage",
+        is_enabled=later if awaited else lambda _context, _agent: on[0],
+    )
+    host = Host([[("tool_search", PAGES)]], tools=[cms_searchImages, tool])
+    session, chat = SQLiteSession("one"), engine().conversation()
+    host.run(Turn(now=NOW), chat, session=session)
+    on[0] = False
+    host.model.enqueue([function_call("cms_createPage", ABOUT, call_id="later")])
+    host.model.enqueue([assistant_message("done")])
+
+    host.run(Turn(now=NOW), chat, session=session, says="more")
+
+    assert [("cms_createPage" in step.active_tools) for step in host.steps] == [False, True, False, False]
+    assert [names(call) for call in host.sent] == [names(host.sent[0])] * 4
+    assert "cms_createPage" in str(host.sent[2].input).partition("withdrawn-tools")[2]
+    assert list(host.sent[2].input)[: len(host.sent[1].input)] == list(host.sent[1].input)
+    assert outputs(host.sent[3])[-1] != "x"
+
+
+def test_history_that_a_handoff_has_folded_keeps_the_instructions_of_what_it_found() -> None:
+    card = Cuecard(engine())
+    batches: list[Batch] = [[("tool_search", PAGES)], [("transfer_to_other", {})], [("cms_createPage", ABOUT)]]
+    model = script(batches)
+    other: Agent[Any] = Agent("other", model=model, tools=card.tools(TOOLS))
+    first: Agent[Any] = Agent("cms", model=model, tools=card.tools(TOOLS), handoffs=[other])
+    config = RunConfig(tracing_disabled=True, nest_handoff_history=True)
+
+    result = asyncio.run(Runner.run(first, "hello", **card.options(Turn(now=NOW), config=config)))
+
+    assert result.final_output == "done"
+    assert [str(call.input).count("<cms_createPage>") for call in model.calls] == [0, 1, 1, 1]
+    assert list(model.calls[3].input)[: len(model.calls[2].input)] == list(model.calls[2].input)
+
+
+def test_a_call_of_a_tool_that_the_request_did_not_have_is_answered_and_the_run_goes_on() -> None:
+    host = Host([[("nothing", {})], [("cms_createPage", ABOUT)]], delivery="rewrite")
+
+    assert host.run().final_output == "done"
+    assert len(host.sent) == 3
+
+
 def test_sessions_hold_the_messages_and_the_conversation_holds_the_prompt() -> None:
     session, chat = SQLiteSession("one"), engine().conversation()
     first = Host([[("tool_search", PAGES)]])

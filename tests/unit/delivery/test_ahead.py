@@ -14,6 +14,7 @@ from cuecard import Call, Engine, InputError, Message, Step, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.config.tools_spec import AheadSpec
 from cuecard.types import DeliveryWish
+from property.engines import opened
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 DELETE, OTHER = "cms_deletePage", "cms_createPage"
@@ -164,3 +165,21 @@ def test_a_turn_that_was_looked_ahead_is_not_searched_again() -> None:
 def test_a_wrong_turn_is_refused() -> None:
     with pytest.raises(InputError, match="turn"):
         ahead().look_ahead("Delete the about page")  # type: ignore[arg-type]  # the mistake
+
+
+def test_what_was_called_before_it_was_found_ahead_brings_no_cues_behind_that_old_result() -> None:
+    """It would be news in the middle of what was sent; its next result brings them."""
+    cues = "{on_discovery: [before, gotcha], on_result: [after, next]}"
+    tools = f"{{instructions: t.yaml, search: {{tool: find}}, ahead: {{}}, cues: {cues}}}"
+    texts = {
+        "agent.yaml": f"agent: a\ntemplate: a.xml\ndelivery: append\ntools: {tools}\n",
+        "a.xml": "<a>\n<use>\n{{{activeProtocols}}}\n</use>\n</a>\n",
+        "t.yaml": "tools: {x: {before: FIRST, after: LATER}}\ndescribed: {find: {description: finds}}\n",
+    }
+    chat = opened(texts).conversation()
+    chat.user(Turn(now=NOW, ahead=()))
+    chat.step([ToolResult("x", "ok", "c0")])
+    chat.user(Turn(now=NOW, ahead=("x",)))
+
+    assert [("FIRST" in each.text, each.turn) for each in chat.step().appended] == [(True, 1)]
+    assert [each.after_call_id for each in chat.step([ToolResult("x", "ok", "c1")]).appended] == [None, "c1"]

@@ -136,13 +136,14 @@ def test_a_message_without_an_answer_keeps_its_block_when_the_next_one_joins_it(
     assert [kind for block in after for kind in block] == ["text"] * 4
 
 
-def test_an_empty_answer_is_left_out() -> None:
+def test_an_empty_answer_is_replaced_so_that_the_messages_around_it_stay_apart() -> None:
     moment = play([([], [], 0)])[-1]
     hello: Json = {"role": "user", "content": [{"text": "Hello?"}]}
     messages = [*converse_messages(moment.events), {"role": "assistant", "content": []}, hello]
     body = request(moment.step, messages, model=CLAUDE)
 
-    assert [message["role"] for message in body["messages"]] == ["user"]
+    assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user"]
+    assert body["messages"][1]["content"] == [{"text": "(no answer)"}]
 
 
 def test_where_a_profile_of_your_own_grants_a_role_blocks_have_it() -> None:

@@ -178,6 +178,17 @@ def test_openai_is_given_definitions_after_what_brought_the_tools_and_keeps_thos
     assert {tool["name"] for tool in bodies[0]["tools"]} == {*ENGINE.core_tools, "mine"}
 
 
+def test_definitions_stand_in_front_of_blocks_which_may_come_later() -> None:
+    told: Json = {"role": "developer", "content": "<block>"}
+    step, said = requests()[1]
+    front, placed = additional_tools(FUNCTIONS, items(said), step)
+    body = openai.responses_request(step, placed, model="gpt-5.6", tools=front)
+    kinds = [item.get("type", item.get("role")) for item in body["input"]]
+
+    assert kinds.index("function_call_output") + 1 == len(kinds) - 1 - kinds[::-1].index("additional_tools")
+    assert kinds[-1] == told["role"]
+
+
 def searching(said: Any) -> list[Json]:
     """The conversation of a host that executes the provider's tool search itself."""
     told: Json = {"execution": "client", "status": "completed"}

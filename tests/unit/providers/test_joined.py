@@ -161,6 +161,24 @@ def test_a_host_that_joins_to_what_was_sent_sends_nothing_twice(send: Any, *, st
     assert talk.updates == [3, 5]
 
 
+def test_bedrock_counts_words_that_it_has_joined_with_results_as_a_message_of_their_own() -> None:
+    talk = Host(converse, "content", plain)
+    talk.says("one")
+    talk.messages.append({"role": "assistant", "content": [{"toolUse": {"toolUseId": "c0", "name": "x", "input": {}}}]})
+    talk.messages.append({"role": "user", "content": [{"toolResult": {"toolUseId": "c0", "content": [plain("ok")]}}]})
+    talk.chat.step([ToolResult("cms_listPages", "ok", "c0")])
+    talk.remembers("p1")
+    talk.says("two")
+    bare = list(talk.messages)
+    stored = [_unmarked(message) for message in converse(talk.chat.step(), bare)]
+    later = [{"role": "assistant", "content": [plain("ok")]}, *({"role": "user", "content": [plain(n)]} for n in "ab")]
+    talk.remembers("p2")
+    talk.chat.user(Turn())
+    step = talk.chat.step()
+
+    assert converse(step, [*stored, *later]) == converse(step, [*bare, *later])
+
+
 def _unmarked(message: Json) -> Json:
     bare = [
         {k: v for k, v in block.items() if k != "cache_control"}
@@ -207,3 +225,25 @@ def test_messages_joined_to_one_text_are_told_from_a_window_by_a_result_before_t
     talk.says("three")
     talk.says("four", join=one_string)
     assert talk.updates == [place]
+
+
+@pytest.mark.parametrize("host", [name for name in HOSTS if not name.startswith("chat")])
+def test_empty_texts_and_empty_answers_do_not_reach_a_provider_that_refuses_them(host: str) -> None:
+    send, key, block, _ = HOSTS[host]
+    talk = Host(send, key, block)
+    talk.says("one")
+    model = "model" if key == "parts" else "assistant"
+    talk.messages += [{"role": model, key: []}]
+    talk.remembers("p1")
+    talk.says("two")
+    talk.messages += [{"role": model, key: [block("")]}]
+    talk.says("three")
+
+    assert all(talk.sent[-1])
+    assert [text for text in talk.sent[-1] if len(text) < 20] == [
+        "one",
+        *["(no answer)", "two"],
+        "(no answer)",
+        "three",
+    ]
+    assert all(message[key] for message in send(talk.chat.step(), talk.messages))

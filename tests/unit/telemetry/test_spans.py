@@ -357,3 +357,18 @@ def test_it_is_not_imported_unless_it_is_turned_on_and_says_what_to_install() ->
 
     assert done.returncode == 0, done.stderr
     assert 'pip install "cuecard[otel]"' in done.stdout
+
+
+def test_spans_say_which_conversation_run_and_request_they_belong_to(seen: Seen) -> None:
+    chat = seen.telemetry.instrument(cms_agent.cms()).conversation()
+    for said in range(2):
+        chat.user(Turn(now=NOW, conversation="thread-a"))
+        chat.step()
+        chat.search_tools("create a page")
+        chat.step([ToolResult("tool_search", {"tools": ["cms_createPage"]}, f"call-{said}")])
+
+    names = ("gen_ai.conversation.id", "cuecard.turn")
+    told = [[each.get(name) for name in (*names, "cuecard.step")] for each in seen.named("prepare_step")]
+    assert told == [["thread-a", 0, 0], ["thread-a", 0, 1], ["thread-a", 1, 0], ["thread-a", 1, 1]]
+    for kind in ("prepare_call", "search_tools"):
+        assert [[each.get(name) for name in names] for each in seen.named(kind)] == [["thread-a", 0], ["thread-a", 1]]

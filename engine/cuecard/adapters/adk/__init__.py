@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from typing_extensions import override
@@ -41,8 +41,10 @@ from cuecard.adapters.adk.contents import (
     without_ended_thinking,
 )
 from cuecard.adapters.adk.requests import (
+    Front,
     SearchTool,
     agents_of,
+    keep_front,
     put_in_front,
     says_something,
     sees_one_turn,
@@ -76,7 +78,7 @@ class _Talk:
     """A conversation while its invocation runs; `lost` are the tools of one whose text is not to be had.
 
     `engine` prepared its last request, and `before` is the conversation as its call began, where this process knows.
-    `kept` and `found` are the call and the found tools that the session has.
+    `kept` and `found` are the call and the found tools that the session has, `front` the declarations that it was sent.
     """
 
     invocation: str
@@ -88,6 +90,7 @@ class _Talk:
     before: ConversationState | None = None
     lost: tuple[str, ...] | None = None
     found: tuple[str, ...] = ()
+    front: Front = field(default_factory=dict)
 
 
 def _described(request: LlmRequest) -> list[HostTool]:
@@ -206,7 +209,8 @@ class Cuecard(BasePlugin):
         if call.tools.offers_search and self.search_tool.name not in llm_request.tools_dict:
             llm_request.append_tools([self.search_tool])
         now = inputs_now(engine.agent, lambda: self._said(callback_context)) if call is goes_on else {}
-        step = talk.step = talk.chat.step(results, inputs=now)
+        there = tuple(dict.fromkeys((*llm_request.tools_dict, self.search_tool.name)))
+        step = talk.step = talk.chat.step(results, inputs=now, tools=there, templates=True)
         forced = checked_limits(step)
         await self._keep(talk, callback_context)
         if self.on_step:
@@ -226,6 +230,8 @@ class Cuecard(BasePlugin):
         llm_request.contents = place_blocks(llm_request.contents, held, step)
         if call.delivery.rebuilds:
             show_active(llm_request, step, engine.tools)
+        elif step.call:
+            talk.front = keep_front(llm_request, step.call.host.gone, talk.front)
 
     @override
     async def after_agent_callback(
@@ -345,7 +351,9 @@ class Cuecard(BasePlugin):
         place = (session.app_name, session.user_id, session.id, context.agent_name)
         talk = self._talks.pop(place, None)
         if talk is None or talk.invocation != context.invocation_id:
+            front = talk.front if talk else {}
             talk = await self._stored(context, talk.stored if talk else None)
+            talk.front = front
         self._talks[place] = talk
         while len(self._talks) > _KEPT:
             self._talks.popitem(last=False)

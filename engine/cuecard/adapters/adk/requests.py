@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from google.adk.agents.base_agent import BaseAgent
 from google.adk.events.event import Event
@@ -76,6 +76,31 @@ def show_active(request: LlmRequest, step: Step, catalogue: Collection[str]) -> 
                 for each in tool.function_declarations
                 if each.name in step.active_tools or each.name not in catalogue
             ]
+
+
+Front: TypeAlias = dict[str, tuple[types.FunctionDeclaration, BaseTool | None]]
+"""The declarations of a request in their order, by name, each with its tool."""
+
+
+def keep_front(request: LlmRequest, gone: Collection[str], sent: Front) -> Front:
+    """The declarations of a request, in which those of tools that are gone stay where they were sent: nothing may leave
+    what a provider has cached. Their tools stay as well, so that a call of one is refused and the run goes on.
+    """
+    own = [tool for tool in request.config.tools or () if isinstance(tool, types.Tool) and tool.function_declarations]
+    now = {each.name or "": each for tool in own for each in tool.function_declarations or ()}
+    front: Front = {
+        name: (now.get(name, declared), request.tools_dict.get(name, tool))
+        for name, (declared, tool) in sent.items()
+        if name in now or name in gone
+    }
+    front |= {name: (each, request.tools_dict.get(name)) for name, each in now.items() if name not in front}
+    if own and [*front] != [*now]:
+        own[0].function_declarations = [declared for declared, _ in front.values()]
+        for tool in own[1:]:
+            tool.function_declarations = None
+        lost = {name: tool for name, (_, tool) in front.items() if tool and name not in request.tools_dict}
+        request.tools_dict.update(lost)
+    return front
 
 
 class SearchTool(BaseTool):

@@ -20,6 +20,7 @@ from cuecard.adapters.clients import needs
 with needs("langgraph", ">=1.2", "langchain"):
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage
+    from langchain_core.runnables.config import var_child_runnable_config
     from langchain_core.tools import BaseTool, ToolException
     from langgraph.channels.base import BaseChannel
     from langgraph.errors import GraphBubbleUp
@@ -46,6 +47,7 @@ from cuecard.adapters.host import (
     ToolErrors,
     refused_limit,
     told_error,
+    tools_in_front,
 )
 from cuecard.adapters.langgraph.messages import (
     called_together,
@@ -207,7 +209,8 @@ class Cuecard:
         known = {record.call_id for record in thread.chat.state.results if record.call_id}
         results = tool_results(messages, known)
         before = thread.chat.call
-        step = thread.chat.step(results, inputs=now)
+        names = tuple(name_of(tool) for tool in tools)
+        step = thread.chat.step(results, inputs=now, tools=names, templates=True)
         forced = checked_limits(step)
         if self.on_step:
             self.on_step(step)
@@ -217,10 +220,12 @@ class Cuecard:
         showing = marked(messages, marks, breakpoint_of(self.cache)) if marks and self.cache else list(messages)
         if engine.agent.results:
             showing = with_results(showing, engine.render_result)
-        tools = [tool for tool in tools if is_offered(name_of(tool), step)]
+        gone = call.host.gone if call else ()
+        front = tools_in_front(tools, name_of, gone, self._threads.front(cuecard))
+        tools = [tool for name, tool in front.items() if is_offered(name, step)]
         shown = self._ordered.of(tools, step)
         if call and call.delivery.rebuilds:
-            shown = active_only(tools, step, engine.tools)
+            shown = active_only((tool for tool in tools if name_of(tool) not in gone), step, engine.tools)
         elif facts.defers:
             held = {message.tool_call_id for message in showing if isinstance(message, ToolMessage)}
             all_tools = shown
@@ -236,7 +241,7 @@ class Cuecard:
             shown,
             settings_of(facts, self.cache, key) | forcing,
             step,
-            self._threads.keep(replace(thread, step=step, engine=engine)),
+            self._threads.keep(replace(thread, step=step, engine=engine), front),
             self._threads,
         )
 
@@ -350,7 +355,7 @@ class Cuecard:
         said = chosen.turn(admit(Turn, turn(), "turn"))
         there = (name_of(tool) for tool in tools)
         exist = tuple(name for name in there if name in chosen.engine.tools) if said.tools is None else said.tools
-        return model.named_in(replace(said, tools=exist))
+        return model.named_in(replace(said, tools=exist, conversation=said.conversation or _thread_id()))
 
 
 def _error(request: ToolCallRequest, told: str) -> ToolMessage:
@@ -360,6 +365,12 @@ def _error(request: ToolCallRequest, told: str) -> ToolMessage:
 
 def _said(turn: Turn | Callable[[], Turn] | None) -> Turn:
     return turn() if callable(turn) else turn or Turn()
+
+
+def _thread_id() -> str:
+    """The id of the thread that a graph runs in; empty outside of one."""
+    config = var_child_runnable_config.get() or {}
+    return str(config.get("configurable", {}).get("thread_id") or "")
 
 
 def _before_last_user(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:

@@ -9,9 +9,12 @@ from typing import Any, Literal, TypeAlias, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import RunnableWithFallbacks
+from langchain_core.runnables.base import RunnableBindingBase
 
 from cuecard.adapters.bodies import reminder, system_pieces
 from cuecard.config.model_profile import ModelProfile
+from cuecard.errors import InputError, Problem
 from cuecard.model import Authority, Step, Turn
 
 Cache: TypeAlias = Literal["5m", "1h"]
@@ -70,8 +73,30 @@ class ModelFacts:
         return replace(turn, model=named[0], endpoint=named[1], authority=role)
 
 
-def facts_of(model: BaseChatModel, find: Callable[[str, str], ModelProfile]) -> ModelFacts:
-    """What is known of a chat model; `find` gives the profile of a name at an address."""
+def bare_model(model: Any) -> BaseChatModel:
+    """The chat model behind `with_config`, `bind`, `with_retry` and `with_fallbacks`, of several the first.
+
+    Raises:
+        InputError: when there is none, as with a model that is chosen when it is asked.
+    """
+    inner = model
+    while isinstance(inner, (RunnableBindingBase, RunnableWithFallbacks)):
+        inner = inner.bound if isinstance(inner, RunnableBindingBase) else inner.runnable
+    if not isinstance(inner, BaseChatModel):
+        told = f"no chat model is known behind this `{type(inner).__name__}`"
+        raise InputError(
+            Problem("wrong-argument", told, "pass the model that will answer, or one that wraps it", "model")
+        )
+    return inner
+
+
+def facts_of(model: Any, find: Callable[[str, str], ModelProfile]) -> ModelFacts:
+    """What is known of a chat model, however wrapped; `find` gives the profile of a name at an address.
+
+    Raises:
+        InputError: when there is no chat model.
+    """
+    model = bare_model(model)
     name, endpoint = _first(model, _NAMES), _first(model, _ADDRESSES)
     if not endpoint and "root_client" in type(model).model_fields:  # OpenAI's clients know an address from elsewhere
         endpoint = str(getattr(getattr(model, "root_client", None), "base_url", None) or "")

@@ -9,6 +9,7 @@ The card is shared by all runs; what belongs to one of them travels in its conte
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -48,7 +49,7 @@ with needs("openai-agents", ">=0.24", "openai-agents"):
 from cuecard.adapters.conversations import check_own, made_by
 from cuecard.adapters.host import AnyEngine, EngineDoor, OnCall, OnStep, ToolErrors, told_error
 from cuecard.adapters.openai_agents.run import Run as Run  # what pages import from here
-from cuecard.adapters.openai_agents.run import RunListener, TurnSource
+from cuecard.adapters.openai_agents.run import RunListener, TurnSource, reachable
 from cuecard.conversation import Conversation
 from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.model import Turn
@@ -110,6 +111,8 @@ class Cuecard:
     _door: EngineDoor = field(init=False, repr=False)
     _search: FunctionTool = field(init=False, repr=False)
     _ours: dict[int, Tool] = field(default_factory=dict, repr=False)
+    _conditions: dict[int, Any] = field(default_factory=dict, repr=False)
+    _listed: WeakKeyDictionary[Conversation, set[str]] = field(default_factory=WeakKeyDictionary, repr=False)
     _given: WeakKeyDictionary[Conversation, dict[str, Any]] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
@@ -192,6 +195,7 @@ class Cuecard:
         run = Run(engine, chat, turn, config or RunConfig(), told, self._serves, resumed=resumed, kept=kept)
         run.door = self._door
         run.given = self._given.setdefault(chat, run.given)
+        run.listed = self._listed.setdefault(chat, run.listed)
         if resumed and chat.call and made_by(chat.call, engine):
             engine.take_over(chat)
             run.call, run.step = chat.call, chat.step()
@@ -213,6 +217,7 @@ class Cuecard:
         return replace(
             own,
             model_settings=settings,
+            tool_not_found_behavior="return_error_to_model",
             call_model_input_filter=partial(self._filtered, own.call_model_input_filter),
             tool_error_formatter=partial(self._error, own.tool_error_formatter),
         )
@@ -234,6 +239,7 @@ class Cuecard:
     def _error(self, own: Any, error: ToolErrorFormatterArgs[Any]) -> Any:
         if run := self.find(error.run_context.context):
             run.failed.add(error.call_id)
+            run.names[error.call_id] = error.tool_name
         return own(error) if own else None
 
     def _serves(self, agent: AgentBase) -> bool:
@@ -257,7 +263,9 @@ class Cuecard:
         self._mark_failures(tool, watched)
         if tool.needs_approval:
             watched.needs_approval = partial(self._asks, tool)
-        watched.is_enabled = partial(self._enabled, tool) if tool.is_enabled is not False else False
+        if tool.is_enabled is not False:
+            self._conditions[id(watched)] = tool.is_enabled
+            watched.is_enabled = partial(self._enabled, watched)
         return watched
 
     def _mark_failures(self, tool: FunctionTool, watched: FunctionTool) -> None:
@@ -296,10 +304,27 @@ class Cuecard:
         return await told if inspect.isawaitable(told) else told
 
     async def _enabled(self, tool: FunctionTool, context: RunContextWrapper[Any], agent: AgentBase) -> bool:
-        if not self._running(context.context).shows(agent, tool.name):
-            return False
-        own = tool.is_enabled(context, agent) if callable(tool.is_enabled) else tool.is_enabled
-        return bool(await own if inspect.isawaitable(own) else own)
+        """Whether the next request has a tool: asked before each, so that the host may change its mind."""
+        run = await self._looked(context, agent)
+        run.on[id(tool)] = now = await _is_on(self._conditions[id(tool)], context, agent)
+        return run.shows(agent, tool.name, is_on=now)
+
+    async def _looked(self, context: RunContextWrapper[Any], agent: AgentBase) -> Run:
+        """The run, which knows the tools of all its agents before its call is made of them.
+
+        The SDK asks about all tools of a request at once.
+        """
+        run = self._running(context.context)
+        if run.call is None:
+            run.looking = run.looking or asyncio.ensure_future(self._look(run, context, agent))
+            await run.looking
+        return run
+
+    async def _look(self, run: Run, context: RunContextWrapper[Any], agent: AgentBase) -> None:
+        for each in reachable(agent):
+            for tool in each.tools:
+                if id(tool) in self._conditions:
+                    run.on[id(tool)] = await _is_on(self._conditions[id(tool)], context, each)
 
     async def _asks(self, tool: FunctionTool, context: RunContextWrapper[Any], args: dict[str, Any], call: str) -> bool:
         """Whether a person is asked to approve a call: not one that is refused."""
@@ -345,6 +370,12 @@ class Cuecard:
         tool.is_enabled = self._begun
         return tool
 
-    def _begun(self, context: RunContextWrapper[Any], agent: AgentBase) -> bool:
+    async def _begun(self, context: RunContextWrapper[Any], agent: AgentBase) -> bool:
         """The SDK asks before every request of an agent that has the search tool: a run without a prompt shows."""
-        return self._running(context.context).begin(agent).tools.offers_search
+        run = await self._looked(context, agent)
+        return run.begin(agent).tools.offers_search
+
+
+async def _is_on(condition: Any, context: RunContextWrapper[Any], agent: AgentBase) -> bool:
+    own = condition(context, agent) if callable(condition) else condition
+    return bool(await own if inspect.isawaitable(own) else own)

@@ -108,7 +108,18 @@ def without_ended_thinking(items: Sequence[Item], step: Step) -> list[Item]:
 
 
 def _read(items: Sequence[Item]) -> MessageFacts:
-    return MessageFacts([_ids(item) for item in items], [item.get("role") == "user" for item in items])
+    """What of each item matters: history that a handoff has folded into an answer stands for the words in it."""
+    return MessageFacts(
+        [_ids(item) for item in items], [_says(item) or _is_folded(item, place) for place, item in enumerate(items)]
+    )
+
+
+def _says(item: Item) -> bool:
+    return item.get("role") == "user"
+
+
+def _is_folded(item: Item, place: int) -> bool:
+    return place == 0 and item.get("role") == "assistant"
 
 
 def _ids(item: Item) -> tuple[str, ...]:

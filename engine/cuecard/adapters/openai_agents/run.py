@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from asyncio import Future
 from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -119,6 +120,9 @@ class Run:
         failed: the ids of calls that failed or were refused.
         found: tools that searches have found since the step.
         asked: tools that the model has called since the step.
+        on: which tools are enabled, by identity, as the SDK has asked last.
+        looking: asks for the first time, before the call is made.
+        listed: tools whose definitions the conversation has been sent; its runs share them.
         resumed: whether it goes on after an interruption: then no request has shown what the model was sent.
         kept: whether the provider keeps the history, and is sent only what is new.
         door: what chooses the engine; None for the one that the run has.
@@ -140,6 +144,9 @@ class Run:
     failed: set[str] = field(default_factory=set)
     found: set[str] = field(default_factory=set)
     asked: set[str] = field(default_factory=set)
+    on: dict[int, bool] = field(default_factory=dict)
+    looking: Future[None] | None = None
+    listed: set[str] = field(default_factory=set)
     resumed: bool = False
     kept: bool = False
     door: EngineDoor | None = None
@@ -162,6 +169,8 @@ class Run:
             self.engine, self.before = chosen.engine, self.chat.state
             turn = with_model(chosen.turn(self._said()), agent, self.config, self.engine.models)
             turn = replace(turn, tools=self._there(agent) if turn.tools is None else turn.tools)
+            if before := self.chat.call:  # another process may have sent definitions, too
+                self.listed.update(before.tools.available, before.tools.base, before.tools.sent)
             if self.kept:
                 delivery = copy(self.chat).user(turn).delivery
                 refuse_kept_history(self.engine.agent, turn, delivery.name)
@@ -184,12 +193,19 @@ class Run:
         self.call, self.step, self.first = None, None, ()
         return False
 
-    def shows(self, agent: AgentBase, tool: str) -> bool:
-        """Whether the next request shows a tool: under `rewrite` when it is active, and else always."""
+    def shows(self, agent: AgentBase, tool: str, *, is_on: bool) -> bool:
+        """Whether the next request has a tool: under `rewrite` when it is active.
+
+        Else always, and also while it is not enabled if an earlier request had it: taking its definition out would
+        change what stands in front of everything. A call of it is refused.
+        """
         call = self.call or self.begin(agent)
-        if not call.delivery.rebuilds or tool not in self.engine.tools:
-            return True
-        return tool in (self.step.active_tools if self.step else self.first) or tool in self.found
+        if call.delivery.rebuilds:
+            active = self.step.active_tools if self.step else self.first
+            return is_on and (tool not in self.engine.tools or tool in active or tool in self.found)
+        if is_on:
+            self.listed.add(tool)
+        return tool in self.listed
 
     def prepared(self, agent: Agent[Any], data: ModelInputData) -> ModelInputData:
         """The instructions and items of one request, brought into the state that the step describes."""
@@ -197,7 +213,8 @@ class Run:
         authority = self.begin(agent).delivery.authority
         items = cast("Sequence[Item]", data.input)
         now = inputs_now(self.engine.agent, self._said) if goes_on and self.turn is not None else {}
-        self.step = self.chat.step(self._results(items), inputs=now)
+        self.step = self.chat.step(self._results(items), inputs=now, tools=self._names(agent), templates=True)
+        self.call = self.chat.call
         checked_limits(self.step)
         self.found.clear()
         self.asked.clear()
@@ -246,13 +263,18 @@ class Run:
         return turn
 
     def _there(self, agent: AgentBase) -> tuple[str, ...] | None:
-        """The tools of all agents that the run may be handed to; None where only their servers know."""
+        """The tools of the catalogue that are enabled; None where only servers know."""
+        names = self._names(agent)
+        return None if names is None else tuple(name for name in names if name in self.engine.tools)
+
+    def _names(self, agent: AgentBase) -> tuple[str, ...] | None:
+        """The enabled tools of all agents that the run may be handed to; None where only their servers know."""
         agents = [each for each in reachable(agent) if each is agent or self.serves(each)]
         if any(each.mcp_servers for each in agents):
             return None
         tools = [tool for each in agents for tool in each.tools]
-        there = (tool for tool in tools if not isinstance(tool, FunctionTool) or tool.is_enabled is not False)
-        return tuple(dict.fromkeys(tool.name for tool in there if tool.name in self.engine.tools))
+        there = (t for t in tools if not isinstance(t, FunctionTool) or self.on.get(id(t), t.is_enabled is not False))
+        return tuple(dict.fromkeys(tool.name for tool in there))
 
     def _described(self, agent: AgentBase) -> list[HostTool]:
         tools = [tool for each in reachable(agent) for tool in each.tools if isinstance(tool, FunctionTool)]

@@ -51,7 +51,6 @@ from cuecard.adapters.pydantic_ai.messages import (
     place_reveals,
     tool_results,
     with_cache_points,
-    with_notices,
     with_results,
     without_blocks,
     without_ended_thinking,
@@ -191,13 +190,14 @@ class Cuecard(AbstractCapability[Any]):
         engine, known = self._engine, self._engine.models
         parameters, model = request_context.model_request_parameters, request_context.model
         now = inputs_now(engine.agent, partial(self.again, ctx)) if not begins and self.again else {}
-        step = self.step = chat.step(tool_results(ctx.messages), inputs=now)
+        there = tuple(tool.name for tool in (*parameters.function_tools, *parameters.output_tools))
+        step = self.step = chat.step(tool_results(ctx.messages), inputs=now, tools=there, templates=True)
+        call = step.call or call
         forced = checked_limits(step)
         if self.on_step:
             self.on_step(step)
-        before = self.lists.get(chat, ToolList())
         offered = [tool for tool in parameters.function_tools if is_offered(tool.name, step)]
-        listed = self.lists[chat] = before.more(offered, call)
+        listed = self.lists[chat] = self.lists.get(chat, ToolList()).more(offered, call)
         showing: Showing = "active" if call.delivery.rebuilds else "revealed" if reveals_tools(model, known) else "all"
         tools = offered if showing == "active" else listed.sent
         prompt = InstructionPart(content=step.system.strip(), dynamic=call.delivery.rebuilds)
@@ -212,11 +212,6 @@ class Cuecard(AbstractCapability[Any]):
         sent = list(request_context.messages)
         staying = [block for block in step.appended if block.stays]
         placed = place_appended(place_reveals(sent, step) if showing == "revealed" else sent, staying)
-        if started and showing != "active":
-            notices = listed.notices(before, engine.words)
-            placed = with_notices(placed, notices)
-            if notices:
-                chat.tools_changed(name for name in call.tools.available if listed.has(name))
         # The history keeps the blocks too, so that the next request begins with this one; but none of this turn alone.
         kept = {id(old): new for old, new in zip(sent, placed, strict=True)}
         ctx.messages[:] = [kept.get(id(message), message) for message in ctx.messages]
@@ -318,6 +313,8 @@ class Cuecard(AbstractCapability[Any]):
         if chat.call and not holds_all(ctx.messages, chat.call.prompt.sent):
             chat.compacted()
         turn = with_model(turn, request.model, engine.models)
+        known = turn.conversation or (chat.call.conversation if chat.call else "")
+        turn = replace(turn, conversation=known or ctx.conversation_id or "")
         if self.retries is not None:
             turn = replace(turn, run=replace(turn.run, retries=self.retries))
         if turn.tools is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -132,9 +133,10 @@ def place_appended(messages: Sequence[ModelMessage], appended: Iterable[Appended
     no message holds that result, and for what changed between two calls, at the end of the last request.
     """
     placed = list(messages)
-    present = {part.content for part in _parts(placed) if isinstance(part, SystemPromptPart)}
+    present = Counter(part.content for part in _parts(placed) if isinstance(part, SystemPromptPart))
     for block in appended:
-        if block.text not in present:
+        present[block.text] -= 1  # the same notice may come twice
+        if present[block.text] < 0:
             index, request = home_of(placed, block.after_call_id)
             placed[index] = replace(request, parts=with_block(request.parts, SystemPromptPart(content=block.text)))
     return placed
@@ -161,15 +163,6 @@ def without_reveals(messages: Sequence[ModelMessage], tools: Collection[str]) ->
 
 def _reveals(part: ModelRequestPart, tools: Collection[str]) -> bool:
     return isinstance(part, ToolAvailabilityDeltaPart) and all(name in tools for name in part.tools_added)
-
-
-def with_notices(messages: Sequence[ModelMessage], notices: Iterable[str]) -> list[ModelMessage]:
-    """The messages with these texts as system prompts at the end of the last request."""
-    *before, last = messages
-    parts = [SystemPromptPart(content=notice) for notice in notices]
-    if not parts or not isinstance(last, ModelRequest):
-        return list(messages)
-    return [*before, replace(last, parts=[*last.parts, *parts])]
 
 
 def as_reminders(messages: Sequence[ModelMessage], form: str) -> list[ModelMessage]:

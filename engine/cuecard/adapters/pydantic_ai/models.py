@@ -16,8 +16,6 @@ from pydantic_ai.toolsets import FunctionToolset
 
 from cuecard.config.model_profile import bare_name
 from cuecard.config.models_file import ModelProfiles
-from cuecard.config.values import fill
-from cuecard.config.words_spec import WordsSpec
 from cuecard.engine import Engine
 from cuecard.files.content import read_models
 from cuecard.model import Authority, Call, Step, Turn
@@ -114,32 +112,19 @@ gets the definition where the tool was found. `active`: those that are active, s
 
 @dataclass(frozen=True, slots=True)
 class ToolList:
-    """The definitions that a conversation has been sent, in the order in which they stand, and which are left."""
+    """The definitions that a conversation has been sent, in the order in which they stand."""
 
     sent: tuple[ToolDefinition, ...] = ()
-    there: frozenset[str] = frozenset()
 
     def more(self, tools: Iterable[ToolDefinition], call: Call) -> ToolList:
         """The same list with tools that are new at its end, as the first list is sorted: those that are active from
         the start, then the others by name. What the agent no longer has stays: taking it out would change the front.
         """
         now = {tool.name: tool for tool in tools}
-        there = frozenset(now)
         known = [now.pop(tool.name, tool) for tool in self.sent]
         first = {name: place for place, name in enumerate(call.tools.initial)}
         new = sorted(now.values(), key=lambda tool: (first.get(tool.name, len(first)), tool.name))
-        return ToolList((*known, *new), there)
-
-    def has(self, name: str) -> bool:
-        """Whether the agent has a tool, as far as the list knows: of tools that are no functions it knows nothing."""
-        return name in self.there or all(tool.name != name for tool in self.sent)
-
-    def notices(self, before: ToolList, words: WordsSpec) -> list[str]:
-        """What the model is told of tools that the agent has lost since the request before, or has again."""
-        lost = [tool.name for tool in before.sent if tool.name in before.there - self.there]
-        back = [tool.name for tool in before.sent if tool.name in self.there - before.there]
-        told = ((words.notices.withdrawn_tools, lost), (words.notices.restored_tools, back))
-        return [fill(notice, {"tools": words.listed(tools)}) for notice, tools in told if tools]
+        return ToolList((*known, *new))
 
 
 def shown_tools(

@@ -1,0 +1,262 @@
+"""Tools that a host takes away and gives back, in LangChain's agents and in the conversations beneath all adapters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from typing_extensions import override
+
+from cms_agent import cms as engine
+from cuecard import Engine, InputError, Step, ToolResult, Turn
+from cuecard.adapters import langgraph
+from cuecard.adapters.langchain import Cuecard
+from cuecard.types import Delivery
+from unit.adapters.graph_models import Model
+from unit.adapters.model_server import Calls
+
+pytestmark = pytest.mark.filterwarnings("ignore:agent `cms`. entry:UserWarning")  # one tool is enough here
+
+PAGES: dict[str, Any] = {"query": "create an empty page", "limit": 1}
+CREATE: Calls = [("cms_createPage", {"title": "About"})]
+RAN: list[str] = []
+
+
+@tool
+def cms_createPage(title: str) -> dict[str, Any]:  # noqa: N802 - tools are named as the catalogue names them
+    """Create a page."""
+    RAN.append(title)
+    return {"success": True}
+
+
+@tool
+def own_tool(text: str) -> str:
+    """A tool that the catalogue does not know."""
+    RAN.append(text)
+    return text
+
+
+class Permission(AgentMiddleware[Any, Any, Any]):
+    """Takes a tool away from requests, by the number of the request."""
+
+    def __init__(self, name: str, allowed: Callable[[int], bool]) -> None:
+        super().__init__()
+        self.tool, self.allowed, self.requests = name, allowed, 0
+
+    @override
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> Any:
+        self.requests += 1
+        left = [each for each in request.tools if getattr(each, "name", "") != self.tool]
+        return handler(request if self.allowed(self.requests) else request.override(tools=left))
+
+
+def talk(
+    permission: Permission, *batches: Calls, behind: bool, delivery: Delivery = "append", asked: Sequence[str] = ("go",)
+) -> tuple[Model, list[Step]]:
+    """What the model was sent by an agent whose permissions stand in front of the card, or behind it."""
+    RAN.clear()
+    steps: list[Step] = []
+    model = Model(batches=batches)
+    card = Cuecard(engine=engine(delivery=delivery), turn=Turn(), on_step=steps.append)
+    agent = create_agent(
+        model,
+        [cms_createPage, own_tool],
+        middleware=[card, permission] if behind else [permission, card],
+        checkpointer=InMemorySaver(),
+    )
+    for said in asked:
+        agent.invoke({"messages": [HumanMessage(said)]}, {"configurable": {"thread_id": "one"}})
+    return model, steps
+
+
+def texts(messages: Sequence[BaseMessage]) -> list[str]:
+    return [f"{message.type}: {message.content}" for message in messages]
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_a_tool_that_was_taken_away_within_a_run_does_not_run_and_the_model_is_told(behind: bool) -> None:  # noqa: FBT001 - a parameter
+    taken = Permission("cms_createPage", lambda request: request < 3)
+    model, steps = talk(taken, [("tool_search", PAGES)], [("tool_search", PAGES)], CREATE, behind=behind)
+
+    told = [
+        sum("<withdrawn-tools>\ncms_createPage" in text.replace("`", "") for text in texts(each))
+        for each in model.requests
+    ]
+    assert told == [0, 0, 1, 1]
+    assert RAN == []
+    assert all(texts(now)[: len(before)] == texts(before) for before, now in pairwise(model.requests))
+    assert model.bound == [model.bound[0]] * 4
+    assert "cms_createPage" in model.bound[0]
+    assert "cms_createPage" not in steps[-1].active_tools
+    assert any(cut.what == "cms_createPage" and "taken away" in cut.reason for cut in steps[-1].manifest.cuts)
+    refused = [each for each in model.requests[-1] if isinstance(each, ToolMessage)][-1]
+    assert refused.status == "error"
+    assert "no longer there" in str(refused.content)
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_a_tool_that_is_back_runs_and_the_model_is_told(behind: bool) -> None:  # noqa: FBT001 - a parameter
+    taken = Permission("cms_createPage", lambda request: request != 2)
+    model, steps = talk(taken, [("tool_search", PAGES)], [("tool_search", PAGES)], CREATE, behind=behind)
+
+    assert [sum("<restored-tools>" in text for text in texts(each)) for each in model.requests] == [0, 0, 1, 1]
+    assert RAN == ["About"]
+    assert all(texts(now)[: len(before)] == texts(before) for before, now in pairwise(model.requests))
+    assert "cms_createPage" in steps[-1].active_tools
+    instructions = [text for text in texts(model.requests[-1]) if "<cms_createPage>" in text]
+    assert len(instructions) == 1
+    assert not any("taken away" in cut.reason for cut in steps[-1].manifest.cuts)
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_a_definition_stays_in_front_between_messages(behind: bool) -> None:  # noqa: FBT001 - a parameter
+    taken = Permission("cms_createPage", lambda request: request < 3)
+    model, steps = talk(taken, [("tool_search", PAGES)], [], CREATE, behind=behind, asked=("one", "two"))
+
+    assert model.bound == [model.bound[0]] * len(model.bound)
+    assert all(texts(now)[: len(before)] == texts(before) for before, now in pairwise(model.requests))
+    assert RAN == []
+    assert sum("<withdrawn-tools>" in text for text in texts(model.requests[-1])) == 1
+    assert "cms_createPage" not in steps[-1].active_tools
+
+
+def test_a_tool_that_the_catalogue_does_not_know_is_refused_once_it_is_gone() -> None:
+    taken = Permission("own_tool", lambda request: request < 2)
+    calls: Calls = [("own_tool", {"text": "x"})]
+    model, _ = talk(taken, calls, calls, behind=False)
+
+    assert RAN == ["x"]
+    assert sum("<withdrawn-tools>" in text for text in texts(model.requests[-1])) == 1
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_under_rewrite_a_tool_that_is_gone_leaves_the_prompt(behind: bool) -> None:  # noqa: FBT001 - a parameter
+    taken = Permission("cms_createPage", lambda request: request < 3)
+    model, steps = talk(
+        taken, [("tool_search", PAGES)], [("tool_search", PAGES)], CREATE, behind=behind, delivery="rewrite"
+    )
+
+    shown = ["<cms_createPage>" in texts(request)[0] for request in model.requests]
+    assert shown == [False, True, False, False]
+    assert ["cms_createPage" in names for names in model.bound] == shown
+    assert RAN == []
+    assert "cms_createPage" not in steps[-1].active_tools
+
+
+def shop(folder: Path, **more: str) -> Engine:
+    """An agent whose results have templates."""
+    (folder / "agent.yaml").write_text(
+        "agent: shop\ndelivery: append\ntools: {instructions: tools.yaml}\nsections: [{id: role, text: A shop.}]\n"
+        "results:\n" + "".join(f"  {tool}: {rule}\n" for tool, rule in more.items())
+    )
+    (folder / "tools.yaml").write_text("category: q\ndescribed: {tool_search: {description: Find tools}}\n")
+    return Engine.open(folder)
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [("{head: 12}", "4,000 of 4,012 characters left out"), ('"{{result.id}}"', "3 of 4,034 characters told")],
+)
+def test_a_result_that_a_template_shortens_is_a_cut_with_its_size(tmp_path: Path, rule: str, reason: str) -> None:
+    text = "Payment fail" + "x" * 4000
+    returned: Any = text if "head" in rule else {"id": "o-1", "t": text}
+
+    @tool
+    def own_tool() -> Any:
+        """Say something."""
+        return returned
+
+    steps: list[Step] = []
+    card = Cuecard(engine=shop(tmp_path, own_tool=rule), turn=Turn(), on_step=steps.append)
+    agent = create_agent(Model(batches=[[("own_tool", {})]]), [own_tool], middleware=[card])
+    agent.invoke({"messages": [HumanMessage("go")]})
+
+    (cut,) = [cut for cut in steps[-1].manifest.cuts if cut.what == "own_tool"]
+    assert reason in cut.reason
+    assert cut.tokens > 400
+
+
+def test_only_a_host_that_renders_its_results_has_their_cuts(tmp_path: Path) -> None:
+    chat = shop(tmp_path, own_tool="{head: 12}").conversation()
+    chat.user(Turn())
+    result = ToolResult("own_tool", "x" * 400, "one")
+
+    assert [cut.what for cut in chat.step([result]).manifest.cuts if "shortened" in cut.reason] == []
+    again = ToolResult("own_tool", "x" * 400, "two")
+    assert [c.what for c in chat.step([again], templates=True).manifest.cuts if "shortened" in c.reason] == ["own_tool"]
+
+
+class Trimming(AgentMiddleware[Any, Any, Any]):
+    """Sends no more than the last messages."""
+
+    @override
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> Any:
+        return handler(request.override(messages=request.messages[-3:]))
+
+
+def test_other_messages_and_other_tools_behind_the_card_are_one_error_that_says_which_order_works() -> None:
+    card = Cuecard(engine=engine(), turn=Turn())
+    taken = Permission("cms_createPage", lambda _: False)
+    agent = create_agent(Model(), [cms_createPage], middleware=[card, Trimming(), taken])
+
+    with pytest.raises(InputError, match=r"in front of it: middleware=\[Trimming\(\), Cuecard"):
+        agent.invoke({"messages": [HumanMessage("go")]})
+
+
+def test_a_chat_that_is_cleared_with_its_conversation_tells_nothing_of_before() -> None:
+    model = Model(batches=[[("tool_search", PAGES)], CREATE], counts=True)
+    card = Cuecard(engine=engine(), turn=Turn())
+    agent = create_agent(model, [cms_createPage], middleware=[card], checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "one"}}
+    agent.invoke({"messages": [HumanMessage("go")]}, thread)
+    agent.update_state(thread, {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES)], "cuecard": None})
+    agent.invoke({"messages": [HumanMessage("I am new here")]}, thread)
+
+    assert [message.type for message in model.requests[-1]] == ["system", "human"]
+    assert "<cms_createPage>" not in str(model.requests[-1])
+
+
+def test_spans_of_a_graph_name_its_thread() -> None:
+    calls: list[str] = []
+    card = Cuecard(engine=engine(), turn=Turn(), on_call=lambda call: calls.append(call.conversation))
+    agent = create_agent(Model(), [cms_createPage], middleware=[card], checkpointer=InMemorySaver())
+    agent.invoke({"messages": [HumanMessage("go")]}, {"configurable": {"thread_id": "one"}})
+
+    assert calls == ["one"]
+
+
+@pytest.mark.parametrize("wrap", ["with_config", "bind", "with_retry", "with_fallbacks"])
+def test_a_wrapped_model_keeps_its_name_and_role(wrap: str) -> None:
+    class Named(Model):
+        """A model with a name."""
+
+        model_name: str = "claude-sonnet-4-6"
+
+    model, card = Named(), langgraph.Cuecard(engine=engine())
+    wrapped: Any = getattr(model, wrap)(*([[model]] if wrap == "with_fallbacks" else []))
+    plain, other = (card.prepare(each, [HumanMessage("x")], [card.search_tool]).step for each in (model, wrapped))
+
+    assert other.manifest.delivery == plain.manifest.delivery
+    assert other.manifest.delivery.model == "claude-sonnet-4-6"
+
+
+def test_a_model_that_is_chosen_when_it_is_asked_is_one_clear_error() -> None:
+    card = langgraph.Cuecard(engine=engine())
+    chosen: Any = RunnableLambda(lambda _: "x")
+
+    with pytest.raises(InputError, match="no chat model is known behind this `RunnableLambda`"):
+        card.prepare(chosen, [HumanMessage("x")], [card.search_tool])
