@@ -1,5 +1,7 @@
 """Promise 6: the token count of the prompt is the sum of its sections' counts, for the bundled encodings."""
 
+from itertools import accumulate
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -8,7 +10,30 @@ from cuecard.files.tokens import bundled_counter
 from cuecard.pipeline.segments import count_pieces
 
 HARD = st.sampled_from(
-    [" ", "\n", "\t", "\r", "/", "<", ">", "</x>", "'s", "a", "Z", "9", "ß", "漢", "🙂", "\u2028", "\x85", "-"]
+    [
+        " ",
+        "\n",
+        "\t",
+        "\r",
+        "/",
+        "<",
+        ">",
+        "</x>",
+        "'s",
+        "a",
+        "Z",
+        "9",
+        "ß",
+        "漢",
+        "🙂",
+        "\u2028",
+        "\x85",
+        "-",
+        " a",
+        "\x1c",
+        "\xa0",
+        "e\u0301",
+    ]
 )
 PIECES = st.lists(st.one_of(st.text(), st.lists(HARD).map("".join)), max_size=8)
 
@@ -20,4 +45,22 @@ def test_pieces_add_up_to_the_whole(encoding: str, pieces: list[str], endings: l
     count = bundled_counter(encoding)
     texts = [piece + ending for piece, ending in zip(pieces, endings, strict=False)]
 
-    assert sum(count_pieces(texts, count)) == count("".join(texts))
+    counts = count_pieces(texts, count)
+    assert list(accumulate(counts)) == [count(text) for text in accumulate(texts)]
+
+
+def test_of_pieces_without_a_line_between_only_what_changes_is_counted_again() -> None:
+    asked: list[str] = []
+
+    def count(text: str) -> int:
+        asked.append(text)
+        return len(text)
+
+    pieces = [f"section {number} says what it says" for number in range(40)]
+    count_pieces(pieces, count)
+    known = set(asked)
+    asked.clear()
+    count_pieces(["another one", *pieces[1:]], count)
+
+    assert {text for text in asked if text not in known} == {"another one", " onesection", " one"}
+    assert max(map(len, known)) <= len(pieces[-1])

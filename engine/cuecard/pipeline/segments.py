@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -184,27 +185,49 @@ def laid_out(agent: Agent, sections: Sequence[Section], bodies: Sequence[str]) -
 
 
 def count_pieces(texts: Sequence[str], count: CountTokens) -> list[int]:
-    """Tokens per piece, adding up exactly to the tokens of the joined text.
+    """Tokens per piece, which are what it adds to those before it: they add up exactly to the tokens of all.
 
-    If a piece ends in a newline and the next begins neither with `/` nor with a blank line, the bundled encodings never
-    merge across the seam, so each is counted (and cached) separately. At other seams, pieces are counted together, and
-    each gets the tokens it adds.
+    The bundled encodings never merge across a safe seam. So what is behind the first one in a piece, or all of it, is
+    counted (and cached) by itself; before that, only the end of the previous pieces from their last seam is counted
+    together with it, however many pieces there are.
     """
     counts: list[int] = []
-    run, counted = "", 0
-    for index, text in enumerate(texts):
-        run += text
-        total = count(run) if run else 0
-        counts.append(total - counted)
-        counted = total
-        if index + 1 < len(texts) and seam_is_safe(run, texts[index + 1]):
-            run, counted = "", 0
+    rest = ""  # what is behind the last safe seam
+    for text in texts:
+        joined = rest + text
+        seam = _first_seam(joined, len(rest))
+        if seam is None:
+            counts.append((count(joined) if joined else 0) - (count(rest) if rest else 0))
+            rest = joined
+            continue
+        added = count(joined[seam:])
+        counts.append(added + count(joined[:seam]) - count(rest) if seam > len(rest) else added)
+        rest = joined[_last_seam(joined, seam) :]
     return counts
 
 
-def seam_is_safe(before: str, after: str) -> bool:
-    """Whether no token of o200k_base or cl100k_base can span this seam."""
-    if not before.endswith("\n") or not after or after.startswith("/"):
-        return False
-    blank = len(after) - len(after.lstrip())
-    return blank < len(after) and not {"\r", "\n"}.intersection(after[:blank])
+_SEAM = re.compile(r"(?<=\n)(?=[^\S\r\n]*+\S)(?!/)|(?<=\S)(?= )")
+"""Where no token of o200k_base or cl100k_base spans, whatever comes before and behind: after a line break that neither
+`/` nor a blank line follows, and between a text and a space.
+"""
+
+_NEAR = 24
+"""In how many characters at the end of a text its last seam is looked for first."""
+
+
+def _first_seam(text: str, start: int) -> int | None:
+    """The first safe seam from a place on; the beginning of a text is one."""
+    if not start:
+        return 0 if text else None
+    found = _SEAM.search(text, start)
+    return found.start() if found else None
+
+
+def _last_seam(text: str, known: int) -> int:
+    """The last safe seam, if one is known."""
+    start = len(text)
+    while start > known:
+        start = max(known, start - max(_NEAR, len(text) - start))
+        for found in _SEAM.finditer(text, start):
+            known = max(known, found.start())
+    return known
