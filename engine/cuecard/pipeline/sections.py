@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from datetime import datetime
 
 from cuecard.agent import CHOICE, CONTENT, PROTOCOLS, Agent, Section
-from cuecard.agent.sections.conditions import ConditionFacts, holds, sections_asked, told
+from cuecard.agent.sections.conditions import ConditionFacts, holds, told
 from cuecard.model import Appended, CallGiven, Cut, Diagnostic, Json, Segment, SourceRow, Turn, Withheld
 from cuecard.model.messages import Role
 from cuecard.pipeline.fit import excess
@@ -203,7 +203,7 @@ def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequ
     filled = {**values, **chosen, **_filled(present, notes, lambda: _given(request, authored(agent, values), there))}
     fixed = [section for section in present if PROTOCOLS not in section.reads]  # what no tool changes
     gated = {section.id: each for section, each in zip(fixed, gated_sections(agent, fixed, filled, ()), strict=True)}
-    saying = {section.id for section in fixed if not _waits(section) and gated[section.id][0].strip()}
+    saying = {section.id for section in fixed if not section.waits and gated[section.id][0].strip()}
     present = _not_in_vain(present, replace(facts, saying=saying), notes)
     notes.cuts += _silent(present, {name: text for name, (text, _) in gated.items()}, agent)
     made, cut, trust = dict[str, str](), dict[str, tuple[Cut, ...]](), dict[str, Mapping[str, int]]()
@@ -259,16 +259,15 @@ def _there(
     sections: Sequence[Section], facts: ConditionFacts, notes: _Notes
 ) -> tuple[Sequence[Section], dict[str, Json]]:
     """The sections that have a text, as far as is known before others are rendered, and what their texts ask for."""
-    there = [section for section in sections if _waits(section) or _is_there(section, facts, notes)]
+    there = [section for section in sections if section.waits or _is_there(section, facts, notes)]
     there = [section for section in there if _has_a_text(section, facts, notes)]
-    asked = {name for section in there for name in section.reads if name.startswith(TOOL)}
-    known: dict[str, Json] = {name: name.removeprefix(TOOL) in facts.tools for name in asked}
+    known: dict[str, Json] = {TOOL + name: name in facts.tools for section in there for name in section.asked}
     return there, known | {CHOICE + each.id: _choice(each, facts) for each in there if each.choices}
 
 
 def _not_in_vain(sections: Sequence[Section], facts: ConditionFacts, notes: _Notes) -> list[Section]:
     """The sections without those that waited for others, which say something."""
-    return [section for section in sections if not _waits(section) or _is_there(section, facts, notes)]
+    return [section for section in sections if not section.waits or _is_there(section, facts, notes)]
 
 
 def _filled(present: Sequence[Section], notes: _Notes, give: Callable[[], SourceInput]) -> dict[str, Json]:
@@ -306,11 +305,6 @@ def _is_there(section: Section, facts: ConditionFacts, notes: _Notes) -> bool:
     return False
 
 
-def _waits(section: Section) -> bool:
-    """Whether it depends on the text of other sections if this one is included."""
-    return section.spec.when is not None and any(sections_asked(section.spec.when))
-
-
 def _has_a_text(section: Section, facts: ConditionFacts, notes: _Notes) -> bool:
     if not section.choices or _choice(section, facts) is not None:
         return True
@@ -325,6 +319,8 @@ def _choice(section: Section, facts: ConditionFacts) -> int | None:
 
 
 def _not_chosen(agent: Agent, turn: Turn, sections: Sequence[Section]) -> list[Cut]:
+    if not (turn.profile or turn.variant):
+        return []
     chosen = {section.id for section in sections}
     by = " and ".join(f"{kind} {name}" for kind, name in (("profile", turn.profile), ("variant", turn.variant)) if name)
     return [Cut(section.id, f"left out by {by}") for section in agent.sections if section.id not in chosen]

@@ -51,11 +51,7 @@ def gated_sections(
     if notice:
         protocols = f"{protocols}\n{notice}".strip("\n")
     everything = {**authored(agent, values), PROTOCOLS: trusted(protocols)}
-    admit, layout, made = agent.gate.admit, agent.layout, []
-    for section in sections:
-        text = layout.shown(section.render(everything))
-        made.append(admit(text, section.own, raw=section.spec.trust == "author"))
-    return made
+    return [agent.gated(section, everything) for section in sections]
 
 
 def authored(agent: Agent, values: Mapping[str, Json]) -> Mapping[str, Json]:
