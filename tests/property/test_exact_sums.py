@@ -1,13 +1,16 @@
 """Promise 6: the token count of the prompt is the sum of its sections' counts, for the bundled encodings."""
 
 from itertools import accumulate
+from random import Random
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cuecard.agent.sections.layout import Layout
 from cuecard.files.tokens import bundled_counter
-from cuecard.pipeline.segments import count_pieces
+from cuecard.pipeline.layout import Frame, lay_out
+from cuecard.pipeline.segments import ShrinkingPrompt, count_pieces
 
 HARD = st.sampled_from(
     [
@@ -47,6 +50,36 @@ def test_pieces_add_up_to_the_whole(encoding: str, pieces: list[str], endings: l
 
     counts = count_pieces(texts, count)
     assert list(accumulate(counts)) == [count(text) for text in accumulate(texts)]
+
+
+GROUPS = st.sampled_from([(), (("g", "# G\n"),), (("g", "# G\n"), ("h", "## H"))])
+
+
+@st.composite
+def laid(draw: st.DrawFn) -> tuple[Layout, list[Frame], list[str]]:
+    bodies = draw(PIECES)
+    boundary = draw(st.integers(0, len(bodies)))
+    separator, marker = draw(st.sampled_from(["", "\n\n", "\n", " ", "/", "-"])), draw(st.sampled_from(["", "\n--\n"]))
+    frames = [
+        Frame(f"{n}", draw(st.sampled_from(["", "# t\n", "t"])), n < boundary, draw(GROUPS)) for n in range(len(bodies))
+    ]
+    return Layout(separator=separator, marker=marker), frames, bodies
+
+
+@given(laid=laid(), order=st.randoms(use_true_random=False))
+def test_a_prompt_that_loses_sections_has_exactly_the_tokens_of_the_others(
+    laid: tuple[Layout, list[Frame], list[str]], order: Random
+) -> None:
+    count, (layout, frames, bodies) = bundled_counter("o200k_base"), laid
+    prompt = ShrinkingPrompt(layout, frames, tuple(bodies), count)
+    losing = [place for place, body in enumerate(bodies) if body]
+    order.shuffle(losing)
+    for place in losing:
+        assert prompt.tokens == count("".join(piece.text for piece in lay_out(layout, frames, bodies)))
+        prompt.drop(place)
+        bodies[place] = ""
+
+    assert prompt.tokens == 0
 
 
 def test_of_pieces_without_a_line_between_only_what_changes_is_counted_again() -> None:

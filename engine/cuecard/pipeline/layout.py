@@ -49,20 +49,24 @@ def lay_out(layout: Layout, frames: Sequence[Frame], bodies: Sequence[str]) -> t
     group.
     """
     pieces: list[Piece] = []
-    begun: set[bool] = set()
-    under: tuple[Leads, bool] = (), True
+    above: Frame | None = None
     for frame, body in zip(frames, bodies, strict=True):
-        if not body:
-            pieces.append(Piece(frame.id, stable=frame.stable))
-            continue
-        before = layout.separator if frame.stable in begun else ""
-        if not frame.stable and False not in begun and layout.marker:
-            before = layout.marker
-        begun.add(frame.stable)
-        lead = new_leads(under[0] if under[1] == frame.stable else (), frame.leads)
-        under = frame.leads, frame.stable
-        pieces.append(Piece(frame.id, before + lead + frame.heading, body, frame.stable))
+        pieces.append(Piece(frame.id, before(layout, above, frame) if body else "", body, frame.stable))
+        above = frame if body else above
     return tuple(pieces)
+
+
+def before(layout: Layout, above: Frame | None, frame: Frame) -> str:
+    """What stands before a section's body: separator or boundary, then headings.
+
+    Args:
+        layout: how sections are joined.
+        above: the last section before it that is not empty, if there is one.
+        frame: the section.
+    """
+    if above and above.stable == frame.stable:
+        return layout.separator + new_leads(above.leads, frame.leads) + frame.heading
+    return ("" if frame.stable else layout.marker) + new_leads((), frame.leads) + frame.heading
 
 
 def new_leads(before: Leads, now: Leads) -> str:

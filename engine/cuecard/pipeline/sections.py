@@ -14,12 +14,15 @@ from cuecard.pipeline.fit import excess
 from cuecard.pipeline.history.units import message_text
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.passing import ephemeral_block, section_block
+from cuecard.pipeline.placement import tokens_of
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.segments import (
     PROBE,
     InstructionPlace,
+    ShrinkingPrompt,
     authored,
     count_pieces,
+    frames_of,
     gated_sections,
     laid_out,
     make_segments,
@@ -125,8 +128,8 @@ class SectionsDraft:
 
     def _lasting(self) -> list[Section]:
         """The sections of the system prompt that are not dropped in favour of instructions."""
-        apart = self._apart
-        system = [section for section in self.present if section.spec.role == "system" and section not in apart]
+        apart = {section.id for section in self._apart}
+        system = [s for s in self.present if s.spec.role == "system" and s.id not in apart]
         slots = [section for section in self._slots if section.spec.role == "system"]
         ranks = _ranks(system)
         last = max((ranks[slot.id] for slot in slots), default=None) if all(s.id in ranks for s in slots) else None
@@ -385,21 +388,44 @@ def _fit(
     """The segments within the budget of the whole prompt, and the blocks of the turn alone; the sections that do not
     fit, and those `apart` in such blocks, are removed from `bodies`.
     """
+    agent, beside = request.agent, {section.id for section in apart}
+    system = [section for section in present if section.spec.role == "system" and section.id not in beside]
+
+    def made() -> tuple[tuple[Segment, ...], tuple[Appended, ...]]:
+        segments = make_segments(agent, system, [bodies[s.id] for s in system], request.count)
+        return segments, _passing(request, apart, bodies)
+
+    prompt = made()
+    if excess(agent, tokens_of(*prompt)):
+        _drop(request, system, apart, bodies, notes)
+        prompt = made()
+    for section in apart:
+        del bodies[section.id]
+    return prompt
+
+
+def _drop(
+    request: CallRequest,
+    system: Sequence[Section],
+    apart: Sequence[Section],
+    bodies: dict[str, str],
+    notes: _Notes,
+) -> None:
+    """Empty sections that may be dropped, until the others are within the budget of the whole prompt."""
     agent, count = request.agent, request.count
-    system = [section for section in present if section.spec.role == "system" and section not in apart]
-    ranks = sorted((rank, name) for name, rank in _ranks([*system, *apart]).items() if bodies[name])
-    segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
-    passing = _passing(request, apart, bodies)
-    for _, losing in ranks:
-        if not excess(agent, sum(segment.tokens for segment in segments) + sum(block.tokens for block in passing)):
+    places = {section.id: place for place, section in enumerate(system)}
+    left = ShrinkingPrompt(agent.layout, frames_of(system), [bodies[s.id] for s in system], count)
+    blocks = {s.id: section_block(s, bodies[s.id], count).tokens for s in apart if bodies[s.id]}
+    passing = sum(block.tokens for block in _passing(request, apart, bodies))
+    for _, losing in sorted((rank, name) for name, rank in _ranks([*system, *apart]).items() if bodies[name]):
+        if not excess(agent, left.tokens + passing):
             break
         notes.cuts.append(Cut(losing, f"budget.total: {agent.spec.budget.total} tokens", count(bodies[losing])))
         bodies[losing] = ""
-        segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
-        passing = _passing(request, apart, bodies)
-    for section in apart:
-        del bodies[section.id]
-    return segments, passing
+        if losing in places:
+            left.drop(places[losing])
+        else:
+            passing -= blocks[losing]
 
 
 def _passing(request: CallRequest, apart: Sequence[Section], bodies: Mapping[str, str]) -> tuple[Appended, ...]:

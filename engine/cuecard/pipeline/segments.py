@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from cuecard.agent import PROTOCOLS, Agent, Section
+from cuecard.agent.sections.layout import Layout
 from cuecard.model import CountTokens, Json, Segment
 from cuecard.pipeline.fingerprints import sha256
-from cuecard.pipeline.layout import Frame, Leads, lay_out, new_leads
+from cuecard.pipeline.layout import Frame, Leads, before, lay_out, new_leads
 from cuecard.pipeline.limits import tokens_around
 from cuecard.records import dataclass
 from cuecard.sources.tools import Form, protocols_text
@@ -176,8 +177,12 @@ def said(sections: Iterable[Section], bodies: Iterable[str]) -> str:
 
 def laid_out(agent: Agent, sections: Sequence[Section], bodies: Sequence[str]) -> Sequence[str]:
     """The text of each section in the prompt; empty for an empty one."""
-    frames = [Frame(s.id, s.heading, s.stable, s.leads) for s in sections]
-    return [piece.text for piece in lay_out(agent.layout, frames, bodies)]
+    return [piece.text for piece in lay_out(agent.layout, frames_of(sections), bodies)]
+
+
+def frames_of(sections: Iterable[Section]) -> list[Frame]:
+    """What is known about sections before their texts."""
+    return [Frame(s.id, s.heading, s.stable, s.leads) for s in sections]
 
 
 def count_pieces(texts: Sequence[str], count: CountTokens) -> list[int]:
@@ -207,8 +212,7 @@ _SEAM = re.compile(r"(?<=\n)(?=[^\S\r\n]*+\S)(?!/)|(?<=\S)(?= )")
 `/` nor a blank line follows, and between a text and a space.
 """
 
-_NEAR = 24
-"""In how many characters at the end of a text its last seam is looked for first."""
+_LAST_SEAM = re.compile(f"(?s:.*)(?:{_SEAM.pattern})")
 
 
 def _first_seam(text: str, start: int) -> int | None:
@@ -221,9 +225,63 @@ def _first_seam(text: str, start: int) -> int | None:
 
 def _last_seam(text: str, known: int) -> int:
     """The last safe seam, if one is known."""
-    start = len(text)
-    while start > known:
-        start = max(known, start - max(_NEAR, len(text) - start))
-        for found in _SEAM.finditer(text, start):
-            known = max(known, found.start())
-    return known
+    found = _LAST_SEAM.match(text, known)
+    return found.end() if found else known
+
+
+class ShrinkingPrompt:
+    """The tokens of a prompt that loses sections one by one: of the others, only what stands beside it is counted."""
+
+    def __init__(self, layout: Layout, frames: Sequence[Frame], bodies: Sequence[str], count: CountTokens) -> None:
+        """Begin with the sections of these bodies."""
+        self._layout, self._frames, self._bodies, self._count = layout, frames, bodies, count
+        self._texts = [piece.text for piece in lay_out(layout, frames, bodies)]
+        there = [place for place, body in enumerate(bodies) if body]
+        self._above = dict(zip(there, [None, *there], strict=False))
+        self._below = dict(zip(there, [*there[1:], None], strict=False))
+        self.tokens = sum(count_pieces([self._texts[place] for place in there], count))
+
+    def drop(self, place: int) -> None:
+        """Leave out a section that is not empty."""
+        above, below = self._above.pop(place), self._below.pop(place)
+        end, start, text = self._end(above), self._start(below), self._texts[place]
+        had = self._joint(below)
+        if above is not None:
+            self._below[above] = below
+        if below is not None:
+            self._above[below] = above
+            self._texts[below] = self._joint(below) + self._bodies[below]
+        now = count_pieces([end, self._joint(below) + start], self._count)
+        self.tokens += sum(now) - sum(count_pieces([end, text, had + start], self._count))
+
+    def _joint(self, place: int | None) -> str:
+        if place is None:
+            return ""
+        above = self._above[place]
+        return before(self._layout, None if above is None else self._frames[above], self._frames[place])
+
+    def _end(self, place: int | None) -> str:
+        """The text until the end of a section, from a safe seam on."""
+        pieces: list[str] = []
+        while place is not None:
+            text, seam = self._texts[place], _first_seam(self._texts[place], 1)
+            if seam is not None:
+                pieces.append(text[_last_seam(text, seam) :])
+                break
+            pieces.append(text)
+            place = self._above[place]
+        return "".join(reversed(pieces))
+
+    def _start(self, place: int | None) -> str:
+        """The text from a section's body on, until a safe seam."""
+        pieces: list[str] = []
+        text = "" if place is None else self._bodies[place]
+        while place is not None:
+            seam = _first_seam(text, 1)
+            if seam is not None:
+                pieces.append(text[:seam])
+                break
+            pieces.append(text)
+            place = self._below[place]
+            text = "" if place is None else self._texts[place]
+        return "".join(pieces)
