@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from cuecard.agent.host_functions import NamedRanker
 from cuecard.agent.results import ResultForms
@@ -18,7 +18,7 @@ from cuecard.config.agent_file import AgentFile
 from cuecard.config.models_file import ModelsFile
 from cuecard.config.values import is_pattern
 from cuecard.errors import InputError, Problem, did_you_mean
-from cuecard.model import Cut, FileText, Json, Turn
+from cuecard.model import CallTools, CountTokens, Cut, FileText, Json, Segment, Turn
 from cuecard.model.prompt import LibraryOrigin
 from cuecard.model.tools import Skill
 from cuecard.records import dataclass
@@ -28,6 +28,26 @@ from cuecard.template.guards.gate import PromptGate
 
 GatedText: TypeAlias = tuple[str, Mapping[str, int]]
 """The text of a section as a prompt shows it, and how often the gate neutralised what in it."""
+
+
+class FixedPiece(NamedTuple):
+    """What a fixed section was in a prompt, and will be wherever the same text precedes it.
+
+    Attributes:
+        section: the section.
+        count: what counted its tokens.
+        before: the end of the text before it, as far as it matters for them.
+        text: its text, with what joins it to others.
+        segment: the segment.
+        end: the end of the text with it.
+    """
+
+    section: Section
+    count: CountTokens
+    before: str
+    text: str
+    segment: Segment
+    end: str
 
 
 @dataclass(frozen=True)
@@ -85,6 +105,11 @@ class Agent:
         return tuple(section for section in self.editions["", ""] if not section.frame)
 
     @cached_property
+    def core_names(self) -> frozenset[str]:
+        """The core tools, to look names up in."""
+        return frozenset(self.core)
+
+    @cached_property
     def search_tool(self) -> str:
         """The name of the search tool."""
         return self.spec.tools.search.tool
@@ -137,6 +162,15 @@ class Agent:
     def _fixed(self) -> dict[int, tuple[Section, GatedText]]:
         """The texts of fixed sections that have been made; two threads may make one, and both make the same."""
         return {}
+
+    @cached_property
+    def pieces(self) -> dict[int, FixedPiece]:
+        """The pieces of prompts that fixed sections were last, by the identity of the section, made likewise."""
+        return {}
+
+    def existing(self, tools: CallTools) -> Collection[str]:
+        """The tools that exist for a call, to look names up in: a whole catalogue can do that itself."""
+        return self.catalogue.keys() if tools.available is self.catalogue.names else tools.available_names
 
     def edition(self, profile: str = "", variant: str = "") -> tuple[Section, ...]:
         """The parts of the prompt under a profile and a variant: its sections, and the frame around them.

@@ -22,7 +22,6 @@ from cuecard.pipeline.segments import (
     ShrinkingPrompt,
     authored,
     count_pieces,
-    frames_of,
     gated_sections,
     laid_out,
     make_segments,
@@ -183,16 +182,19 @@ def unlisted_tools(agent: Agent, withheld: Iterable[Withheld], *, every: bool) -
         withheld: the tools of the call that are not active.
         every: whether every tool is active from the start.
     """
-    return frozenset(each.tool for each in withheld if every or each.tool in agent.core)
+    return frozenset(each.tool for each in withheld if every or each.tool in agent.core_names)
 
 
-def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequence[str]) -> SectionsDraft:
+def draft_sections(
+    request: CallRequest, values: Mapping[str, Json], there: Sequence[str], names: Collection[str]
+) -> SectionsDraft:
     """The sections of a call before it is decided which tools are active.
 
     Args:
         request: what the call is prepared from.
         values: its inputs and built-in values, checked and cleaned.
         there: the tools that exist for the call.
+        names: the same, to look names up in.
 
     Raises:
         InputError: when the turn names a profile or a variant that does not exist.
@@ -200,7 +202,7 @@ def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequ
     """
     notes, agent, turn = _Notes(), request.agent, request.turn
     sections = agent.edition(turn.profile, turn.variant)
-    facts = ConditionFacts(values, there, turn.model)
+    facts = ConditionFacts(values, names, turn.model)
     present, chosen = _there(sections, facts, notes)
     notes.cuts += _not_chosen(agent, turn, sections)
     filled = {**values, **chosen, **_filled(present, notes, lambda: _given(request, authored(agent, values), there))}
@@ -245,7 +247,7 @@ def compose_again(request: StepRequest, sections: Sequence[Section], values: Map
     own = {name for section in sections for name in (CONTENT + section.id, CHOICE + section.id)}
     values = {name: value for name, value in values.items() if name not in own}
     saying = {name for name, body in call.prompt.shown.items() if body.strip()}
-    facts = ConditionFacts(values, call.tools.available, call.delivery.model, saying)
+    facts = ConditionFacts(values, request.there, call.delivery.model, saying)
     there, chosen = _there(sections, facts, notes)
     present = _not_in_vain(there, facts, notes)
     filled = {**chosen, **_filled(present, notes, lambda: _given_again(request, authored(agent, values)))}
@@ -414,7 +416,7 @@ def _drop(
     """Empty sections that may be dropped, until the others are within the budget of the whole prompt."""
     agent, count = request.agent, request.count
     places = {section.id: place for place, section in enumerate(system)}
-    left = ShrinkingPrompt(agent.layout, frames_of(system), [bodies[s.id] for s in system], count)
+    left = ShrinkingPrompt(agent.layout, system, [bodies[s.id] for s in system], count)
     blocks = {s.id: section_block(s, bodies[s.id], count).tokens for s in apart if bodies[s.id]}
     passing = sum(block.tokens for block in _passing(request, apart, bodies))
     for _, losing in sorted((rank, name) for name, rank in _ranks([*system, *apart]).items() if bodies[name]):
