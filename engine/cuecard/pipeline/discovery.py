@@ -136,18 +136,21 @@ class Discoveries:
         for search in good:
             if cues and not (search.found or search.unread):
                 answers.note((search,), tools)
-            new = [name for name in dict.fromkeys(search.found) if name not in tools and name not in unknown]
-            there = [name for name in new if name in known]
-            for name in new if len(there) < len(new) else ():
-                if name not in known:
-                    unknown[name] = Cut(name, "unknown tool: named by a search result, but not in the catalogue")
-            if there:
+            if not all(map(known.__contains__, search.found)):
+                lost = [name for name in search.found if name not in known and name not in unknown]
+                unknown |= {name: _unknown(name) for name in lost}
+            new = [name for name in search.found if name not in tools and name in known]
+            if new:
                 if search.call_id and search.call_id in searches:
                     told[_repeated(search)] = None
                 searches.add(search.call_id)
-                tools |= {name: Discovery(name, search.call_id) for name in there}
+                tools |= {name: Discovery(name, search.call_id) for name in new}
         rest = (called, named, answers.first, answers.too_soon, tally)
         return Discoveries(tuple(tools.values()), tuple(unknown.values()), tuple(told), *rest)
+
+
+def _unknown(name: str) -> Cut:
+    return Cut(name, "unknown tool: named by a search result, but not in the catalogue")
 
 
 def _without(left: Collection[str], result: ResultRecord) -> ResultRecord:

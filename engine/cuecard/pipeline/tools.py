@@ -230,9 +230,11 @@ def seen_tools(agent: Agent, call: Call, found: Discoveries) -> frozenset[str]:
 def _to_show(
     found: Discoveries, there: Collection[str], initial: Collection[str]
 ) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
+    shown = tuple([each for each in found.tools if each.tool in there and each.tool not in initial])
+    if len(shown) == len(found.tools):
+        return shown, found.unknown
     gone = [Cut(d.tool, "discovered, but does not exist for this call") for d in found.tools if d.tool not in there]
-    shown = [d for d in found.tools if d.tool in there and d.tool not in initial]
-    return tuple(shown), (*found.unknown, *gone)
+    return shown, (*found.unknown, *gone)
 
 
 def _within_gates(agent: Agent, turn: Turn) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Cut, ...]]:
