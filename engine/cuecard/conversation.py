@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import fields, replace
+from dataclasses import fields
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
@@ -31,7 +31,7 @@ from cuecard.pipeline.discovery import Discoveries, last_call_id, record_of
 from cuecard.pipeline.hooks import Hooks
 from cuecard.pipeline.inputs import cleaned_history, memory_problems, problems_of, with_exact_bodies, with_exact_body
 from cuecard.pipeline.placement import Placement
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 from cuecard.sources.memory import newest, remember
 
 _IDENTITY = attrgetter(*(each.name for each in fields(ResultRecord) if each.compare))

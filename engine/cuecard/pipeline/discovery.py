@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 
 from cuecard.errors import visible
 from cuecard.model import Call, Cut, Diagnostic, Discovery, Json, ResultRecord, ToolResult
 from cuecard.model.values import BLOCKS, STRUCTURED
 from cuecard.pipeline.run import Tally
 from cuecard.pipeline.search_results import NOTHING_FOUND, found_names
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 _WRAPS = ("result", "output", *STRUCTURED, "content", "json", "text", "response", *BLOCKS)
 _DEEPEST = 6
@@ -60,7 +60,7 @@ class FirstResult:
     behind: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Discoveries:
     """The tools that searches have named so far.
 

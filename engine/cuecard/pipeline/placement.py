@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from itertools import groupby
 from typing import TypeAlias
@@ -26,7 +25,7 @@ from cuecard.pipeline.segments import (
     render_sections,
     said,
 )
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 
 def make_block(
@@ -64,7 +63,7 @@ News: TypeAlias = Discovery | Withheld | Due
 """What a call must send after a result."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Placement:
     """The two parts of a prompt: segments of the system prompt, and blocks in the conversation.
 

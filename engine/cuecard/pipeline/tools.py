@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from cuecard.agent import Agent
 from cuecard.config.model_profile import ModelProfile
@@ -14,11 +13,11 @@ from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fit import NOT_SHOWN, without_room
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.run import NO_LIMITS, limits_of, not_forced
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 from cuecard.sources.gates import excluded_tools, gates_of, visible
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolPlan:
     """The tools at the start of a call, and what was left out.
 
