@@ -123,6 +123,11 @@ class CallPrompt:
     passing: tuple[Appended, ...] = field(default=(), metadata=LATER)
     ended: tuple[EndedText, ...] = field(default=(), metadata=LATER)
 
+    @cached_property
+    def system(self) -> str:
+        """The system prompt."""
+        return "".join([segment.text for segment in self.segments])
+
     @property
     def blocks(self) -> tuple[Appended, ...]:
         """The blocks of the conversation before the first step, those of this turn alone last."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
 
 from cuecard.errors import visible
 from cuecard.model import Call, Cut, Diagnostic, Discovery, Json, ResultRecord, ToolResult
 from cuecard.model.values import BLOCKS, STRUCTURED
-from cuecard.pipeline.run import Tally
+from cuecard.pipeline.run import NO_TALLY, Tally
 from cuecard.pipeline.search_results import NOTHING_FOUND, found_names
 from cuecard.records import dataclass, replace
 
@@ -83,7 +82,7 @@ class Discoveries:
     named: tuple[str, ...] = ()
     answers: tuple[FirstResult, ...] = ()
     early: tuple[Discovery, ...] = ()
-    tally: Tally = field(default_factory=Tally)
+    tally: Tally = NO_TALLY
 
     @classmethod
     def before(cls, call: Call) -> Discoveries:

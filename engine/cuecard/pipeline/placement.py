@@ -100,11 +100,6 @@ class Placement:
         """The tokens of both parts."""
         return tokens_of(self.segments, self.blocks)
 
-    @property
-    def system(self) -> str:
-        """The system prompt."""
-        return "".join(segment.text for segment in self.segments)
-
     def salted(self, salt: str) -> Placement:
         """The same prompt with salted fingerprints, and block ids derived from them."""
         if not salt:

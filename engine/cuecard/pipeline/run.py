@@ -101,6 +101,9 @@ class Tally:
         )
 
 
+NO_TALLY = Tally()
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What the limits of a run say of its next request.

@@ -270,10 +270,11 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placement)
         dropped: the discoveries that were left out.
         placed: the prompt with the instructions of active tools.
     """
-    call, placed = request.call, placed.salted(request.salt)
-    discovered = placed.shown
-    parts = StepParts(placed, dropped)
-    system, active = placed.system, (*call.tools.initial, *(discovery.tool for discovery in discovered))
+    call, prompt = request.call, request.call.prompt
+    is_same, placed = placed.segments is prompt.segments, placed.salted(request.salt)
+    discovered, parts = placed.shown, StepParts(placed, dropped)
+    system = prompt.system if is_same else "".join([segment.text for segment in placed.segments])
+    active = (*call.tools.initial, *[discovery.tool for discovery in discovered])
     verdict = verdict_of(call.run.limits, request.found.tally, active, request.agent.spec.words)
     return Step(
         system=system,
