@@ -73,14 +73,16 @@ def tag_edits(
         place = bisect_right(spans.ends, at, place)
         if place == len(spans):
             return
-        span = spans[place]
+        start, end = spans.starts[place], spans.ends[place]
+        if start <= at and mode == "text" and angle[0] == "<":
+            yield TextEdit(at, 1, "&lt;", "angle_brackets_escaped")
+            continue
         beyond = angles[number + 1].start() if number + 1 < len(angles) else len(plain)
-        if span.start <= at:
+        if start <= at:
             cut_off = beyond == len(plain) == spans[-1].end
-            is_tag = (mode == "text" and angle[0] == "<") or ends.swallow(at, span.end)
-            is_hostile = is_tag or own.open(plain[at + 1 : beyond], cut_off=cut_off)
+            is_hostile = ends.swallow(at, end) or own.open(plain[at + 1 : beyond], cut_off=cut_off)
         else:
-            is_hostile = span.start < beyond and _completed(plain, at + 1, span.start, beyond, own)
+            is_hostile = start < beyond and _completed(plain, at + 1, start, beyond, own)
         if is_hostile:
             yield TextEdit(at, 1, "&lt;", "angle_brackets_escaped" if angle[0] == "<" else "look_alikes_escaped")
 
@@ -215,7 +217,7 @@ def _role_markers(plain: str, spans: DataSpans) -> int:
 
 def _layout_edits(plain: str, spans: DataSpans, guard: LayoutGuard) -> Iterator[TextEdit]:
     """A backslash before each line, or within each marker, that consists of data at least in part."""
-    if guard.lines:
+    if guard.lines and guard.may_begin(plain):
         for line in guard.lines.finditer(plain):
             if data_within(spans, _line_break(plain, line), _line_end(line)):
                 yield TextEdit(line.start(2), 0, "\\", "layout_marks")

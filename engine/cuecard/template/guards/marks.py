@@ -210,7 +210,11 @@ class TextEdit(NamedTuple):
 def edited(text: str, edits: Iterable[TextEdit]) -> str:
     """The text with all of these changes; identical changes at the same place are applied once."""
     pieces, at = [], 0
-    for edit in sorted(set(edits), key=_order):
+    edits = [*edits]
+    places = [edit.at for edit in edits]
+    if places != sorted({*places}):
+        edits = sorted({*edits}, key=_order)
+    for edit in edits:
         pieces += [text[at : edit.at], edit.text]
         at = edit.at + edit.removed
     return "".join([*pieces, text[at:]]) if pieces else text

@@ -10,7 +10,7 @@ from cuecard.errors import TemplateError, TemplateRenderError
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.guards.escaping import TagNames, Trusted, escape_text
-from cuecard.template.guards.marks import CLOSE, HTML, AuthorData, marked
+from cuecard.template.guards.marks import CLOSE, HTML, OPEN, AuthorData, marked
 from cuecard.template.runtime.partials import PartialCaller
 from cuecard.template.runtime.printing import Printer, escaped, is_exact, needs_escape
 from cuecard.template.runtime.scope import Fn, HelperOptions, LoopBody, frame, push
@@ -245,6 +245,8 @@ class MarkingRuntime(Runtime):
         """`{{{x}}}`: as it is."""
         if type(value) is str:
             return marked(value)
+        if type(value) is int and is_exact(value):
+            return f"{OPEN}{value}{CLOSE}"
         return value if isinstance(value, Trusted) else marked(self.text(value, place))
 
     def attribute(self, value: Json, place: int) -> str:
