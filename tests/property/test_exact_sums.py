@@ -8,9 +8,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cuecard.agent.sections.layout import Layout
+from cuecard.agent.sections.section import Section
 from cuecard.files.tokens import bundled_counter
-from cuecard.pipeline.layout import Frame, lay_out
+from cuecard.pipeline.layout import lay_out
 from cuecard.pipeline.segments import ShrinkingPrompt, count_pieces
+from unit.section_lists.test_boundary import framed
 
 HARD = st.sampled_from(
     [
@@ -56,26 +58,27 @@ GROUPS = st.sampled_from([(), (("g", "# G\n"),), (("g", "# G\n"), ("h", "## H"))
 
 
 @st.composite
-def laid(draw: st.DrawFn) -> tuple[Layout, list[Frame], list[str]]:
+def laid(draw: st.DrawFn) -> tuple[Layout, list[Section], list[str]]:
     bodies = draw(PIECES)
     boundary = draw(st.integers(0, len(bodies)))
     separator, marker = draw(st.sampled_from(["", "\n\n", "\n", " ", "/", "-"])), draw(st.sampled_from(["", "\n--\n"]))
     frames = [
-        Frame(f"{n}", draw(st.sampled_from(["", "# t\n", "t"])), n < boundary, draw(GROUPS)) for n in range(len(bodies))
+        framed(f"{n}", draw(st.sampled_from(["", "# t\n", "t"])), stable=n < boundary, leads=draw(GROUPS))
+        for n in range(len(bodies))
     ]
     return Layout(separator=separator, marker=marker), frames, bodies
 
 
 @given(laid=laid(), order=st.randoms(use_true_random=False))
 def test_a_prompt_that_loses_sections_has_exactly_the_tokens_of_the_others(
-    laid: tuple[Layout, list[Frame], list[str]], order: Random
+    laid: tuple[Layout, list[Section], list[str]], order: Random
 ) -> None:
     count, (layout, frames, bodies) = bundled_counter("o200k_base"), laid
     prompt = ShrinkingPrompt(layout, frames, tuple(bodies), count)
     losing = [place for place, body in enumerate(bodies) if body]
     order.shuffle(losing)
     for place in losing:
-        assert prompt.tokens == count("".join(piece.text for piece in lay_out(layout, frames, bodies)))
+        assert prompt.tokens == count("".join(lay_out(layout, frames, bodies)))
         prompt.drop(place)
         bodies[place] = ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import cached_property
 
 from cuecard.model.boundary import Count
 from cuecard.model.messages import Message
@@ -26,7 +27,7 @@ from cuecard.model.values import FileText, Json, Memory
 from cuecard.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CallTools:
     """The tools of a call, by name.
 
@@ -75,6 +76,21 @@ class CallTools:
     offers_search: bool = field(default=True, metadata=LATER)
     denied: tuple[str, ...] = field(default=(), metadata=LATER)
     tells_definitions: bool = field(default=False, metadata=LATER)
+
+    @cached_property
+    def available_names(self) -> frozenset[str]:
+        """Those that exist, to look names up in."""
+        return frozenset(self.available)
+
+    @cached_property
+    def initial_names(self) -> frozenset[str]:
+        """Those that are active from the start, likewise."""
+        return frozenset(self.initial)
+
+    @cached_property
+    def sent_names(self) -> frozenset[str]:
+        """Those that earlier calls have announced, likewise."""
+        return frozenset(self.sent)
 
 
 @dataclass(frozen=True, slots=True)

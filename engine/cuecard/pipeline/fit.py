@@ -227,7 +227,7 @@ class Decisions:
 NOTHING_DECIDED = Decisions()
 
 
-def call_offers(request: CallRequest, known: Sequence[str], there: Iterable[str], decided: Decisions) -> list[Offer]:
+def call_offers(request: CallRequest, known: Sequence[str], there: Collection[str], decided: Decisions) -> list[Offer]:
     """The tools that are decided with a call, in the order in which they get room: core tools, then the most recently
     used. The core tools that the agent file names itself have their room already.
 
@@ -239,13 +239,13 @@ def call_offers(request: CallRequest, known: Sequence[str], there: Iterable[str]
     """
     if not known:
         return []
-    exist, gone, core = frozenset(there), {each.tool for each in decided.withheld}, frozenset(request.agent.core)
+    gone, core = {each.tool for each in decided.withheld}, request.agent.core_names
     done = gone.union(request.agent.named, (request.agent.search_tool,))
     open_ = [name for name in known if name not in done]
-    new = [name for name in open_ if name in exist and name not in decided.told]
+    new = [name for name in open_ if name in there and name not in decided.told]
     used = recent_first([n for n in new if n not in core], request.found.called, request.found.named)
     first = (*(name for name in new if name in core), *used)
-    absent = (name for name in open_ if name not in exist and name not in decided.kept)
+    absent = (name for name in open_ if name not in there and name not in decided.kept)
     kept = decided.kept | core
     defined = _definitions(request, (name for name in first if name not in kept))
     offers = [Offer(name, cost(request, name), paid=name in kept, definition=defined.get(name, 0)) for name in first]
@@ -282,7 +282,7 @@ def step_room(request: StepRequest, room: Room, used: int, limited: Limited = ()
 
 def _of_tools(request: CallRequest | StepRequest, taken: Collection[str]) -> tuple[Budget | None, Budget | None]:
     """The budgets of instructions and of definitions without what these tools take, and core tools of the second."""
-    limits, core = request.agent.spec.budget, frozenset(request.agent.core)
+    limits, core = request.agent.spec.budget, request.agent.core_names
     protocols = definitions = None
     if limits.protocols is not None:
         used = sum(cost(request, tool) for tool in taken if tool not in core)
@@ -310,8 +310,9 @@ def as_told(withheld: Sequence[Withheld], room: Room, *, anew: bool) -> tuple[Wi
     """The tools that are not active as a call names them: first those without room among the instructions; of the
     others, a new baseline names the least recently used first.
     """
-    first = [each for each in withheld if room.protocols and each.reason == room.protocols.reason]
-    rest = [each for each in withheld if each not in first]
+    of_protocols = room.protocols.reason if room.protocols else None
+    first = [each for each in withheld if each.reason == of_protocols]
+    rest = [each for each in withheld if each.reason != of_protocols]
     return (*first, *(reversed(rest) if anew else rest))
 
 
@@ -345,7 +346,9 @@ def activate(
     tools = request.call.tools
     first = last is None
     if last is None:
-        sent = tuple([discovery for discovery in discovered if discovery.tool in tools.sent]) if tools.sent else ()
+        sent = (
+            tuple([discovery for discovery in discovered if discovery.tool in tools.sent_names]) if tools.sent else ()
+        )
         done = frozenset([*[each.tool for each in sent], *[each.tool for each in tools.withheld]])
         last = Activation(sent, tools.withheld, done)
     new = [discovery for discovery in discovered if discovery.tool not in last.done]
@@ -434,7 +437,7 @@ def without_room(request: CallRequest, tools: Iterable[str], limit: int) -> tupl
         tools: the discovered tools, in order of discovery; core tools take no room.
         limit: how many it keeps.
     """
-    core, found = frozenset(request.agent.core), request.found
+    core, found = request.agent.core_names, request.found
     open_ = [name for name in dict.fromkeys(tools) if name not in core]
     lost = frozenset(recent_first(open_, found.called, found.named)[limit:])
     return tuple(name for name in open_ if name in lost)
@@ -448,9 +451,8 @@ def excess(agent: Agent, tokens: int) -> int:
 
 def step_cuts(request: StepRequest, withheld: Iterable[Withheld], tokens: int) -> Iterator[Cut]:
     """What the budgets left out of a step whose prompt has these tokens; what was sent already stays."""
-    there = frozenset(request.call.tools.available)
     for each in withheld:
-        if each.tool in there:
+        if each.tool in request.there:
             told = "" if each.told else ", with no room to say so"
             yield Cut(each.tool, f"not active: {each.reason}{told}", each.tokens)
     if over := excess(request.agent, tokens):

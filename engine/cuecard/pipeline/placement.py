@@ -269,7 +269,7 @@ def _named(request: StepRequest, takes: Callable[[str], int]) -> Callable[[Withh
 def _news(request: StepRequest, active: Activation, cues: tuple[Due, ...]) -> tuple[News, ...]:
     """What this call must send about discovered tools, in order of discovery, and about their first results."""
     tools, shown = request.call.tools, active.shown
-    told = tuple(each for each in shown if each.tool not in tools.sent) if tools.sent else shown
+    told = tuple(each for each in shown if each.tool not in tools.sent_names) if tools.sent else shown
     unfit = active.withheld[len(tools.withheld) :]
     if not (unfit or cues):
         return told

@@ -78,9 +78,9 @@ class Tally:
             return 0
         return next((at for at in range(len(results), 0, -1) if results[at - 1].call_id == run.since), 0)
 
-    def more(self, results: Sequence[ResultRecord]) -> Tally:
-        """The tally with later results."""
-        new = results[self.earlier(results) :]
+    def more(self, results: Sequence[ResultRecord], earlier: int) -> Tally:
+        """The tally with later results, of which so many came before the run."""
+        new = results[earlier:]
         if not new:
             return replace(self, begun=True) if results and not self.begun else self
         requests, batch, failed = self.requests, self.batch, dict(self.failed)
@@ -89,14 +89,14 @@ class Tally:
             requests, batch = requests + (not together), result.batch
             if result.is_error:
                 failed[result.tool] = failed.get(result.tool, 0) + 1
-        return replace(
-            self,
+        return Tally(
+            self.run,
             results=self.results + len(new),
-            failures=self.failures + sum(result.is_error for result in new),
+            failures=self.failures + sum([result.is_error for result in new]),
             requests=requests,
             batch=batch,
             failed=failed,
-            called=self.called.union(result.tool for result in new),
+            called=self.called.union([result.tool for result in new]),
             begun=True,
         )
 

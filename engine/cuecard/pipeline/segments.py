@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from cuecard.agent import PROTOCOLS, Agent, Section
+from cuecard.agent.agent import FixedPiece
 from cuecard.agent.sections.layout import Layout
 from cuecard.model import CountTokens, Json, Segment
 from cuecard.pipeline.fingerprints import sha256
-from cuecard.pipeline.layout import Frame, Leads, before, lay_out, new_leads
+from cuecard.pipeline.layout import Leads, before, lay_out, new_leads
 from cuecard.pipeline.limits import tokens_around
 from cuecard.records import dataclass
 from cuecard.sources.tools import Form, protocols_text
@@ -52,11 +53,7 @@ def gated_sections(
     if notice:
         protocols = f"{protocols}\n{notice}".strip("\n")
     everything = {**authored(agent, values), PROTOCOLS: trusted(protocols)}
-    admit, layout, made = agent.gate.admit, agent.layout, []
-    for section in sections:
-        text = layout.shown(section.render(everything))
-        made.append(admit(text, section.own, raw=section.spec.trust == "author"))
-    return made
+    return [agent.gated(section, everything) for section in sections]
 
 
 def authored(agent: Agent, values: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -147,14 +144,22 @@ def make_segments(
         count: how tokens are counted.
         known: segments of an earlier prompt, whose fingerprints need not be computed again.
     """
-    texts = laid_out(agent, sections, bodies)
-    kept = [(section, text) for section, text in zip(sections, texts, strict=True) if text]
-    counts = count_pieces([text for _, text in kept], count)
     digests = {segment.text: segment.sha256 for segment in known}
-    return tuple(
-        Segment(section.id, text, section.tier, tokens, digests.get(text) or sha256(text), section.stable)
-        for (section, text), tokens in zip(kept, counts, strict=True)
-    )
+    made, rest = list[Segment](), ""
+    for section, text in zip(sections, laid_out(agent, sections, bodies), strict=True):
+        if not text:
+            continue
+        piece = agent.pieces.get(id(section)) if section.fixed else None
+        if piece is None or piece[:4] != (section, count, rest, text):
+            tokens, end = _added(rest, text, count)
+            digest = digests.get(text) or sha256(text)
+            segment = Segment(section.id, text, section.tier, tokens, digest, section.stable)
+            piece = FixedPiece(section, count, rest, text, segment, end)
+            if section.fixed:
+                agent.pieces[id(section)] = piece
+        made.append(piece.segment)
+        rest = piece.end
+    return tuple(made)
 
 
 def stable_part(segments: Sequence[Segment]) -> int:
@@ -181,12 +186,7 @@ def said(sections: Iterable[Section], bodies: Iterable[str]) -> str:
 
 def laid_out(agent: Agent, sections: Sequence[Section], bodies: Sequence[str]) -> Sequence[str]:
     """The text of each section in the prompt; empty for an empty one."""
-    return [piece.text for piece in lay_out(agent.layout, frames_of(sections), bodies)]
-
-
-def frames_of(sections: Iterable[Section]) -> list[Frame]:
-    """What is known about sections before their texts."""
-    return [Frame(s.id, s.heading, s.stable, s.leads) for s in sections]
+    return lay_out(agent.layout, sections, bodies)
 
 
 def count_pieces(texts: Sequence[str], count: CountTokens) -> list[int]:
@@ -196,19 +196,22 @@ def count_pieces(texts: Sequence[str], count: CountTokens) -> list[int]:
     counted (and cached) by itself; before that, only the end of the previous pieces from their last seam is counted
     together with it, however many pieces there are.
     """
-    counts: list[int] = []
-    rest = ""  # what is behind the last safe seam
+    counts, rest = list[int](), ""
     for text in texts:
-        joined = rest + text
-        seam = _first_seam(joined, len(rest))
-        if seam is None:
-            counts.append((count(joined) if joined else 0) - (count(rest) if rest else 0))
-            rest = joined
-            continue
-        added = count(joined[seam:])
-        counts.append(added + count(joined[:seam]) - count(rest) if seam > len(rest) else added)
-        rest = joined[_last_seam(joined, seam) :]
+        tokens, rest = _added(rest, text, count)
+        counts.append(tokens)
     return counts
+
+
+def _added(rest: str, text: str, count: CountTokens) -> tuple[int, str]:
+    """The tokens that a piece adds to a prompt, and what is then behind the last safe seam; `rest` was until then."""
+    joined = rest + text
+    seam = _first_seam(joined, len(rest))
+    if seam is None:
+        return (count(joined) if joined else 0) - (count(rest) if rest else 0), joined
+    added = count(joined[seam:])
+    tokens = added + count(joined[:seam]) - count(rest) if seam > len(rest) else added
+    return tokens, joined[_last_seam(joined, seam) :]
 
 
 _SEAM = re.compile(r"(?<=\n)(?=[^\S\r\n]*+\S)(?!/)|(?<=\S)(?= )")
@@ -236,10 +239,10 @@ def _last_seam(text: str, known: int) -> int:
 class ShrinkingPrompt:
     """The tokens of a prompt that loses sections one by one: of the others, only what stands beside it is counted."""
 
-    def __init__(self, layout: Layout, frames: Sequence[Frame], bodies: Sequence[str], count: CountTokens) -> None:
+    def __init__(self, layout: Layout, sections: Sequence[Section], bodies: Sequence[str], count: CountTokens) -> None:
         """Begin with the sections of these bodies."""
-        self._layout, self._frames, self._bodies, self._count = layout, frames, bodies, count
-        self._texts = [piece.text for piece in lay_out(layout, frames, bodies)]
+        self._layout, self._sections, self._bodies, self._count = layout, sections, bodies, count
+        self._texts = lay_out(layout, sections, bodies)
         there = [place for place, body in enumerate(bodies) if body]
         self._above = dict(zip(there, [None, *there], strict=False))
         self._below = dict(zip(there, [*there[1:], None], strict=False))
@@ -262,7 +265,7 @@ class ShrinkingPrompt:
         if place is None:
             return ""
         above = self._above[place]
-        return before(self._layout, None if above is None else self._frames[above], self._frames[place])
+        return before(self._layout, None if above is None else self._sections[above], self._sections[place])
 
     def _end(self, place: int | None) -> str:
         """The text until the end of a section, from a safe seam on."""

@@ -245,7 +245,7 @@ def _protocols(request: StepRequest, placed: Placement, cut: Collection[str]) ->
         protocol = agent.protocols.get(name)
         if protocol is None or name in cut:
             continue
-        if name in agent.core:
+        if name in agent.core_names:
             reason = "core tool"
         elif name in place and name in call.tools.ahead:
             reason = _BLOCKS[AHEAD]
@@ -301,10 +301,9 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], placed: Placement)
 
 
 def _refusals(request: StepRequest, placed: Placement, verdict: Verdict) -> Refusals:
-    agent, there = request.agent, request.call.tools.available
-    words = agent.spec.words.tools
+    agent, words = request.agent, request.agent.spec.words.tools
     texts = {False: words.withheld, True: words.withheld_definition}
-    lost = [each for each in placed.withheld if each.tool in there]
+    lost = [each for each in placed.withheld if each.tool in request.there]
     said = {each.tool: texts[each.lacks_definition].replace("{tool}", each.tool) for each in lost}
     said |= {name: words.denied.replace("{tool}", name) for name in request.call.tools.denied}
     if not request.call.tools.offers_search:
