@@ -10,11 +10,10 @@ from cuecard.agent import CHOICE, CONTENT, PROTOCOLS, Agent, Section
 from cuecard.agent.sections.conditions import ConditionFacts, holds, told
 from cuecard.model import Appended, CallGiven, Cut, Diagnostic, Json, Segment, SourceRow, Turn, Withheld
 from cuecard.model.messages import Role
-from cuecard.pipeline.fit import excess
+from cuecard.pipeline.fit import excess, is_over
 from cuecard.pipeline.history.units import message_text
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.passing import ephemeral_block, section_block
-from cuecard.pipeline.placement import tokens_of
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.segments import (
     PROBE,
@@ -398,7 +397,7 @@ def _fit(
         return segments, _passing(request, apart, bodies)
 
     prompt = made()
-    if excess(agent, tokens_of(*prompt)):
+    if is_over(agent, (*prompt[0], *prompt[1])):
         _drop(request, system, apart, bodies, notes)
         prompt = made()
     for section in apart:

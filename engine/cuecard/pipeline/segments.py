@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.agent.agent import FixedPiece
 from cuecard.agent.sections.layout import Layout
 from cuecard.model import CountTokens, Json, Segment
+from cuecard.model.prompt import counted_later
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.layout import Leads, before, lay_out, new_leads
 from cuecard.pipeline.limits import tokens_around
@@ -151,7 +153,7 @@ def make_segments(
             continue
         piece = agent.pieces.get(id(section)) if section.fixed else None
         if piece is None or piece[:4] != (section, count, rest, text):
-            tokens, end = _added(rest, text, count)
+            tokens, end = counted_later(partial(_added, rest, text, count)), _open_end(rest, text)
             digest = digests.get(text) or sha256(text)
             segment = Segment(section.id, text, section.tier, tokens, digest, section.stable)
             piece = FixedPiece(section, count, rest, text, segment, end)
@@ -198,20 +200,26 @@ def count_pieces(texts: Sequence[str], count: CountTokens) -> list[int]:
     """
     counts, rest = list[int](), ""
     for text in texts:
-        tokens, rest = _added(rest, text, count)
-        counts.append(tokens)
+        counts.append(_added(rest, text, count))
+        rest = _open_end(rest, text)
     return counts
 
 
-def _added(rest: str, text: str, count: CountTokens) -> tuple[int, str]:
-    """The tokens that a piece adds to a prompt, and what is then behind the last safe seam; `rest` was until then."""
+def _added(rest: str, text: str, count: CountTokens) -> int:
+    """The tokens that a piece adds to a prompt, of which `rest` is what is behind the last safe seam."""
     joined = rest + text
     seam = _first_seam(joined, len(rest))
     if seam is None:
-        return (count(joined) if joined else 0) - (count(rest) if rest else 0), joined
+        return (count(joined) if joined else 0) - (count(rest) if rest else 0)
     added = count(joined[seam:])
-    tokens = added + count(joined[:seam]) - count(rest) if seam > len(rest) else added
-    return tokens, joined[_last_seam(joined, seam) :]
+    return added + count(joined[:seam]) - count(rest) if seam > len(rest) else added
+
+
+def _open_end(rest: str, text: str) -> str:
+    """What is behind the last safe seam with that piece."""
+    joined = rest + text
+    seam = _first_seam(joined, len(rest))
+    return joined if seam is None else joined[_last_seam(joined, seam) :]
 
 
 _SEAM = re.compile(r"(?<=\n)(?=[^\S\r\n]*+\S)(?!/)|(?<=\S)(?= )")

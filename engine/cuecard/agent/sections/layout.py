@@ -49,7 +49,9 @@ class Layout:
     def shown(self, text: str) -> str:
         """The text of a section as a prompt shows it, still with data marks, for the gate."""
         if has_marks(text):
-            text = text if self.whitespace == "keep" else without(text, self._untidy(*read_marks(text)))
+            if self.whitespace != "keep":
+                plain, spans = read_marks(text)
+                text = text if self.tidied(plain) == plain else without(text, self._untidy(plain, spans))
             return stripped(text) if self.trim else text
         text = self.tidied(text)
         return text.strip() if self.trim else text
