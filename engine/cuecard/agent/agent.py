@@ -14,7 +14,7 @@ from cuecard.agent.sections.section import PROTOCOLS, Section, SkillsFill
 from cuecard.agent.sections.selections import Edition
 from cuecard.agent.specification import core_tools
 from cuecard.catalogue.catalogue import Catalogue
-from cuecard.config.agent_file import AgentFile
+from cuecard.config.agent_file import AgentFile, BudgetSpec
 from cuecard.config.models_file import ModelsFile
 from cuecard.config.values import is_pattern
 from cuecard.errors import InputError, Problem, did_you_mean
@@ -103,6 +103,11 @@ class Agent:
     def sections(self) -> tuple[Section, ...]:
         """The sections of a call without profile and variant, in order."""
         return tuple(section for section in self.editions["", ""] if not section.frame)
+
+    @cached_property
+    def budget(self) -> BudgetSpec:
+        """Its budgets."""
+        return self.spec.budget
 
     @cached_property
     def core_names(self) -> frozenset[str]:

@@ -93,7 +93,7 @@ class CallTools:
         return frozenset(self.sent)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CallPrompt:
     """What the model sees before the first step of a call.
 
@@ -150,7 +150,7 @@ class CallGiven:
     said: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CallRecord:
     """What manifests say about how a call was prepared.
 
@@ -193,7 +193,7 @@ class CallRun:
 _UNLIMITED = CallRun()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True)
 class Call:
     """One run of the agent for one user message, prepared.
 
@@ -267,7 +267,7 @@ class ResultRecord:
     beside: bool = field(default=False, compare=False, metadata=LATER)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ConversationState:
     """A conversation so far.
 

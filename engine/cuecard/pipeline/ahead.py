@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pydantic import Field
 
@@ -17,6 +16,7 @@ from cuecard.pipeline.placement import AHEAD, active_tools, make_block, slots
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.segments import render_sections, said
 from cuecard.pipeline.tools import discover_more
+from cuecard.records import replace
 
 
 def discover_ahead(request: CallRequest, call: Call) -> Call:

@@ -8,7 +8,6 @@ unavoidable, and a cut named `baseline` records each one with the reason.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 
 from cuecard.agent import UPDATE, Agent
@@ -35,7 +34,7 @@ from cuecard.pipeline.placement import (
 from cuecard.pipeline.request import CallRequest, StepRequest, is_mixed
 from cuecard.pipeline.segments import PROBE, InstructionPlace
 from cuecard.pipeline.tools import discover_more, restored_tools
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 
 from cuecard.errors import visible
 from cuecard.model import Call, Cut, Diagnostic, Discovery, Json, ResultRecord, ToolResult
 from cuecard.model.values import BLOCKS, STRUCTURED
 from cuecard.pipeline.run import Tally
 from cuecard.pipeline.search_results import NOTHING_FOUND, found_names
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 _WRAPS = ("result", "output", *STRUCTURED, "content", "json", "text", "response", *BLOCKS)
 _DEEPEST = 6
@@ -60,7 +60,7 @@ class FirstResult:
     behind: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Discoveries:
     """The tools that searches have named so far.
 
@@ -136,18 +136,21 @@ class Discoveries:
         for search in good:
             if cues and not (search.found or search.unread):
                 answers.note((search,), tools)
-            new = [name for name in dict.fromkeys(search.found) if name not in tools and name not in unknown]
-            there = [name for name in new if name in known]
-            for name in new if len(there) < len(new) else ():
-                if name not in known:
-                    unknown[name] = Cut(name, "unknown tool: named by a search result, but not in the catalogue")
-            if there:
+            if not all(map(known.__contains__, search.found)):
+                lost = [name for name in search.found if name not in known and name not in unknown]
+                unknown |= {name: _unknown(name) for name in lost}
+            new = [name for name in search.found if name not in tools and name in known]
+            if new:
                 if search.call_id and search.call_id in searches:
                     told[_repeated(search)] = None
                 searches.add(search.call_id)
-                tools |= {name: Discovery(name, search.call_id) for name in there}
+                tools |= {name: Discovery(name, search.call_id) for name in new}
         rest = (called, named, answers.first, answers.too_soon, tally)
         return Discoveries(tuple(tools.values()), tuple(unknown.values()), tuple(told), *rest)
+
+
+def _unknown(name: str) -> Cut:
+    return Cut(name, "unknown tool: named by a search result, but not in the catalogue")
 
 
 def _without(left: Collection[str], result: ResultRecord) -> ResultRecord:

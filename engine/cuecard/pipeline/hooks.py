@@ -6,7 +6,7 @@ Arguments have been validated before: `Engine` and `Conversation` are the entry 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from functools import partial
 from typing import TypeAlias
 
@@ -69,7 +69,7 @@ from cuecard.pipeline.tools import (
     within_limits,
 )
 from cuecard.pipeline.window import with_window
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 _NEXT = "the next result"
 """The id of a result that does not exist yet."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from itertools import groupby
 from typing import TypeAlias
@@ -27,7 +26,7 @@ from cuecard.pipeline.segments import (
     render_sections,
     said,
 )
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 
 def make_block(
@@ -65,7 +64,7 @@ News: TypeAlias = Discovery | Withheld | Due
 """What a call must send after a result."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Placement:
     """The two parts of a prompt: segments of the system prompt, and blocks in the conversation.
 
@@ -346,15 +345,16 @@ def _append(request: StepRequest, new: tuple[News, ...], before: tuple[Appended,
     """The earlier blocks, and one per result: the section for protocols, filled with only the new ones."""
     agent, call = request.agent, request.call
     there = slots(agent, call)
-    blocks = list(before)
-    for (after, is_due), group in groupby(new, key=lambda each: (each.after_call_id, isinstance(each, Due))):
+    blocks, protocols = list(before), agent.protocols
+    for (after, is_due), group in groupby(new, key=lambda each: (each.after_call_id, type(each) is Due)):
         if is_due:
             blocks += [_cues(request, there, after, each.tools) for each in group if isinstance(each, Due) and there]
             continue
-        found = [*group]
+        found = [each for each in group if not isinstance(each, Due)]
         unfit = [each for each in found if isinstance(each, Withheld)]
-        tools = [each.tool for each in found if isinstance(each, Discovery) and each.tool in agent.protocols]
-        notice = withheld_notice(agent, call.tools, unfit)
+        shown = [each for each in found if not isinstance(each, Withheld)] if unfit else found
+        tools = [each.tool for each in shown if each.tool in protocols]
+        notice = withheld_notice(agent, call.tools, unfit) if unfit else ""
         text = notice if not there else _first(request, there, tools, notice)
         if notice or (tools and there):
             blocks.append(make_block(there[0].id if there else WITHHELD, text, request.count, after=after))

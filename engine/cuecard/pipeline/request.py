@@ -15,7 +15,7 @@ from cuecard.pipeline.run import NO_LIMITS
 from cuecard.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CallRequest:
     """The request for one user message.
 
@@ -52,7 +52,7 @@ class CallRequest:
         return replace(self, turn=replace(self.turn, files=files)) if self.turn.files else self
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StepRequest:
     """The request for one step of a call.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 from cuecard.config.agent_file import RunSpec
@@ -11,7 +11,7 @@ from cuecard.config.values import fill
 from cuecard.config.words_spec import WordsSpec
 from cuecard.errors import Problem
 from cuecard.model import CallRun, ResultRecord, RunLimits
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 
 def limits_of(spec: RunSpec, over: RunLimits) -> RunLimits:
@@ -38,7 +38,7 @@ def not_forced(model: str, tool: str, place: str) -> Problem:
     return Problem("forced-tool", told, hint, place)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tally:
     """What the results of a conversation count against the limits of a run.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime
 
 from cuecard.agent import CHOICE, CONTENT, PROTOCOLS, Agent, Section
@@ -26,7 +26,7 @@ from cuecard.pipeline.segments import (
     make_segments,
     render_sections,
 )
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 from cuecard.sources.content import Content, SourceInput
 from cuecard.sources.gates import gates_of
 from cuecard.template import trusted
@@ -71,7 +71,7 @@ class _Notes:
         return _Notes([*self.cuts], [*self.diagnostics], [*self.sources])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SectionsDraft:
     """The sections of a call as far as the instructions of its tools do not change them.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from cuecard.agent import Agent
 from cuecard.config.model_profile import ModelProfile
@@ -14,11 +13,11 @@ from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fit import NOT_SHOWN, without_room
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.run import NO_LIMITS, limits_of, not_forced
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 from cuecard.sources.gates import excluded_tools, gates_of, visible
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolPlan:
     """The tools at the start of a call, and what was left out.
 
@@ -230,9 +229,11 @@ def seen_tools(agent: Agent, call: Call, found: Discoveries) -> frozenset[str]:
 def _to_show(
     found: Discoveries, there: Collection[str], initial: Collection[str]
 ) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
+    shown = tuple([each for each in found.tools if each.tool in there and each.tool not in initial])
+    if len(shown) == len(found.tools):
+        return shown, found.unknown
     gone = [Cut(d.tool, "discovered, but does not exist for this call") for d in found.tools if d.tool not in there]
-    shown = [d for d in found.tools if d.tool in there and d.tool not in initial]
-    return tuple(shown), (*found.unknown, *gone)
+    return shown, (*found.unknown, *gone)
 
 
 def _within_gates(agent: Agent, turn: Turn) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Cut, ...]]:
