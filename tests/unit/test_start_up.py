@@ -140,13 +140,15 @@ from cuecard import Engine, Entity, Memory, ToolResult, Turn
 engine = Engine.open(sys.argv[1])
 turn = Turn(memory=Memory((Entity("page", "id-1", "Über uns"),)))
 names = [name for name in engine.tools if name not in engine.agent.core]
-found = [ToolResult("tool_search", {"tools": part}, f"call-{n}") for n, part in enumerate((names[:2], names[2:4], names))]
+parts = names[:2], names[2:4], names
+found = [ToolResult("tool_search", {"tools": part}, f"call-{n}") for n, part in enumerate(parts)]
 
 def records():
     call = engine.prepare_call(turn)
     chat = engine.conversation()
     chat.user(turn)
-    steps = [engine.prepare_step(call), engine.prepare_step(call, found[:2]), chat.step(found[:1]), chat.step(found[1:2])]
+    steps = [engine.prepare_step(call), engine.prepare_step(call, found[:2])]
+    steps += [chat.step(found[:1]), chat.step(found[1:2])]
     loaded = "tiktoken" in sys.modules
     return loaded, [each.manifest.to_json() for each in (*steps, chat.step(found[2:]))]
 

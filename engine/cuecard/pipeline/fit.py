@@ -15,8 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from cuecard.agent.agent import Agent
 from cuecard.agent.sections.section import Section
-from cuecard.model import Appended, Cut, Discovery, Segment, Withheld
-from cuecard.model.prompt import most_tokens
+from cuecard.model import Cut, Discovery, Withheld
 from cuecard.model.tools import DEFINITIONS
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.records import dataclass
@@ -445,12 +444,6 @@ def without_room(request: CallRequest, tools: Iterable[str], limit: int) -> tupl
     open_ = [name for name in dict.fromkeys(tools) if name not in core]
     lost = frozenset(recent_first(open_, found.called, found.named)[limit:])
     return tuple(name for name in open_ if name in lost)
-
-
-def is_over(agent: Agent, pieces: Sequence[Segment | Appended]) -> bool:
-    """Whether a prompt of these pieces exceeds its whole budget; they are counted only where they can."""
-    most = sum([most_tokens(each.text) for each in pieces])
-    return bool(excess(agent, most) and excess(agent, sum([each.tokens for each in pieces])))
 
 
 def excess(agent: Agent, tokens: int) -> int:

@@ -247,44 +247,40 @@ def _last_seam(text: str, known: int) -> int:
 class ShrinkingPrompt:
     """The tokens of a prompt that loses sections one by one: of the others, only what stands beside it is counted."""
 
-    def __init__(self, layout: Layout, sections: Sequence[Section], bodies: Sequence[str], count: CountTokens) -> None:
-        """Begin with the sections of these bodies."""
+    def __init__(
+        self, layout: Layout, sections: Sequence[Section], bodies: Sequence[str], tokens: int, count: CountTokens
+    ) -> None:
+        """Begin with the sections of these bodies, which have these tokens together."""
+        self.tokens = tokens
         self._layout, self._sections, self._bodies, self._count = layout, sections, bodies, count
         self._texts = lay_out(layout, sections, bodies)
         there = [place for place, body in enumerate(bodies) if body]
         self._above = dict(zip(there, [None, *there], strict=False))
         self._below = dict(zip(there, [*there[1:], None], strict=False))
-        self.tokens = sum(count_pieces([self._texts[place] for place in there], count))
 
     def drop(self, place: int) -> None:
         """Leave out a section that is not empty."""
         above, below = self._above.pop(place), self._below.pop(place)
         end, start, text = self._end(above), self._start(below), self._texts[place]
-        had = self._joint(below)
+        had = now = ""
         if above is not None:
             self._below[above] = below
         if below is not None:
             self._above[below] = above
-            self._texts[below] = self._joint(below) + self._bodies[below]
-        now = count_pieces([end, self._joint(below) + start], self._count)
-        self.tokens += sum(now) - sum(count_pieces([end, text, had + start], self._count))
-
-    def _joint(self, place: int | None) -> str:
-        if place is None:
-            return ""
-        above = self._above[place]
-        return before(self._layout, None if above is None else self._sections[above], self._sections[place])
+            had, body = self._texts[below].removesuffix(self._bodies[below]), self._bodies[below]
+            now = before(self._layout, None if above is None else self._sections[above], self._sections[below])
+            self._texts[below] = now + body
+        # From one safe seam to another: what is around it does not change.
+        self.tokens += self._count(end + now + start) - self._count(end + text + had + start)
 
     def _end(self, place: int | None) -> str:
         """The text until the end of a section, from a safe seam on."""
         pieces: list[str] = []
         while place is not None:
-            text, seam = self._texts[place], _first_seam(self._texts[place], 1)
-            if seam is not None:
-                pieces.append(text[_last_seam(text, seam) :])
-                break
-            pieces.append(text)
-            place = self._above[place]
+            text = self._texts[place]
+            seam = _last_seam(text, 0)
+            pieces.append(text[seam:])
+            place = None if seam else self._above[place]
         return "".join(reversed(pieces))
 
     def _start(self, place: int | None) -> str:
