@@ -74,7 +74,8 @@ def test_a_prompt_that_loses_sections_has_exactly_the_tokens_of_the_others(
     laid: tuple[Layout, list[Section], list[str]], order: Random
 ) -> None:
     count, (layout, frames, bodies) = bundled_counter("o200k_base"), laid
-    prompt = ShrinkingPrompt(layout, frames, tuple(bodies), count)
+    whole = "".join(lay_out(layout, frames, bodies))
+    prompt = ShrinkingPrompt(layout, frames, tuple(bodies), count(whole), count)
     losing = [place for place, body in enumerate(bodies) if body]
     order.shuffle(losing)
     for place in losing:

@@ -53,6 +53,11 @@ class TokenCounter:
     source: TokenSource
     count: CountTokens
 
+    @property
+    def ready(self) -> bool:
+        """Whether counting needs no table that would have to be unpacked first."""
+        return self.source.source != "bundled" or self.source.encoding in _TABLES
+
     def __call__(self, text: str) -> int:
         """How many tokens the text costs."""
         return self.count(text)
@@ -114,16 +119,17 @@ def uncached_count(encoding: str) -> CountTokens:
 _UNPACKING = threading.Lock()
 
 
+_TABLES: dict[str, tiktoken.Encoding] = {}
+
+
 def _encoding(name: str) -> tiktoken.Encoding:
     with _UNPACKING:  # without it, threads that count for the first time together would each unpack the table
-        return _unpacked(name)
+        if name not in _TABLES:
+            import tiktoken  # noqa: PLC0415 - unpacking a table takes 0.1 s and 50 MB or more: only who counts pays
 
-
-@cache
-def _unpacked(name: str) -> tiktoken.Encoding:
-    import tiktoken  # noqa: PLC0415 - unpacking a table takes 0.1 s and 50 MB or more: only who counts pays
-
-    return tiktoken.Encoding(name, pat_str=PATTERNS[name], mergeable_ranks=read_table(name), special_tokens={})
+            ranks = read_table(name)
+            _TABLES[name] = tiktoken.Encoding(name, pat_str=PATTERNS[name], mergeable_ranks=ranks, special_tokens={})
+        return _TABLES[name]
 
 
 def read_table(name: str) -> dict[bytes, int]:

@@ -11,6 +11,7 @@ from weakref import finalize
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values import fill
 from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Discovery, Segment, Withheld
+from cuecard.model.prompt import BYTES, counted_later, most_tokens
 from cuecard.pipeline.cues import Due, due
 from cuecard.pipeline.fingerprints import salted, sha256
 from cuecard.pipeline.fit import Activation, Room, activate, step_room
@@ -41,7 +42,7 @@ def make_block(
         turn: the number of the user message that it belongs to.
     """
     digest = sha256(text)
-    return Appended(after, text, f"{kind}-{digest[:12]}", count(text), digest, turn)
+    return Appended(after, text, f"{kind}-{digest[:12]}", counted_later(partial(count, text)), digest, turn)
 
 
 AHEAD = "found-ahead"
@@ -117,9 +118,36 @@ def active_tools(
 ) -> Activation:
     """Which of these tools are active, each decided once; decisions of the call's `last` step stay.
 
-    `room` gives the room in the call, if it is known already.
+    `room` gives the room in the call, if it is known already. Where tokens are not ready to be counted, they are only
+    if one for each byte would not fit.
     """
-    return activate(request, discovered, room or partial(room_within, request), last)
+    room = room or partial(room_within, request)
+    decide = partial(activate, request, discovered, room, last)
+    if getattr(request.count, "ready", True) or not discovered:
+        return decide()
+    at_most = _at_most(request)
+    sure = activate(at_most, discovered, partial(room_within, at_most))
+    if sure.withheld != request.call.tools.withheld or (last and last.withheld != sure.withheld):
+        return decide()
+
+    def left() -> Room:
+        return (decide().room or room)()
+
+    return replace(sure, room=cache(left)) if sure.room else sure
+
+
+def _at_most(request: StepRequest) -> StepRequest:
+    """The request as it would be if every byte were a token."""
+    prompt = request.call.prompt
+    segments = tuple(Segment(s.id, s.text, s.tier, most_tokens(s.text), s.sha256, s.stable) for s in prompt.segments)
+    sent, passing = (
+        tuple(
+            Appended(b.after_call_id, b.text, b.id, most_tokens(b.text), b.sha256, b.turn, b.lifetime) for b in blocks
+        )
+        for blocks in (prompt.sent, prompt.passing)
+    )
+    call = replace(request.call, prompt=replace(prompt, segments=segments, sent=sent, passing=passing))
+    return replace(request, call=call, count=BYTES)
 
 
 def place(request: StepRequest, active: Activation, last: Placement | None = None) -> Placement:

@@ -10,6 +10,7 @@ from cuecard.agent import CHOICE, CONTENT, PROTOCOLS, Agent, Section
 from cuecard.agent.sections.conditions import ConditionFacts, holds, told
 from cuecard.model import Appended, CallGiven, Cut, Diagnostic, Json, Segment, SourceRow, Turn, Withheld
 from cuecard.model.messages import Role
+from cuecard.model.prompt import most_tokens
 from cuecard.pipeline.fit import excess
 from cuecard.pipeline.history.units import message_text
 from cuecard.pipeline.limits import within_budget
@@ -398,8 +399,9 @@ def _fit(
         return segments, _passing(request, apart, bodies)
 
     prompt = made()
-    if excess(agent, tokens_of(*prompt)):
-        _drop(request, system, apart, bodies, notes)
+    most = sum([most_tokens(each.text) for part in prompt for each in part])
+    if excess(agent, most) and excess(agent, tokens := tokens_of(*prompt)):
+        _drop(request, system, apart, bodies, tokens, notes)
         prompt = made()
     for section in apart:
         del bodies[section.id]
@@ -411,23 +413,23 @@ def _drop(
     system: Sequence[Section],
     apart: Sequence[Section],
     bodies: dict[str, str],
+    tokens: int,
     notes: _Notes,
 ) -> None:
     """Empty sections that may be dropped, until the others are within the budget of the whole prompt."""
     agent, count = request.agent, request.count
     places = {section.id: place for place, section in enumerate(system)}
-    left = ShrinkingPrompt(agent.layout, system, [bodies[s.id] for s in system], count)
+    left = ShrinkingPrompt(agent.layout, system, [bodies[s.id] for s in system], tokens, count)
     blocks = {s.id: section_block(s, bodies[s.id], count).tokens for s in apart if bodies[s.id]}
-    passing = sum(block.tokens for block in _passing(request, apart, bodies))
     for _, losing in sorted((rank, name) for name, rank in _ranks([*system, *apart]).items() if bodies[name]):
-        if not excess(agent, left.tokens + passing):
+        if not excess(agent, left.tokens):
             break
         notes.cuts.append(Cut(losing, f"budget.total: {agent.spec.budget.total} tokens", count(bodies[losing])))
         bodies[losing] = ""
         if losing in places:
             left.drop(places[losing])
         else:
-            passing -= blocks[losing]
+            left.tokens -= blocks[losing]
 
 
 def _passing(request: CallRequest, apart: Sequence[Section], bodies: Mapping[str, str]) -> tuple[Appended, ...]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.agent.agent import FixedPiece
 from cuecard.agent.sections.layout import Layout
 from cuecard.model import CountTokens, Json, Segment
+from cuecard.model.prompt import counted_later
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.layout import Leads, before, lay_out, new_leads
 from cuecard.pipeline.limits import tokens_around
@@ -151,7 +153,7 @@ def make_segments(
             continue
         piece = agent.pieces.get(id(section)) if section.fixed else None
         if piece is None or piece[:4] != (section, count, rest, text):
-            tokens, end = _added(rest, text, count)
+            tokens, end = counted_later(partial(_added, rest, text, count)), _open_end(rest, text)
             digest = digests.get(text) or sha256(text)
             segment = Segment(section.id, text, section.tier, tokens, digest, section.stable)
             piece = FixedPiece(section, count, rest, text, segment, end)
@@ -198,20 +200,26 @@ def count_pieces(texts: Sequence[str], count: CountTokens) -> list[int]:
     """
     counts, rest = list[int](), ""
     for text in texts:
-        tokens, rest = _added(rest, text, count)
-        counts.append(tokens)
+        counts.append(_added(rest, text, count))
+        rest = _open_end(rest, text)
     return counts
 
 
-def _added(rest: str, text: str, count: CountTokens) -> tuple[int, str]:
-    """The tokens that a piece adds to a prompt, and what is then behind the last safe seam; `rest` was until then."""
+def _added(rest: str, text: str, count: CountTokens) -> int:
+    """The tokens that a piece adds to a prompt, of which `rest` is what is behind the last safe seam."""
     joined = rest + text
     seam = _first_seam(joined, len(rest))
     if seam is None:
-        return (count(joined) if joined else 0) - (count(rest) if rest else 0), joined
+        return (count(joined) if joined else 0) - (count(rest) if rest else 0)
     added = count(joined[seam:])
-    tokens = added + count(joined[:seam]) - count(rest) if seam > len(rest) else added
-    return tokens, joined[_last_seam(joined, seam) :]
+    return added + count(joined[:seam]) - count(rest) if seam > len(rest) else added
+
+
+def _open_end(rest: str, text: str) -> str:
+    """What is behind the last safe seam with that piece."""
+    joined = rest + text
+    seam = _first_seam(joined, len(rest))
+    return joined if seam is None else joined[_last_seam(joined, seam) :]
 
 
 _SEAM = re.compile(r"(?<=\n)(?=[^\S\r\n]*+\S)(?!/)|(?<=\S)(?= )")
@@ -239,44 +247,40 @@ def _last_seam(text: str, known: int) -> int:
 class ShrinkingPrompt:
     """The tokens of a prompt that loses sections one by one: of the others, only what stands beside it is counted."""
 
-    def __init__(self, layout: Layout, sections: Sequence[Section], bodies: Sequence[str], count: CountTokens) -> None:
-        """Begin with the sections of these bodies."""
+    def __init__(
+        self, layout: Layout, sections: Sequence[Section], bodies: Sequence[str], tokens: int, count: CountTokens
+    ) -> None:
+        """Begin with the sections of these bodies, which have these tokens together."""
+        self.tokens = tokens
         self._layout, self._sections, self._bodies, self._count = layout, sections, bodies, count
         self._texts = lay_out(layout, sections, bodies)
         there = [place for place, body in enumerate(bodies) if body]
         self._above = dict(zip(there, [None, *there], strict=False))
         self._below = dict(zip(there, [*there[1:], None], strict=False))
-        self.tokens = sum(count_pieces([self._texts[place] for place in there], count))
 
     def drop(self, place: int) -> None:
         """Leave out a section that is not empty."""
         above, below = self._above.pop(place), self._below.pop(place)
         end, start, text = self._end(above), self._start(below), self._texts[place]
-        had = self._joint(below)
+        had = now = ""
         if above is not None:
             self._below[above] = below
         if below is not None:
             self._above[below] = above
-            self._texts[below] = self._joint(below) + self._bodies[below]
-        now = count_pieces([end, self._joint(below) + start], self._count)
-        self.tokens += sum(now) - sum(count_pieces([end, text, had + start], self._count))
-
-    def _joint(self, place: int | None) -> str:
-        if place is None:
-            return ""
-        above = self._above[place]
-        return before(self._layout, None if above is None else self._sections[above], self._sections[place])
+            had, body = self._texts[below].removesuffix(self._bodies[below]), self._bodies[below]
+            now = before(self._layout, None if above is None else self._sections[above], self._sections[below])
+            self._texts[below] = now + body
+        # From one safe seam to another: what is around it does not change.
+        self.tokens += self._count(end + now + start) - self._count(end + text + had + start)
 
     def _end(self, place: int | None) -> str:
         """The text until the end of a section, from a safe seam on."""
         pieces: list[str] = []
         while place is not None:
-            text, seam = self._texts[place], _first_seam(self._texts[place], 1)
-            if seam is not None:
-                pieces.append(text[_last_seam(text, seam) :])
-                break
-            pieces.append(text)
-            place = self._above[place]
+            text = self._texts[place]
+            seam = _last_seam(text, 0)
+            pieces.append(text[seam:])
+            place = None if seam else self._above[place]
         return "".join(reversed(pieces))
 
     def _start(self, place: int | None) -> str:
