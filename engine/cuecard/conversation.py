@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import fields
+from operator import attrgetter
 from types import MappingProxyType
+from typing import Any
 
 from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.errors import InputError, Problem
@@ -29,8 +31,11 @@ from cuecard.pipeline.discovery import Discoveries, last_call_id, record_of
 from cuecard.pipeline.hooks import Changed, Hooks
 from cuecard.pipeline.inputs import cleaned_history, memory_problems, problems_of, with_exact_bodies, with_exact_body
 from cuecard.pipeline.placement import Placement
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 from cuecard.sources.memory import newest, remember
+
+_IDENTITY = attrgetter(*(each.name for each in fields(ResultRecord) if each.compare))
+"""What of a result is compared: of thousands, this is hashed in half of the time."""
 
 _NAME_IT = "name it in the result, or pass `calls={id: tool}`"
 
@@ -41,7 +46,7 @@ class KnownResults:
     __slots__ = ("_records", "tools")
 
     def __init__(self, records: Iterable[ResultRecord] = ()) -> None:
-        self._records: set[ResultRecord] = set()
+        self._records = set[Any]()
         self.tools: dict[str, str] = {}
         self.note(records)
 
@@ -53,10 +58,9 @@ class KnownResults:
 
     def note(self, records: Iterable[ResultRecord]) -> None:
         """Add results."""
-        for record in records:
-            if record.call_id is not None:
-                self._records.add(record)
-                self.tools[record.call_id] = record.tool
+        kept = [record for record in records if record.call_id is not None]
+        self._records.update(map(_IDENTITY, kept))
+        self.tools.update((record.call_id or "", record.tool) for record in kept)
 
     def named(self, results: History, waiting: Mapping[str, str]) -> History:
         """The results, each with the name of its tool.
@@ -88,12 +92,16 @@ class KnownResults:
             search: the search tool.
             pending: the key by which a result asks for confirmation.
         """
-        batch: set[ResultRecord] = set()
+        batch = KnownResults()
         for result in results:
             record = record_of(result, search, pending)
-            if record.call_id is None or (record not in self._records and record not in batch):
-                batch.add(record)
+            if not (self.has(record) or batch.has(record)):
+                batch.note((record,))
                 yield record, result
+
+    def has(self, record: ResultRecord) -> bool:
+        """Whether a result is known; one without a call id is not."""
+        return record.call_id is not None and _IDENTITY(record) in self._records
 
 
 NO_CALLS: Mapping[str, str] = MappingProxyType({})
@@ -130,19 +138,26 @@ class Conversation:
 
     def __init__(self, hooks: Hooks, state: ConversationState) -> None:
         """Use `Engine.conversation`."""
-        self._hooks, self._state = hooks, state
-        self._known = KnownResults(state.results)
-        self._progress: _Progress | None = None
+        self._hooks = hooks
+        self._take(state)
 
     def __copy__(self) -> Conversation:
         """A separate handle that continues from here, for example from a message that the user has edited."""
         made = Conversation.__new__(Conversation)
-        vars(made).update(vars(self), _known=copy(self._known))
+        vars(made).update(vars(self), _known=copy(self._known), _results=[*self._results])
         return made
+
+    def _take(self, state: ConversationState) -> None:
+        self._state, self._results = state, [*state.results]
+        self._known = KnownResults(state.results)
+        self._progress: _Progress | None = None
 
     @property
     def state(self) -> ConversationState:
         """The conversation so far: immutable, plain data."""
+        # The results of earlier steps are not copied at each step, but when somebody looks at them.
+        if len(self._state.results) < len(self._results):
+            self._state = replace(self._state, results=tuple(self._results))
         return self._state
 
     @property
@@ -167,7 +182,7 @@ class Conversation:
             hint = "pass a conversation of this adapter's engine"
             raise InputError(Problem("foreign-call", told, hint, "conversation"))
         if state is not None and state is not self._state:
-            self._state, self._known, self._progress = state, KnownResults(state.results), None
+            self._take(state)
         if hooks.agent is not self._hooks.agent:
             self._progress = None
         self._hooks = hooks
@@ -180,7 +195,7 @@ class Conversation:
                 ask of what is read back is a call.
         """
         call = self._state.call
-        state = replace(self._state, call=self._hooks.ended(call)) if ended and call else self._state
+        state = replace(self.state, call=self._hooks.ended(call)) if ended and call else self.state
         return state.to_json()
 
     @checked(also=_rules)
@@ -205,7 +220,8 @@ class Conversation:
         if state.there is not None and turn.tools_before is None:
             turn = replace(turn, tools_before=state.there)
         found = self._hooks.more(self._found(), news.new)
-        call = self._hooks.call(turn, found, state.call, state.kept, last_call_id(state.results))
+        since = next((since for since in map(last_call_id, (news.new, self._results)) if since is not None), None)
+        call = self._hooks.call(turn, found, state.call, state.kept, since)
         self._keep(replace(news, state=replace(state, call=call, memory=turn.memory, kept=None, there=None)), None)
         return call
 
@@ -241,7 +257,7 @@ class Conversation:
         found = self._hooks.more(progress.found, news.new)
         read = news.results if templates and self._hooks.agent.results else ()
         known = tools is not None or bool(inputs or read)
-        changed = Changed(news.state.results, inputs, tools, read) if known else None
+        changed = Changed((*self._results, *news.new), inputs, tools, read) if known else None
         step, placed = self._hooks.step(call, found, progress.placed, changed)
         if step.call is not call:
             news = replace(news, state=replace(news.state, call=step.call))
@@ -350,7 +366,7 @@ class Conversation:
 
     def _found(self) -> Discoveries:
         """The running call's discoveries, including those of searches since it began."""
-        return self._progress.found if self._progress else self._hooks.found(self._state.results, self._state.call)
+        return self._progress.found if self._progress else self._hooks.found(self._results, self._state.call)
 
     def _running(self) -> Call:
         if self._state.call is None:
@@ -362,7 +378,7 @@ class Conversation:
         """The state with these results, and which of them are new."""
         state, agent = self._state, self._hooks.agent
         if not results and not calls:
-            self._hooks.heard(state.call, len(state.results), ())
+            self._hooks.heard(state.call, len(self._results), ())
             return _NewResults(state)
         results = with_exact_bodies(results, "results", lambda result: not result.is_error)
         waiting = {**state.calls, **calls}
@@ -370,12 +386,11 @@ class Conversation:
         new = tuple(record for record, _ in news)
         if state.call and state.call.run.limits.steps is not None:
             new = tuple(replace(each, beside=at > 0 and each.batch is None) for at, each in enumerate(new))
-        self._hooks.heard(state.call, len(state.results), [result for _, result in news])
-        answered = {*self._known.tools, *(record.call_id for record in new)}
+        self._hooks.heard(state.call, len(self._results), [result for _, result in news])
+        known, answered = self._known.tools, {record.call_id for record in new}
         state = replace(
             state,
-            results=(*state.results, *new),
-            calls={call: tool for call, tool in waiting.items() if call not in answered},
+            calls={call: tool for call, tool in waiting.items() if call not in known and call not in answered},
             memory=remember(
                 state.memory,
                 [result for _, result in news],
@@ -388,12 +403,13 @@ class Conversation:
 
     def _keep(self, news: _NewResults, progress: _Progress | None) -> None:
         self._state, self._progress = news.state, progress
+        self._results += news.new
         self._known.note(news.new)
 
 
 @dataclass(frozen=True, slots=True)
 class _NewResults:
-    """The state with the given results, and those of them that are new: what is kept of them, and they themselves."""
+    """The state after the given results, but without them, and what is new: what is kept of them, and they themselves."""
 
     state: ConversationState
     new: tuple[ResultRecord, ...] = ()

@@ -45,7 +45,7 @@ from cuecard.model import (
     Turn,
 )
 from cuecard.model.boundary import Count, FilledText, JsonObject, Seconds, check_fields, checked
-from cuecard.model.signed_text import check_key, seal, unseal
+from cuecard.model.signed_text import check_key, seal
 from cuecard.model.tools import SkillText
 from cuecard.pipeline import inputs as rules
 from cuecard.pipeline.ahead import look_ahead
@@ -53,7 +53,7 @@ from cuecard.pipeline.discovery import Discoveries, last_call_id
 from cuecard.pipeline.history.selection import AsyncSummarizer, Summarizer, SummaryRequest, summary_due
 from cuecard.pipeline.hooks import Changed, Hooks
 from cuecard.pipeline.placement import CallRooms
-from cuecard.pipeline.request import check_previous, check_texts
+from cuecard.pipeline.request import check_texts
 from cuecard.pipeline.results import render_result
 from cuecard.records import dataclass
 
@@ -151,8 +151,7 @@ class Engine:
             InputError: when the state is another agent's, or was edited.
         """
         state = state or ConversationState()
-        check_texts(state.call, "state.call")
-        check_previous(state.call, self.agent)
+        rules.check_state(self.agent, state)
         return Conversation(self._hooks, state)
 
     @checked
@@ -179,8 +178,9 @@ class Engine:
             InputError: when the text was cut off or changed, is too long, too deep or of a later format, was signed
                 with another key, or not at all where the engine has one; or when it is another agent's.
         """
-        name = "conversation"
-        return self.conversation(ConversationState.from_json(unseal(text, self.key, name), name))
+        state = rules.read_state(text, self.key)
+        rules.check_state(self.agent, state)  # its types were checked as it was read
+        return Conversation(self._hooks, state)
 
     @checked(also=rules.call_rules)
     def prepare_call(

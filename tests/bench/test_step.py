@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Conversation, Engine, Entity, Memory, ToolResult, Turn, compile_template, trusted
-from cuecard.files.tokens import bundled_counter, uncached_count
+from cuecard.files.tokens import RecentCounts, TokenCounter, uncached_count
 from cuecard.sources.memory import memory_text
 from cuecard.sources.tools import protocols_text
 
@@ -53,7 +53,7 @@ def test_a_step_against_the_naive_way() -> None:
     call, append_call = engine.prepare_call(turn), appending.prepare_call(turn)
 
     def first_time() -> object:
-        fresh = replace(engine, count=bundled_counter("o200k_base"))
+        fresh = replace(engine, count=TokenCounter(engine.count.source, RecentCounts(count).__getitem__))
         fresh.count(call.prompt.segments[0].text)
         return fresh.prepare_step(call, history)
 

@@ -52,7 +52,6 @@ def test_tests_survive_a_redesign() -> None:
     ("test", "name"),
     [
         ("unit/history/test_window.py", "cuecard.pipeline.history.selection.select"),  # by itself
-        ("bench/test_telemetry.py", "cuecard.files.tokens.bundled_counter"),  # by another module
         ("unit/server/test_more_attacks.py", "cuecard.server.service.Service"),  # by a fixture
         ("unit/watch/test_processes.py", "cuecard.reload.settle"),  # by a text
     ],

@@ -34,7 +34,7 @@ NEVER = FRAMEWORKS | SERVICES | EXTRAS | {"typer", "click", "asyncio", "multipro
 
 COMMANDS = {
     "fmt --check prompts/cms/agent.yaml": {"rich", "tiktoken", "cuecard.files.rankers.semantic"},
-    "render prompts/cms/agent.yaml": {"rich", "cuecard.files.summarizer", "cuecard.files.rankers.semantic"},
+    "render prompts/cms/agent.yaml": {"rich", "tiktoken", "cuecard.files.summarizer", "cuecard.files.rankers.semantic"},
     "render prompts/cms/agent.yaml --manifest": {"cuecard.files.rankers.semantic"},
     "check prompts/cms/agent.yaml": {"rich", "cuecard.files.rankers.semantic"},
     "tokens prompts/cms/agent.yaml": {"cuecard.files.rankers.semantic"},
@@ -132,3 +132,34 @@ def test_a_library_leaves_the_switch_interval_to_its_host(interval: float) -> No
     engine.prepare_step(engine.prepare_call())
 
     assert sys.getswitchinterval() == pytest.approx(interval)
+
+
+FIRST_CALL = """
+import sys
+from cuecard import Engine, Entity, Memory, ToolResult, Turn
+engine = Engine.open(sys.argv[1])
+turn = Turn(memory=Memory((Entity("page", "id-1", "Über uns"),)))
+names = [name for name in engine.tools if name not in engine.agent.core]
+parts = names[:2], names[2:4], names
+found = [ToolResult("tool_search", {"tools": part}, f"call-{n}") for n, part in enumerate(parts)]
+
+def records():
+    call = engine.prepare_call(turn)
+    chat = engine.conversation()
+    chat.user(turn)
+    steps = [engine.prepare_step(call), engine.prepare_step(call, found[:2])]
+    steps += [chat.step(found[:1]), chat.step(found[1:2])]
+    loaded = "tiktoken" in sys.modules
+    return loaded, [each.manifest.to_json() for each in (*steps, chat.step(found[2:]))]
+
+before, first = records()
+after, second = records()
+print(before, after, first == second, bool(first[-1]["cuts"]))
+"""
+
+
+def test_a_first_call_and_its_steps_unpack_no_table_and_count_the_same_as_later_ones() -> None:
+    script = [sys.executable, "-c", FIRST_CALL, str(ROOT / "prompts" / "cms")]
+    told = subprocess.run(script, capture_output=True, check=True, text=True).stdout
+
+    assert told.split() == ["False", "True", "True", "True"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field, replace
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
 from cuecard.agent.host_functions import NamedRanker
 from cuecard.agent.results import ResultForms
@@ -12,11 +14,11 @@ from cuecard.agent.sections.section import PROTOCOLS, Section, SkillsFill
 from cuecard.agent.sections.selections import Edition
 from cuecard.agent.specification import core_tools
 from cuecard.catalogue.catalogue import Catalogue
-from cuecard.config.agent_file import AgentFile
+from cuecard.config.agent_file import AgentFile, BudgetSpec
 from cuecard.config.models_file import ModelsFile
 from cuecard.config.values import is_pattern
 from cuecard.errors import InputError, Problem, did_you_mean
-from cuecard.model import Cut, FileText, Turn
+from cuecard.model import CallTools, CountTokens, Cut, FileText, Json, Segment, Turn
 from cuecard.model.prompt import LibraryOrigin
 from cuecard.model.tools import Skill
 from cuecard.records import dataclass
@@ -24,8 +26,31 @@ from cuecard.sources.skill_selection import usable_skills
 from cuecard.sources.tools import Protocol
 from cuecard.template.guards.gate import PromptGate
 
+GatedText: TypeAlias = tuple[str, Mapping[str, int]]
+"""The text of a section as a prompt shows it, and how often the gate neutralised what in it."""
 
-@dataclass(frozen=True, slots=True)
+
+class FixedPiece(NamedTuple):
+    """What a fixed section was in a prompt, and will be wherever the same text precedes it.
+
+    Attributes:
+        section: the section.
+        count: what counted its tokens.
+        before: the end of the text before it, as far as it matters for them.
+        text: its text, with what joins it to others.
+        segment: the segment.
+        end: the end of the text with it.
+    """
+
+    section: Section
+    count: CountTokens
+    before: str
+    text: str
+    segment: Segment
+    end: str
+
+
+@dataclass(frozen=True)
 class Agent:
     """One assistant's prompt, compiled from its files: immutable, and identical for identical texts.
 
@@ -74,33 +99,43 @@ class Agent:
         """Its name and its state: whoever shows an engine does not want a prompt of thousands of tokens."""
         return f"Agent({self.spec.agent!r}, sha256={self.sha256[:12]!r})"
 
-    @property
+    @cached_property
     def sections(self) -> tuple[Section, ...]:
         """The sections of a call without profile and variant, in order."""
         return tuple(section for section in self.editions["", ""] if not section.frame)
 
-    @property
+    @cached_property
+    def budget(self) -> BudgetSpec:
+        """Its budgets."""
+        return self.spec.budget
+
+    @cached_property
+    def core_names(self) -> frozenset[str]:
+        """The core tools, to look names up in."""
+        return frozenset(self.core)
+
+    @cached_property
     def search_tool(self) -> str:
         """The name of the search tool."""
         return self.spec.tools.search.tool
 
-    @property
+    @cached_property
     def owns_search(self) -> bool:
         """Whether the search tool is the engine's own: neither a file nor the host describes it."""
         return self.search_tool not in self.catalogue
 
-    @property
+    @cached_property
     def named(self) -> tuple[str, ...]:
         """The core tools that the agent file names itself; patterns match the others."""
         return tuple(name for name in self.spec.tools.core if not is_pattern(name))
 
-    @property
+    @cached_property
     def searched(self) -> tuple[str, ...]:
         """The tools that a search may find: those of the catalogue that are not core tools."""
         out = {*self.core, self.search_tool}
         return tuple(name for name in self.catalogue if name not in out)
 
-    @property
+    @cached_property
     def pending(self) -> str:
         """The key by which results ask for confirmation; empty if nothing depends on it."""
         return self.spec.tools.cues.pending if self.spec.tools.cues.on_result else ""
@@ -112,6 +147,35 @@ class Agent:
         if section is None:
             return self.spec.words.search.prompt
         return f"`{section.spec.title}`" if section.spec.title else section.label
+
+    def gated(self, section: Section, values: Mapping[str, Json]) -> GatedText:
+        """The text of a section with these values, and what the gate neutralised in it; of a fixed one, made once.
+
+        Raises:
+            TemplateRenderError: when it cannot be rendered with these values.
+        """
+        known = self._fixed.get(id(section)) if section.fixed else None
+        if known is not None:
+            return known[1]
+        text = self.layout.shown(section.render(values))
+        made = self.gate.admit(text, section.own, raw=section.spec.trust == "author")
+        if section.fixed:
+            self._fixed[id(section)] = section, made  # it is kept, so that no other gets its id
+        return made
+
+    @cached_property
+    def _fixed(self) -> dict[int, tuple[Section, GatedText]]:
+        """The texts of fixed sections that have been made; two threads may make one, and both make the same."""
+        return {}
+
+    @cached_property
+    def pieces(self) -> dict[int, FixedPiece]:
+        """The pieces of prompts that fixed sections were last, by the identity of the section, made likewise."""
+        return {}
+
+    def existing(self, tools: CallTools) -> Collection[str]:
+        """The tools that exist for a call, to look names up in: a whole catalogue can do that itself."""
+        return self.catalogue.keys() if tools.available is self.catalogue.names else tools.available_names
 
     def edition(self, profile: str = "", variant: str = "") -> tuple[Section, ...]:
         """The parts of the prompt under a profile and a variant: its sections, and the frame around them.

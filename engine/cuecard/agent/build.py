@@ -42,6 +42,7 @@ from cuecard.config.tools_spec import CuesSpec
 from cuecard.config.words_spec import Words
 from cuecard.errors import CuecardError, Problem, SpecError
 from cuecard.model import CountTokens, FileText, ToolCard
+from cuecard.model.prompt import most_tokens
 from cuecard.records import dataclass
 from cuecard.sources.tools import Protocol, make_protocol
 from cuecard.template import clean, without_controls
@@ -242,8 +243,7 @@ def build_agent(
         raise SpecError(draft.problems)
     protocols = draft.protocols
     if counter and draft.specification:
-        agent = CountedAgent(draft.specification.document, draft.spec, draft.assembly, protocols, _bytes)
-        # No token is shorter than a byte, so tokens are only counted where bytes exceed a budget.
+        agent = CountedAgent(draft.specification.document, draft.spec, draft.assembly, protocols, most_tokens)
         if any(over_budget(agent)):
             _refuse(over_budget(replace(agent, count=counter(draft.spec.tokens.encoding))))
     layout, names = draft.assembly.layout, draft.names.union(protocols)
@@ -264,10 +264,6 @@ def build_agent(
         ranker=named_ranker(draft.specification.document, draft.spec) if draft.specification else NamedRanker(),
         results=draft.results,
     )
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode())
 
 
 def _refuse(problems: Iterable[Problem]) -> None:

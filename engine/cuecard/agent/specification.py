@@ -79,7 +79,7 @@ def _read_layers(sources: AgentSources, memo: Memo) -> Specification:
         return Specification(document, spec, tuple(problems), outlined=False)
     patched = len(layers) > 1 or any("sections" in document.value for document, _ in layers)
     layered = lay_over(layers, outline)
-    elements = [section["id"] for section in outline.document.value["sections"]]
+    elements = {section["id"] for section in outline.document.value["sections"]}
     return _specification(layered, [*_silent(layered.document, elements)], is_layered=patched)
 
 
@@ -125,6 +125,8 @@ def _newer(document: Document) -> Iterator[Problem]:
 
 
 def _specification(layered: MergedDocument, wrong: list[Problem], *, is_layered: bool) -> Specification:
+    if too_many := [*_too_many(layered.document)]:  # and nothing about each of them
+        return Specification(layered.document, None, tuple(too_many), outlined=False)
     spec, problems = _validated(layered.document)
     found = sorted((*problems, *wrong), key=lambda p: (p.span.line, p.span.column) if p.span else (0, 0))
     spec = None if wrong else spec
@@ -143,6 +145,18 @@ def _unwritten(document: Document) -> Iterator[Problem]:
     if not document.value.get("sections"):
         message = "`the file` needs either `template`, an XML core, or `sections`, a list"
         yield document.problem(("template",) if "template" in document.value else (), "wrong-value", message)
+
+
+MAX_SECTIONS = 2_000
+"""The maximum number of sections of an agent."""
+
+
+def _too_many(document: Document) -> Iterator[Problem]:
+    sections = document.value.get("sections")
+    if isinstance(sections, list) and len(sections) > MAX_SECTIONS:
+        place = ("sections", MAX_SECTIONS)
+        message = f"the prompt has {len(sections):,} sections; at most {MAX_SECTIONS:,}"
+        yield document.problem(place, "wrong-value", message, "write several as one, or fill one from `files`")
 
 
 def _silent(document: Document, elements: Collection[str] = ()) -> Iterator[Problem]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from cuecard.config.documents.sources import SourceText
-from cuecard.template.syntax.nodes import Block, Literal, Partial, Path, Program, Statement, walk
+from cuecard.template.syntax.nodes import Block, Comment, Literal, Partial, Path, Program, Statement, TextNode, walk
 from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import TemplateSource
 
@@ -50,3 +50,24 @@ def reachable(trees: Trees, body: Sequence[Statement]) -> list[str]:
         found += new
         waiting += [trees[name][1].body for name in new]
     return found
+
+
+def is_written_out(text: Text, body: Sequence[Statement], trees: Callable[[], Trees]) -> bool:
+    """Whether some statements of a text print the same whatever the values: only text, here or in partials."""
+    if all(isinstance(node, _PLAIN) for node in body):
+        return True
+    if any(isinstance(node, Block) and node.decorator for node in walk(text[1].body)):
+        return False  # it may stand for a partial
+    known = trees()
+    bodies = [body, *(known[name][1].body for name in reachable(known, body))]
+    return all(isinstance(node, _PLAIN) or _only_calls(node, known) for each in bodies for node in each)
+
+
+_PLAIN = (TextNode, Comment)
+
+
+def _only_calls(node: Statement, known: Trees) -> bool:
+    """Whether a statement is the call of a known partial and gives it nothing."""
+    if not isinstance(node, Partial) or node.program is not None or node.call.has_arguments:
+        return False
+    return called(node) in known

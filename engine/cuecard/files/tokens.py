@@ -7,8 +7,9 @@ import gzip
 import hashlib
 import json
 import struct
+import sys
 import threading
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -35,8 +36,14 @@ PATTERNS = {
 }
 """How each encoding splits a text before merging bytes; tests compare them with tiktoken's own."""
 
-REMEMBERED = 4096
-"""The number of texts whose counts are cached, since sections and protocols recur at every step."""
+MAX_REMEMBERED = 8 * 1024 * 1024
+"""The bytes of texts whose counts are cached for each encoding, since sections and protocols recur at every step."""
+
+_ENTRY = 120
+"""What an entry takes in bytes beside its text, at most."""
+
+_KEPT = 4096
+"""The number of counts that are stored for the next process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,11 @@ class TokenCounter:
 
     source: TokenSource
     count: CountTokens
+
+    @property
+    def ready(self) -> bool:
+        """Whether counting needs no table that would have to be unpacked first."""
+        return self.source.source != "bundled" or self.source.encoding in _TABLES
 
     def __call__(self, text: str) -> int:
         """How many tokens the text costs."""
@@ -61,7 +73,42 @@ def bundled_counter(encoding: str) -> TokenCounter:
         hint = did_you_mean(encoding, PATTERNS)
         raise TokenizerError(Problem("unknown-encoding", f"no token table is bundled for `{encoding}`", hint))
 
-    return TokenCounter(TokenSource(encoding, "bundled", exact=True), lru_cache(REMEMBERED)(uncached_count(encoding)))
+    return TokenCounter(TokenSource(encoding, "bundled", exact=True), _remembered(encoding).__getitem__)
+
+
+@cache
+def _remembered(encoding: str) -> RecentCounts:
+    """The counts of an encoding, which its counters share as they share its table."""
+    return RecentCounts(uncached_count(encoding))
+
+
+class RecentCounts(dict[str, int]):
+    """Counts of recent texts, within so many bytes; reading one counts it if need be.
+
+    They have two generations. What is read again when it is of the older one joins the younger; when that is full, it
+    becomes the older, and the older goes. So a hit costs what a dict's does, and any number of threads may read.
+    """
+
+    def __init__(self, count: CountTokens, most: int = MAX_REMEMBERED) -> None:
+        """Begin with no counts; `count` makes them, and all texts together have at most so many bytes."""
+        super().__init__()
+        self._count, self._half, self._size = count, most // 2, 0
+        self._older: dict[str, int] = {}
+        self._changing = threading.Lock()
+
+    def __missing__(self, text: str) -> int:
+        tokens = self._older.get(text)
+        if tokens is None:
+            tokens = self._count(text)
+        size = sys.getsizeof(text) + _ENTRY  # asked now: counting leaves a copy in UTF-8 within some texts
+        with self._changing:
+            if text not in self and size <= self._half:
+                if self._size + size > self._half:
+                    self._older, self._size = dict(self), 0
+                    self.clear()
+                self[text] = tokens
+                self._size += size
+        return tokens
 
 
 def uncached_count(encoding: str) -> CountTokens:
@@ -72,16 +119,17 @@ def uncached_count(encoding: str) -> CountTokens:
 _UNPACKING = threading.Lock()
 
 
+_TABLES: dict[str, tiktoken.Encoding] = {}
+
+
 def _encoding(name: str) -> tiktoken.Encoding:
     with _UNPACKING:  # without it, threads that count for the first time together would each unpack the table
-        return _unpacked(name)
+        if name not in _TABLES:
+            import tiktoken  # noqa: PLC0415 - unpacking a table takes 0.1 s and 50 MB or more: only who counts pays
 
-
-@cache
-def _unpacked(name: str) -> tiktoken.Encoding:
-    import tiktoken  # noqa: PLC0415 - unpacking a table takes 0.1 s and 50 MB or more: only who counts pays
-
-    return tiktoken.Encoding(name, pat_str=PATTERNS[name], mergeable_ranks=read_table(name), special_tokens={})
+            ranks = read_table(name)
+            _TABLES[name] = tiktoken.Encoding(name, pat_str=PATTERNS[name], mergeable_ranks=ranks, special_tokens={})
+        return _TABLES[name]
 
 
 def read_table(name: str) -> dict[bytes, int]:
@@ -108,13 +156,13 @@ def kept_counter(encoding: str, kept: Cache) -> TokenCounter:
     counter = bundled_counter(encoding)
     if kept.folder is None:
         return counter
-    counts = KeptCounts(encoding, kept, counter.count)
+    counts = KeptCounts(encoding, kept, uncached_count(encoding))
     atexit.register(counts.save)
-    return TokenCounter(counter.source, lru_cache(REMEMBERED)(counts.count))
+    return TokenCounter(counter.source, RecentCounts(counts.count).__getitem__)
 
 
 class KeptCounts:
-    """Counts by the fingerprint of the text, loaded at the first count; the last `REMEMBERED` of them are stored."""
+    """Counts by the fingerprint of the text, loaded at the first count; the last `_KEPT` of them are stored."""
 
     def __init__(self, encoding: str, kept: Cache, count: CountTokens) -> None:
         self._encoding, self._cache, self._count, self._new = encoding, kept, count, False
@@ -135,7 +183,7 @@ class KeptCounts:
         """Store the counts, if there are new ones, beside those that others have stored meanwhile."""
         if self._new and self._known:
             others = {name: tokens for name, tokens in self._read().items() if name not in self._known}
-            last = dict([*others.items(), *self._known.items()][-REMEMBERED:])
+            last = dict([*others.items(), *self._known.items()][-_KEPT:])
             self._cache.put(key_of(self._encoding), json.dumps(last).encode())
 
     def _read(self) -> dict[str, int]:

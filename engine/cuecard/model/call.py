@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import cached_property
 
 from cuecard.model.boundary import Count
 from cuecard.model.messages import Message
@@ -26,7 +27,7 @@ from cuecard.model.values import FileText, Json, Memory
 from cuecard.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CallTools:
     """The tools of a call, by name.
 
@@ -76,8 +77,23 @@ class CallTools:
     denied: tuple[str, ...] = field(default=(), metadata=LATER)
     tells_definitions: bool = field(default=False, metadata=LATER)
 
+    @cached_property
+    def available_names(self) -> frozenset[str]:
+        """Those that exist, to look names up in."""
+        return frozenset(self.available)
 
-@dataclass(frozen=True, slots=True)
+    @cached_property
+    def initial_names(self) -> frozenset[str]:
+        """Those that are active from the start, likewise."""
+        return frozenset(self.initial)
+
+    @cached_property
+    def sent_names(self) -> frozenset[str]:
+        """Those that earlier calls have announced, likewise."""
+        return frozenset(self.sent)
+
+
+@dataclass(frozen=True)
 class CallPrompt:
     """What the model sees before the first step of a call.
 
@@ -107,6 +123,11 @@ class CallPrompt:
     passing: tuple[Appended, ...] = field(default=(), metadata=LATER)
     ended: tuple[EndedText, ...] = field(default=(), metadata=LATER)
 
+    @cached_property
+    def system(self) -> str:
+        """The system prompt."""
+        return "".join([segment.text for segment in self.segments])
+
     @property
     def blocks(self) -> tuple[Appended, ...]:
         """The blocks of the conversation before the first step, those of this turn alone last."""
@@ -134,7 +155,7 @@ class CallGiven:
     said: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CallRecord:
     """What manifests say about how a call was prepared.
 
@@ -192,7 +213,7 @@ class CallHost:
 _UNLIMITED = CallRun()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True)
 class Call:
     """One run of the agent for one user message, prepared.
 
@@ -268,7 +289,7 @@ class ResultRecord:
     beside: bool = field(default=False, compare=False, metadata=LATER)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ConversationState:
     """A conversation so far.
 

@@ -2,18 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, field, replace
-from typing import Literal, Protocol
+from types import MemberDescriptorType
+from typing import Any, Literal, Protocol, TypeVar, cast
 
 from cuecard.model.storage import LATER
 from cuecard.model.values import Authority, Delivery, Host, Json, Lifetime, ReloadPolicy, Tier
 from cuecard.records import dataclass
 
+_Counted = TypeVar("_Counted")
+
 REMINDER = "<system-reminder>\n{text}</system-reminder>\n"
 """Around a block that has to stand in the user's turn, unless the agent file has other words for it."""
 
 
+class _CountedWhenRead:
+    """A field for a number of tokens: it may be given what counts them, which is asked once, when somebody reads it."""
+
+    def __init__(self, slot: MemberDescriptorType) -> None:
+        self._slot = slot
+
+    def __get__(self, owner: object, kind: type) -> Any:
+        if owner is None:
+            return self
+        tokens = self._slot.__get__(owner, kind)
+        if callable(tokens):
+            tokens = tokens()
+            self._slot.__set__(owner, tokens)
+        return tokens
+
+    def __set__(self, owner: object, tokens: object) -> None:
+        self._slot.__set__(owner, tokens)
+
+
+def counted_later(count: Callable[[], int]) -> int:
+    """What counts the tokens of a segment or a block, in place of their number: a table of tokens is loaded where
+    somebody looks at one, and nowhere else.
+    """
+    return cast("int", count)
+
+
+def _counted_when_read(kind: type[_Counted]) -> type[_Counted]:
+    type.__setattr__(kind, "tokens", _CountedWhenRead(kind.__dict__["tokens"]))
+    return kind
+
+
+@_counted_when_read
 @dataclass(frozen=True, slots=True)
 class Segment:
     """A piece of the system prompt; `tokens` in the manifest's encoding, `sha256` of the UTF-8 text, in hex.
@@ -30,6 +65,7 @@ class Segment:
     stable: bool = True
 
 
+@_counted_when_read
 @dataclass(frozen=True, slots=True)
 class Appended:
     """A block that `append` delivery adds to the conversation, once.
@@ -140,6 +176,24 @@ class Tokenizer(Protocol):
 
     def __call__(self, text: str) -> int:
         """How many tokens the text costs."""
+
+
+def most_tokens(text: str) -> int:
+    """The most tokens that a text can have: none is shorter than a byte."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Bytes:
+    """The tokenizer for which every byte is a token: what fits by it fits in any case."""
+
+    source: TokenSource = TokenSource("bytes", "none", exact=False)
+
+    def __call__(self, text: str) -> int:
+        return most_tokens(text)
+
+
+BYTES = _Bytes()
 
 
 @dataclass(frozen=True, slots=True)

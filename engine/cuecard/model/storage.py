@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
@@ -97,7 +99,7 @@ def _usual(later: Field[Any]) -> Any:
     return later.default if later.default_factory is MISSING else later.default_factory()
 
 
-def from_json(kind: type[Kind], data: Json, name: str, *, code: str) -> Kind:
+def from_json(kind: type[Kind], data: Json, name: str, *, code: str, plain: bool = False) -> Kind:
     """The value that `to_json` wrote.
 
     Args:
@@ -105,6 +107,7 @@ def from_json(kind: type[Kind], data: Json, name: str, *, code: str) -> Kind:
         data: plain JSON.
         name: what errors call it, such as its file.
         code: the code of those errors: `bad-` and what it is.
+        plain: whether the data was read from JSON, so that nothing else can be in it.
 
     Raises:
         InputError: for a newer format, or naming every field that is missing, unknown or of the wrong type.
@@ -116,7 +119,9 @@ def from_json(kind: type[Kind], data: Json, name: str, *, code: str) -> Kind:
         raise InputError(_problem(code, f"the {noun} should be a mapping", name))
     _check_format(code, data.get("format"), name)
     try:
-        return cast("Kind", _read(cast("Hashable", kind), {key: data[key] for key in data if key != "format"}))
+        return cast(
+            "Kind", _read(cast("Hashable", kind), {key: data[key] for key in data if key != "format"}, plain=plain)
+        )
     except ValidationError as error:
         found = error.errors(include_url=False)
         raise InputError(_problem(code, _told(each, noun), name) for each in found) from None
@@ -124,12 +129,21 @@ def from_json(kind: type[Kind], data: Json, name: str, *, code: str) -> Kind:
         raise InputError(_problem(code, f"the {noun} is not plain JSON: {error}", name)) from None
 
 
-def _read(kind: Hashable, data: Json) -> Any:
+def _read(kind: Hashable, data: Json, *, plain: bool) -> Any:
+    from pydantic_core import to_json as written  # noqa: PLC0415 - as above
+
+    with suppress(ValueError):  # what is wrong is told by what reads with care
+        if plain and not _NO_NUMBER.search(encoded := written([data])):
+            return _adapter(kind).validate_json(encoded, strict=True)[0]
     text = json.dumps([data], ensure_ascii=False, allow_nan=False)
     encoded = text.encode(errors="xmlcharrefreplace")
     (read,) = _adapter(kind).validate_json(encoded, strict=True)
     # Half a character, as in the name of a file, is no UTF-8: what holds one is checked without it, and read as it is.
     return read if encoded.decode() == text else _adapter(kind).validate_python((data,))[0]
+
+
+_NO_NUMBER = re.compile(b"NaN|Infinity")
+"""What pydantic writes where JSON has no number; or a text with that word, which is read with care all the same."""
 
 
 def _check_format(code: str, number: Json, name: str) -> None:

@@ -112,7 +112,7 @@ class Withheld:
         return self.reason.startswith(DEFINITIONS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Refusals:
     """The answers to calls of inactive tools, and of tools that a limit of the run refuses.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pydantic import Field
 
@@ -17,6 +16,7 @@ from cuecard.pipeline.placement import AHEAD, active_tools, make_block, slots
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.segments import render_sections, said
 from cuecard.pipeline.tools import discover_more
+from cuecard.records import replace
 
 
 def discover_ahead(request: CallRequest, call: Call) -> Call:
@@ -46,9 +46,12 @@ def discover_ahead(request: CallRequest, call: Call) -> Call:
 
 def _new(request: CallRequest, call: Call) -> tuple[str, ...]:
     """The tools found ahead that are neither known to the conversation nor withheld from it."""
+    if not request.turn.ahead:
+        return ()
     tools = call.tools
     known = {*tools.initial, *tools.sent, *(d.tool for d in request.found.tools), *(w.tool for w in tools.withheld)}
-    return tuple(n for n in dict.fromkeys(request.turn.ahead or ()) if n in tools.available and n not in known)
+    asked, there = dict.fromkeys(request.turn.ahead), request.agent.existing(tools)
+    return tuple(name for name in asked if name in there and name not in known)
 
 
 def _kept(request: CallRequest, call: Call, new: Sequence[str] = ()) -> Call:

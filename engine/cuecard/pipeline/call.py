@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from cuecard.agent import PROTOCOLS
 from cuecard.model import Call, CallPrompt, CallRecord, Configuration, DeliveryChoice
@@ -15,7 +14,7 @@ from cuecard.pipeline.messages import TurnMessages, plain_messages, section_mess
 from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.sections import CallSections, given_of
 from cuecard.pipeline.tools import ToolPlan, run_of
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 from cuecard.sources.gates import access_of
 from cuecard.template import clean
 

@@ -8,7 +8,6 @@ unavoidable, and a cut named `baseline` records each one with the reason.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 
 from cuecard.agent import UPDATE, Agent
@@ -49,7 +48,7 @@ from cuecard.pipeline.placement import (
 from cuecard.pipeline.request import CallRequest, StepRequest, is_mixed
 from cuecard.pipeline.segments import PROBE, InstructionPlace
 from cuecard.pipeline.tools import discover_more, restored_tools
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +144,7 @@ def _with_cut(call: Call, cut: Cut) -> Call:
     return replace(call, record=replace(call.record, cuts=(*call.record.cuts, cut)))
 
 
-def message_room(request: CallRequest, call: Call, last: LastStep, asked: Sequence[str], decided: Decisions) -> Room:
+def message_room(request: CallRequest, call: Call, last: LastStep, asked: Collection[str], decided: Decisions) -> Room:
     """The room for tools that come with a user message: of the whole prompt, and of instructions.
 
     Args:
@@ -180,9 +179,9 @@ def message_room(request: CallRequest, call: Call, last: LastStep, asked: Sequen
 def _appended(request: CallRequest, call: Call, last: LastStep, unsaid: Unsaid = NOTHING_UNSAID) -> Call:
     agent, previous = request.agent, last.call
     sent = tuple(dict.fromkeys((*previous.tools.sent, *(discovery.tool for discovery in last.placed.shown))))
-    tools = tuple(dict.fromkeys((*previous.tools.base, *sent)))
-    late = tuple(name for name in restored_tools(request) if name in call.tools.initial)
-    told = ToolsInView(tools, {**previous.tools.told, **_told_within(agent, previous, sent)}, late, unsaid)
+    tools = dict.fromkeys((*previous.tools.base, *sent))
+    late = tuple(name for name in restored_tools(request) if name in call.tools.initial_names)
+    told = ToolsInView(tuple(tools), {**previous.tools.told, **_told_within(agent, previous, sent)}, late, unsaid)
     news = make_news(request, call, previous, told)
     untold = tuple(name for name in call.tools.initial if name not in tools)
     spoken = {section.id for section in agent.sections} | set(previous.prompt.shown)
@@ -205,7 +204,7 @@ def _appended(request: CallRequest, call: Call, last: LastStep, unsaid: Unsaid =
 def _still_withheld(last: LastStep, call: Call) -> tuple[Withheld, ...]:
     """The tools that were not active at the end of the previous call and are not active at the start of this one."""
     known = {each.tool: each for each in (*_lasting(last), *call.tools.withheld)}
-    return tuple(each for each in known.values() if each.tool not in call.tools.initial)
+    return tuple(each for each in known.values() if each.tool not in call.tools.initial_names)
 
 
 def _lasting(last: LastStep) -> tuple[Withheld, ...]:
@@ -224,7 +223,9 @@ def _still_waiting(last: LastStep, told: ToolsInView, now: Mapping[str, str]) ->
 def _told_within(agent: Agent, previous: Call, sent: tuple[str, ...]) -> Mapping[str, str]:
     """The fingerprints of what the steps of the previous call announced."""
     protocols = agent.protocols if slots(agent, previous) else {}
-    return {name: protocols[name].sha256 for name in sent if name in protocols and name not in previous.tools.sent}
+    return {
+        name: protocols[name].sha256 for name in sent if name in protocols and name not in previous.tools.sent_names
+    }
 
 
 def last_step(request: CallRequest, previous: Call) -> LastStep:

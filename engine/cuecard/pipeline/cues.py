@@ -27,7 +27,7 @@ class Due:
 def waiting(request: StepRequest, shown: Iterable[Discovery]) -> dict[str, None]:
     """The active tools of a call whose cues no earlier call has sent."""
     tools, protocols = request.call.tools, request.agent.protocols
-    new = (each.tool for each in shown if each.tool not in tools.sent)
+    new = (each.tool for each in shown if each.tool not in tools.sent_names)
     return {name: None for name in (*tools.waiting, *new) if name in protocols and protocols[name].later}
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field, replace
 
 from cuecard.errors import visible
 from cuecard.model import Call, Cut, Diagnostic, Discovery, Json, ResultRecord, ToolResult
 from cuecard.model.values import BLOCKS, STRUCTURED
-from cuecard.pipeline.run import Tally
+from cuecard.pipeline.run import NO_TALLY, Tally
 from cuecard.pipeline.search_results import NOTHING_FOUND, found_names
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 _WRAPS = ("result", "output", *STRUCTURED, "content", "json", "text", "response", *BLOCKS)
 _DEEPEST = 6
@@ -60,7 +59,7 @@ class FirstResult:
     behind: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Discoveries:
     """The tools that searches have named so far.
 
@@ -83,7 +82,7 @@ class Discoveries:
     named: tuple[str, ...] = ()
     answers: tuple[FirstResult, ...] = ()
     early: tuple[Discovery, ...] = ()
-    tally: Tally = field(default_factory=Tally)
+    tally: Tally = NO_TALLY
 
     @classmethod
     def before(cls, call: Call) -> Discoveries:
@@ -108,44 +107,49 @@ class Discoveries:
             cues: whether first results of tools trigger cues, so that `answers` and `early` are needed.
         """
         left, earlier = self.tally.run.left, self.tally.earlier(results)
-        tally = self.tally.more(results)
+        tally = self.tally.more(results, earlier)
         if left and earlier:
             results = [_without(left, result) for result in results[:earlier]] + [*results[earlier:]]
-        return replace(self._more(results, known, cues=cues), tally=tally)
+        return self._more(results, known, tally, cues=cues)
 
-    def _more(self, results: Sequence[ResultRecord], known: Collection[str], *, cues: bool) -> Discoveries:
+    def _more(
+        self, results: Sequence[ResultRecord], known: Collection[str], tally: Tally, *, cues: bool
+    ) -> Discoveries:
         good = [result for result in results if not result.is_error]
         read = [result for result in good if result.found or result.unread]
         called = _latest(self.called, [r.tool for r in good if not r.found and r.tool in known])
         if not read:
             if called is self.called:
-                return self
+                return self if tally is self.tally else replace(self, tally=tally)
             if not cues:
-                return replace(self, called=called)
+                return replace(self, called=called, tally=tally)
             answers = _Answers(self, known)
             answers.note(good, {discovery.tool for discovery in self.tools})
-            return replace(self, called=called, answers=answers.first, early=answers.too_soon)
+            return replace(self, called=called, answers=answers.first, early=answers.too_soon, tally=tally)
         told = dict.fromkeys((*self.diagnostics, *(_unread(result) for result in read if result.unread)))
         tools = {discovery.tool: discovery for discovery in self.tools}
         unknown = {cut.what: cut for cut in self.unknown}
         # Within one search, the best hit counts as the latest.
         named = _latest(self.named, [n for search in read for n in reversed(search.found) if n in known])
-        answers = _Answers(self, known)
+        answers, searches = _Answers(self, known), {discovery.after_call_id for discovery in self.tools}
         for search in good:
             if cues and not (search.found or search.unread):
                 answers.note((search,), tools)
-            earlier = {discovery.after_call_id for discovery in tools.values()} if search.call_id else ()
-            for name in search.found:
-                if name in tools or name in unknown:
-                    continue
-                if name in known:
-                    tools[name] = Discovery(name, search.call_id)
-                    if search.call_id in earlier:
-                        told[_repeated(search)] = None
-                else:
-                    unknown[name] = Cut(name, "unknown tool: named by a search result, but not in the catalogue")
-        rest = (called, named, answers.first, answers.too_soon)
+            if not all(map(known.__contains__, search.found)):
+                lost = [name for name in search.found if name not in known and name not in unknown]
+                unknown |= {name: _unknown(name) for name in lost}
+            new = [name for name in search.found if name not in tools and name in known]
+            if new:
+                if search.call_id and search.call_id in searches:
+                    told[_repeated(search)] = None
+                searches.add(search.call_id)
+                tools |= {name: Discovery(name, search.call_id) for name in new}
+        rest = (called, named, answers.first, answers.too_soon, tally)
         return Discoveries(tuple(tools.values()), tuple(unknown.values()), tuple(told), *rest)
+
+
+def _unknown(name: str) -> Cut:
+    return Cut(name, "unknown tool: named by a search result, but not in the catalogue")
 
 
 def _without(left: Collection[str], result: ResultRecord) -> ResultRecord:

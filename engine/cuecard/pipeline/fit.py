@@ -116,27 +116,34 @@ def first_fit(offers: Iterable[Offer], room: Room, *, anew: bool = False) -> Fit
     """
     left, full = _Allotment(room, anew=anew), ""
     active, withheld = list[str](), list[Withheld]()
+    give, fits = left.give, active.append
     for offer in offers:
-        reason = left.give(offer, full)
-        if reason:
-            full = full or (reason if anew and left.is_of_the_prompt(reason) else "")
-            tokens = offer.definition if reason.startswith(DEFINITIONS) else offer.tokens
-            lost = Withheld(offer.tool, offer.after_call_id, reason, tokens)
-            withheld.append(lost if left.name(offer, lost) else replace(lost, told=False))
-        else:
-            active.append(offer.tool)
+        reason = give(offer, full)
+        if not reason:
+            fits(offer.tool)
+            continue
+        full = full or (reason if anew and left.is_of_the_prompt(reason) else "")
+        tokens = offer.definition if reason.startswith(DEFINITIONS) else offer.tokens
+        lost = Withheld(offer.tool, offer.after_call_id, reason, tokens)
+        withheld.append(lost if left.name(offer, lost) else replace(lost, told=False))
     return Fit(tuple(active), tuple(withheld), left.room)
 
 
 class _Allotment:
     """A room while it is given away."""
 
+    __slots__ = (
+        *("_anew", "_definitions", "_limited", "_noticed", "_opened", "_opening", "_protocols"),
+        *("_room", "_section", "_shown", "_takes", "_times", "_total"),
+    )
+
     def __init__(self, room: Room, *, anew: bool) -> None:
         self._room, self._anew = room, anew
-        budgets = (room.protocols, room.total, room.section, room.definitions)
-        self._protocols, self._total, self._section, self._definitions = (
-            budget.left if budget else sys.maxsize for budget in budgets
-        )
+        self._protocols, self._definitions = _left(room.protocols), _left(room.definitions)
+        self._total, self._section = _left(room.total), _left(room.section)
+        self._limited = room.total is not None or room.section is not None
+        # Every offer asks for these, of which the fields of the room itself would be slower.
+        self._shown, self._takes, self._times, self._opening = room.shown, room.takes, room.times, room.opening
         self._opened, self._noticed = set(room.opened), set(room.noticed)
 
     def give(self, offer: Offer, full: str) -> str:
@@ -144,16 +151,17 @@ class _Allotment:
 
         If the prompt is already `full`, that is the reason for whatever has room among the instructions.
         """
-        tokens = 0 if offer.paid else offer.tokens
-        if tokens > self._protocols:
+        tool, tokens, _, message, paid, there, definition = offer
+        asked = 0 if paid else tokens
+        if asked > self._protocols:
             return _reason(self._room.protocols)
-        if offer.definition > self._definitions:
+        if definition > self._definitions:
             return _reason(self._room.definitions)
-        reason = (full or self._placed(offer)) if offer.tokens and offer.there else ""
+        reason = (full or self._placed(tool, message)) if tokens and there else ""
         if self._anew or not reason:
-            self._protocols -= tokens
+            self._protocols -= asked
         if not reason:
-            self._definitions -= offer.definition
+            self._definitions -= definition
         return reason
 
     def name(self, offer: Offer, lost: Withheld) -> bool:
@@ -187,22 +195,24 @@ class _Allotment:
             noticed=frozenset(self._noticed),
         )
 
-    def _placed(self, offer: Offer) -> str:
-        """The reason why the prompt has no room for the offer; empty if it has, and gives it."""
-        room, message = self._room, offer.message
-        if room.total or room.section:
-            takes = room.takes(offer.tool)
-            needed = takes if message in self._opened else takes + room.opening
-            once = takes // room.times
+    def _placed(self, tool: str, message: int) -> str:
+        """The reason why the prompt has no room for a tool; empty if it has, and gives it."""
+        if self._limited:
+            takes = self._takes(tool)
+            needed, once = takes if message in self._opened else takes + self._opening, takes // self._times
             if needed > self._total:
-                return _reason(room.total)
+                return _reason(self._room.total)
             if once > self._section:
-                return _reason(room.section)
-            if room.shown:
+                return _reason(self._room.section)
+            if self._shown:
                 self._total -= needed
                 self._section -= once
                 self._opened.add(message)
-        return "" if room.shown else NOT_SHOWN
+        return "" if self._shown else NOT_SHOWN
+
+
+def _left(budget: Budget | None) -> int:
+    return sys.maxsize if budget is None else budget.left
 
 
 def _reason(budget: Budget | None) -> str:
@@ -227,7 +237,7 @@ class Decisions:
 NOTHING_DECIDED = Decisions()
 
 
-def call_offers(request: CallRequest, known: Sequence[str], there: Iterable[str], decided: Decisions) -> list[Offer]:
+def call_offers(request: CallRequest, known: Sequence[str], there: Collection[str], decided: Decisions) -> list[Offer]:
     """The tools that are decided with a call, in the order in which they get room: core tools, then the most recently
     used. The core tools that the agent file names itself have their room already.
 
@@ -239,13 +249,13 @@ def call_offers(request: CallRequest, known: Sequence[str], there: Iterable[str]
     """
     if not known:
         return []
-    exist, gone, core = frozenset(there), {each.tool for each in decided.withheld}, frozenset(request.agent.core)
+    gone, core = {each.tool for each in decided.withheld}, request.agent.core_names
     done = gone.union(request.agent.named, (request.agent.search_tool,))
     open_ = [name for name in known if name not in done]
-    new = [name for name in open_ if name in exist and name not in decided.told]
+    new = [name for name in open_ if name in there and name not in decided.told]
     used = recent_first([n for n in new if n not in core], request.found.called, request.found.named)
     first = (*(name for name in new if name in core), *used)
-    absent = (name for name in open_ if name not in exist and name not in decided.kept)
+    absent = (name for name in open_ if name not in there and name not in decided.kept)
     kept = decided.kept | core
     defined = _definitions(request, (name for name in first if name not in kept))
     offers = [Offer(name, cost(request, name), paid=name in kept, definition=defined.get(name, 0)) for name in first]
@@ -282,7 +292,7 @@ def step_room(request: StepRequest, room: Room, used: int, limited: Limited = ()
 
 def _of_tools(request: CallRequest | StepRequest, taken: Collection[str]) -> tuple[Budget | None, Budget | None]:
     """The budgets of instructions and of definitions without what these tools take, and core tools of the second."""
-    limits, core = request.agent.spec.budget, frozenset(request.agent.core)
+    limits, core = request.agent.budget, request.agent.core_names
     protocols = definitions = None
     if limits.protocols is not None:
         used = sum(cost(request, tool) for tool in taken if tool not in core)
@@ -294,7 +304,7 @@ def _of_tools(request: CallRequest | StepRequest, taken: Collection[str]) -> tup
 
 
 def _of_the_whole(agent: Agent, used: int) -> Budget | None:
-    total = agent.spec.budget.total
+    total = agent.budget.total
     return None if total is None else Budget(f"budget.total: {total} tokens", total - used)
 
 
@@ -310,8 +320,9 @@ def as_told(withheld: Sequence[Withheld], room: Room, *, anew: bool) -> tuple[Wi
     """The tools that are not active as a call names them: first those without room among the instructions; of the
     others, a new baseline names the least recently used first.
     """
-    first = [each for each in withheld if room.protocols and each.reason == room.protocols.reason]
-    rest = [each for each in withheld if each not in first]
+    of_protocols = room.protocols.reason if room.protocols else None
+    first = [each for each in withheld if each.reason == of_protocols]
+    rest = [each for each in withheld if each.reason != of_protocols]
     return (*first, *(reversed(rest) if anew else rest))
 
 
@@ -345,54 +356,49 @@ def activate(
     tools = request.call.tools
     first = last is None
     if last is None:
-        sent = tuple([discovery for discovery in discovered if discovery.tool in tools.sent]) if tools.sent else ()
+        sent = tuple([each for each in discovered if each.tool in tools.sent_names]) if tools.sent else ()
         done = frozenset([*[each.tool for each in sent], *[each.tool for each in tools.withheld]])
         last = Activation(sent, tools.withheld, done)
-    new = [discovery for discovery in discovered if discovery.tool not in last.done]
+    done = last.done
+    new = [discovery for discovery in discovered if discovery.tool not in done]
     if not new:
         return last
     fit = first_fit(_step_offers(request, new), (last.room or ask)())
-    active = {*fit.active, *tools.sent} if first else {*fit.active}
-    late = [discovery for discovery in (discovered if first else new) if discovery.tool in active]
+    late: Sequence[Discovery] = discovered if first else new
+    if fit.withheld or (first and last.withheld):
+        active = {*fit.active, *tools.sent} if first else {*fit.active}
+        late = [discovery for discovery in late if discovery.tool in active]
     shown = tuple(late) if first else (*last.shown, *late)
-    done = last.done.union([discovery.tool for discovery in new])
+    done = done.union([discovery.tool for discovery in new])
     return Activation(shown, (*last.withheld, *fit.withheld), done, fit.room)
 
 
 def _step_offers(request: StepRequest, new: Sequence[Discovery]) -> list[Offer]:
     """The undecided tools, in the order of decision."""
     tools = request.call.tools
-    before = {discovery.tool for discovery in tools.discovered}
-    early = {discovery.tool: discovery for discovery in new if discovery.tool in before}
-    first = recent_first(early, tools.called, tools.named) if early else ()
-    messages = {} if request.call.delivery.rebuilds else _messages(request, new)
-    order = (*[early[name] for name in first], *[each for each in new if each.tool not in early])
+    order, messages = new, {} if request.call.delivery.rebuilds else _messages(request, new)
+    if tools.discovered:
+        before = {discovery.tool for discovery in tools.discovered}
+        early = {discovery.tool: discovery for discovery in new if discovery.tool in before}
+        first = recent_first(early, tools.called, tools.named)
+        order = (*[early[name] for name in first], *[each for each in new if each.tool not in early])
     defined = _definitions(request, [d.tool for d in order])
-    return [
-        Offer(
-            d.tool,
-            cost(request, d.tool),
-            d.after_call_id,
-            messages.get(d.tool, 0),
-            definition=defined.get(d.tool, 0),
-        )
-        for d in order
-    ]
+    offers = [Offer(d.tool, cost(request, d.tool), d.after_call_id, messages.get(d.tool, 0)) for d in order]
+    return [each._replace(definition=defined.get(each.tool, 0)) for each in offers] if defined else offers
 
 
 def _messages(request: StepRequest, new: Sequence[Discovery]) -> dict[str, int]:
     """Which message contains each of these tools: one per result, or two if cues come between; counted from 1."""
     found, ends = request.found.tools, {answer.behind for answer in request.found.answers}
-    missing, numbers = {discovery.tool for discovery in new}, dict[str, int]()
-    together: list[str] = []
-    for place in range(len(found) - 1, -1, -1):  # from the end, where most new tools are
-        together.append(found[place].tool)
-        if place == 0 or place in ends or found[place - 1].after_call_id != found[place].after_call_id:
-            numbers |= dict.fromkeys(together, place + 1)
-            missing.difference_update(together)
-            together = []
-        if not missing:
-            break
+    missing, numbers, place = {discovery.tool for discovery in new}, dict[str, int](), len(found)
+    while missing and place:  # from the end, where most new tools are
+        last, after = place, found[place - 1].after_call_id
+        place -= 1
+        while place and found[place - 1].after_call_id == after and place not in ends:
+            place -= 1
+        together = [discovery.tool for discovery in found[place:last]]
+        numbers |= dict.fromkeys(together, place + 1)
+        missing.difference_update(together)
     return numbers
 
 
@@ -405,7 +411,7 @@ def cost(request: CallRequest | StepRequest, tool: str) -> int:
 def _definitions(request: CallRequest | StepRequest, tools: Iterable[str]) -> dict[str, int]:
     """The tokens of the definitions of these tools as far as they are known, if a budget limits them; else none."""
     agent = request.agent
-    if agent.spec.budget.definitions is None:
+    if agent.budget.definitions is None:
         return {}
     return {tool: request.count(agent.catalogue.definition(tool)) for tool in tools}
 
@@ -434,7 +440,7 @@ def without_room(request: CallRequest, tools: Iterable[str], limit: int) -> tupl
         tools: the discovered tools, in order of discovery; core tools take no room.
         limit: how many it keeps.
     """
-    core, found = frozenset(request.agent.core), request.found
+    core, found = request.agent.core_names, request.found
     open_ = [name for name in dict.fromkeys(tools) if name not in core]
     lost = frozenset(recent_first(open_, found.called, found.named)[limit:])
     return tuple(name for name in open_ if name in lost)
@@ -442,15 +448,14 @@ def without_room(request: CallRequest, tools: Iterable[str], limit: int) -> tupl
 
 def excess(agent: Agent, tokens: int) -> int:
     """How many tokens a prompt has beyond its whole budget; 0 if it is within."""
-    total = agent.spec.budget.total
+    total = agent.budget.total
     return 0 if total is None else max(0, tokens - total)
 
 
 def step_cuts(request: StepRequest, withheld: Iterable[Withheld], tokens: int) -> Iterator[Cut]:
     """What the budgets left out of a step whose prompt has these tokens; what was sent already stays."""
-    there = frozenset(request.call.tools.available)
     for each in withheld:
-        if each.tool in there:
+        if each.tool in request.there:
             told = "" if each.told else ", with no room to say so"
             yield Cut(each.tool, f"not active: {each.reason}{told}", each.tokens)
     if over := excess(request.agent, tokens):

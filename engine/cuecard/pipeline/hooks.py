@@ -6,7 +6,7 @@ Arguments have been validated before: `Engine` and `Conversation` are the entry 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from functools import partial
 
 from cuecard.agent import Agent
@@ -69,7 +69,7 @@ from cuecard.pipeline.tools import (
     within_limits,
 )
 from cuecard.pipeline.window import with_window
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 _NEXT = "the next result"
 """The id of a result that does not exist yet."""
@@ -310,7 +310,7 @@ class _CallDraft:
         call = self._without(decided.withheld, open_)
         if not open_:
             return continue_conversation(request, call, last), ()
-        room = message_room(request, call, last, [offer.tool for offer in open_ if offer.there], decided)
+        room = message_room(request, call, last, {offer.tool for offer in open_ if offer.there}, decided)
         new = as_told(first_fit(offers, room).withheld, room, anew=False)
         return continue_conversation(request, self._without((*decided.withheld, *new)), last), new
 
@@ -321,9 +321,8 @@ class _CallDraft:
 
     def _offers(self, decided: Decisions) -> list[Offer]:
         """The tools that are decided with the call."""
-        there = self.existing.tools.available
-        asked = there if self._every else (*self.existing.matching, *self.known)
-        return call_offers(self.request, asked, there, decided)
+        asked = self.existing.tools.available if self._every else (*self.existing.matching, *self.known)
+        return call_offers(self.request, asked, self.existing.there, decided)
 
     def _without(self, withheld: Sequence[Withheld], undecided: Iterable[Offer] = ()) -> Call:
         """The call without these tools, as it would be without an earlier conversation."""
@@ -348,10 +347,10 @@ def _begun(request: CallRequest, given: _Basis) -> _CallDraft:
     if anew and not delivery.shows_all:
         request, earlier = with_kept_tools(request, earlier)
     existing = existing_tools(request)
-    known = known_tools(request, earlier, existing.tools.available, anew=anew)
+    known = known_tools(request, earlier, existing.there, anew=anew)
     before = previous.tools.offers_search if previous and not reason else None
     existing = with_search(request, existing, known, before=before, anew=anew, every=delivery.shows_all)
-    draft = draft_sections(request, given.values.values, existing.tools.available)
+    draft = draft_sections(request, given.values.values, existing.tools.available, existing.there)
     last = last_step(request, previous) if previous and not anew else None
     return _CallDraft(request, given, draft, existing, known, last, reason)
 

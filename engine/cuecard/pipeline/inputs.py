@@ -19,6 +19,7 @@ from cuecard.config.values import is_of_type
 from cuecard.errors import Problem, did_you_mean, inside, visible
 from cuecard.model import (
     Clock,
+    ConversationState,
     Cut,
     Diagnostic,
     Entity,
@@ -34,9 +35,11 @@ from cuecard.model.argument_problems import refuse
 from cuecard.model.boundary import AnyJson, Given, admit
 from cuecard.model.json_values import exact_body, texts_in
 from cuecard.model.messages import Message, Summary, ToolCall
+from cuecard.model.signed_text import unseal
+from cuecard.model.storage import from_json
 from cuecard.model.turn import Gates
 from cuecard.pipeline.discovery import record_of
-from cuecard.pipeline.request import CallRequest
+from cuecard.pipeline.request import CallRequest, check_previous, check_texts
 from cuecard.records import dataclass
 from cuecard.sources.clock import date_text
 from cuecard.sources.gates import unknown_in_gates
@@ -100,6 +103,28 @@ def state_rules(given: Given) -> Iterator[Problem]:
     """What is wrong in the stored state of a conversation."""
     if state := given.get("state"):
         yield from memory_problems(state.memory, "state.memory")
+
+
+def read_state(text: str, key: str) -> ConversationState:
+    """The state in what `Engine.dump` wrote with this key.
+
+    Raises:
+        InputError: when the text was cut off or changed, is too long, too deep or of a later format, or not signed
+            with this key.
+    """
+    name = "conversation"
+    return from_json(ConversationState, unseal(text, key, name), name, code="bad-conversation", plain=True)
+
+
+def check_state(agent: Agent, state: ConversationState) -> None:
+    """Reject a stored state that an agent cannot continue from.
+
+    Raises:
+        InputError: when it is another agent's, or was edited.
+    """
+    refuse([*state_rules({"state": state})])
+    check_texts(state.call, "state.call")
+    check_previous(state.call, agent)
 
 
 def time_of(turn: Turn, clock: Clock) -> datetime:

@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from cuecard.agent import Section
 from cuecard.model import CountTokens, Cut
+from cuecard.model.prompt import most_tokens
 from cuecard.pipeline.fit import is_within, lines_within
 from cuecard.template.markup.tags import skipped, tags
 
@@ -20,9 +21,9 @@ def within_budget(
     Elements with these names that are open at the cut are closed, so that they do not swallow what follows.
     """
     budget = section.spec.budget
-    tokens = count(body) if budget is not None else 0
-    if budget is None or is_within(budget, tokens):
+    if budget is None or is_within(budget, most_tokens(body)) or is_within(budget, count(body)):
         return body, ()
+    tokens = count(body)
     ends, end = _ends(body), "\n" if body.endswith("\n") else ""
 
     def cut(number: int) -> str:

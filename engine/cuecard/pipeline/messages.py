@@ -49,7 +49,7 @@ def as_before(call: Call, previous: Call, sections: Collection[str]) -> tuple[Me
 
 
 def _system_text(call: Call) -> str:
-    return "".join(segment.text for segment in call.prompt.segments)
+    return call.prompt.system
 
 
 def _is_section(message: Message, sections: Collection[str]) -> bool:

@@ -82,7 +82,7 @@ def make_news(request: CallRequest, call: Call, previous: Call, told: ToolsInVie
     agent = request.agent
     lost = {section.id for section in slots(agent, previous)}.intersection(_gone(previous, call))
     known = dict.fromkeys(told.protocols, "") if lost else told.protocols
-    there, protocols = call.tools.available, agent.protocols
+    there, protocols = agent.existing(call.tools), agent.protocols
     tools = [name for name in dict.fromkeys((*told.tools, *call.tools.initial, *told.late)) if name in there]
     new = tuple(n for n in tools if n in protocols and known.get(n) != protocols[n].sha256)
     change = _Change(request, call, previous, new if slots(agent, call) else (), told.unsaid.probe)
@@ -146,8 +146,9 @@ def _notices(change: _Change, told: Iterable[str]) -> Iterator[str]:
         titles = {section.id: section.spec.title for section in change.request.agent.sections}
         listed = words.listed(titles.get(name) or name for name in gone)
         yield fill(words.notices.withdrawn_sections, {"sections": listed})
-    before, now = change.request.turn.tools_before, change.call.tools.available
-    before = change.previous.tools.available if before is None else before
+    agent, shown = change.request.agent, change.request.turn.tools_before
+    now = agent.existing(change.call.tools)
+    before = agent.existing(change.previous.tools) if shown is None else frozenset(shown)
     told = tuple(told)
     lost, back = [n for n in told if n in before and n not in now], [n for n in told if n not in before and n in now]
     yield from tool_notices(lost, back, words)

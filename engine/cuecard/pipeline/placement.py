@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from itertools import groupby
 from typing import TypeAlias
@@ -12,6 +11,7 @@ from weakref import finalize
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values import fill
 from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Discovery, Segment, Withheld
+from cuecard.model.prompt import BYTES, counted_later, most_tokens
 from cuecard.pipeline.cues import Due, due
 from cuecard.pipeline.fingerprints import salted, sha256
 from cuecard.pipeline.fit import Activation, Room, activate, step_room
@@ -26,7 +26,7 @@ from cuecard.pipeline.segments import (
     render_sections,
     said,
 )
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 
 def make_block(
@@ -42,7 +42,7 @@ def make_block(
         turn: the number of the user message that it belongs to.
     """
     digest = sha256(text)
-    return Appended(after, text, f"{kind}-{digest[:12]}", count(text), digest, turn)
+    return Appended(after, text, f"{kind}-{digest[:12]}", counted_later(partial(count, text)), digest, turn)
 
 
 AHEAD = "found-ahead"
@@ -67,7 +67,7 @@ News: TypeAlias = Discovery | Withheld | Due
 """What a call must send after a result."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Placement:
     """The two parts of a prompt: segments of the system prompt, and blocks in the conversation.
 
@@ -104,11 +104,6 @@ class Placement:
         """The tokens of both parts."""
         return tokens_of(self.segments, self.blocks)
 
-    @property
-    def system(self) -> str:
-        """The system prompt."""
-        return "".join(segment.text for segment in self.segments)
-
     def salted(self, salt: str) -> Placement:
         """The same prompt with salted fingerprints, and block ids derived from them."""
         if not salt:
@@ -126,9 +121,36 @@ def active_tools(
 ) -> Activation:
     """Which of these tools are active, each decided once; decisions of the call's `last` step stay.
 
-    `room` gives the room in the call, if it is known already.
+    `room` gives the room in the call, if it is known already. Where tokens are not ready to be counted, they are only
+    if one for each byte would not fit.
     """
-    return activate(request, discovered, room or partial(room_within, request), last)
+    room = room or partial(room_within, request)
+    decide = partial(activate, request, discovered, room, last)
+    if getattr(request.count, "ready", True) or not discovered:
+        return decide()
+    at_most = _at_most(request)
+    sure = activate(at_most, discovered, partial(room_within, at_most))
+    if sure.withheld != request.call.tools.withheld or (last and last.withheld != sure.withheld):
+        return decide()
+
+    def left() -> Room:
+        return (decide().room or room)()
+
+    return replace(sure, room=cache(left)) if sure.room else sure
+
+
+def _at_most(request: StepRequest) -> StepRequest:
+    """The request as it would be if every byte were a token."""
+    prompt = request.call.prompt
+    segments = tuple(Segment(s.id, s.text, s.tier, most_tokens(s.text), s.sha256, s.stable) for s in prompt.segments)
+    sent, passing = (
+        tuple(
+            Appended(b.after_call_id, b.text, b.id, most_tokens(b.text), b.sha256, b.turn, b.lifetime) for b in blocks
+        )
+        for blocks in (prompt.sent, prompt.passing)
+    )
+    call = replace(request.call, prompt=replace(prompt, segments=segments, sent=sent, passing=passing))
+    return replace(request, call=call, count=BYTES)
 
 
 def place(request: StepRequest, active: Activation, last: Placement | None = None) -> Placement:
@@ -272,7 +294,7 @@ def _named(request: StepRequest, takes: Callable[[str], int]) -> Callable[[Withh
 def _news(request: StepRequest, active: Activation, cues: tuple[Due, ...]) -> tuple[News, ...]:
     """What this call must send about discovered tools, in order of discovery, and about their first results."""
     tools, shown = request.call.tools, active.shown
-    told = tuple(each for each in shown if each.tool not in tools.sent) if tools.sent else shown
+    told = tuple(each for each in shown if each.tool not in tools.sent_names) if tools.sent else shown
     unfit = active.withheld[len(tools.withheld) :]
     if not (unfit or cues):
         return told
@@ -326,15 +348,16 @@ def _append(request: StepRequest, new: tuple[News, ...], before: tuple[Appended,
     """The earlier blocks, and one per result: the section for protocols, filled with only the new ones."""
     agent, call = request.agent, request.call
     there = slots(agent, call)
-    blocks = list(before)
-    for (after, is_due), group in groupby(new, key=lambda each: (each.after_call_id, isinstance(each, Due))):
+    blocks, protocols = list(before), agent.protocols
+    for (after, is_due), group in groupby(new, key=lambda each: (each.after_call_id, type(each) is Due)):
         if is_due:
             blocks += [_cues(request, there, after, each.tools) for each in group if isinstance(each, Due) and there]
             continue
-        found = [*group]
+        found = [each for each in group if not isinstance(each, Due)]
         unfit = [each for each in found if isinstance(each, Withheld)]
-        tools = [each.tool for each in found if isinstance(each, Discovery) and each.tool in agent.protocols]
-        notice = withheld_notice(agent, call.tools, unfit)
+        shown = [each for each in found if not isinstance(each, Withheld)] if unfit else found
+        tools = [each.tool for each in shown if each.tool in protocols]
+        notice = withheld_notice(agent, call.tools, unfit) if unfit else ""
         text = notice if not there else _first(request, there, tools, notice)
         if notice or (tools and there):
             blocks.append(make_block(there[0].id if there else WITHHELD, text, request.count, after=after))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from cuecard.pipeline.run import NO_LIMITS
 from cuecard.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CallRequest:
     """The request for one user message.
 
@@ -52,7 +52,7 @@ class CallRequest:
         return replace(self, turn=replace(self.turn, files=files)) if self.turn.files else self
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StepRequest:
     """The request for one step of a call.
 
@@ -69,6 +69,11 @@ class StepRequest:
     found: Discoveries
     count: Tokenizer
     salt: str = ""
+
+    @property
+    def there(self) -> Collection[str]:
+        """The tools that exist for the call, to look names up in."""
+        return self.agent.existing(self.call.tools)
 
 
 def check_previous(previous: Call | None, agent: Agent) -> None:

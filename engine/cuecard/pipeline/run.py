@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 from cuecard.config.agent_file import RunSpec
@@ -11,7 +11,7 @@ from cuecard.config.values import fill
 from cuecard.config.words_spec import WordsSpec
 from cuecard.errors import Problem
 from cuecard.model import CallRun, ResultRecord, RunLimits
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 
 def limits_of(spec: RunSpec, over: RunLimits) -> RunLimits:
@@ -38,7 +38,7 @@ def not_forced(model: str, tool: str, place: str) -> Problem:
     return Problem("forced-tool", told, hint, place)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tally:
     """What the results of a conversation count against the limits of a run.
 
@@ -78,9 +78,9 @@ class Tally:
             return 0
         return next((at for at in range(len(results), 0, -1) if results[at - 1].call_id == run.since), 0)
 
-    def more(self, results: Sequence[ResultRecord]) -> Tally:
-        """The tally with later results."""
-        new = results[self.earlier(results) :]
+    def more(self, results: Sequence[ResultRecord], earlier: int) -> Tally:
+        """The tally with later results, of which so many came before the run."""
+        new = results[earlier:]
         if not new:
             return replace(self, begun=True) if results and not self.begun else self
         requests, batch, failed = self.requests, self.batch, dict(self.failed)
@@ -89,16 +89,19 @@ class Tally:
             requests, batch = requests + (not together), result.batch
             if result.is_error:
                 failed[result.tool] = failed.get(result.tool, 0) + 1
-        return replace(
-            self,
+        return Tally(
+            self.run,
             results=self.results + len(new),
-            failures=self.failures + sum(result.is_error for result in new),
+            failures=self.failures + sum([result.is_error for result in new]),
             requests=requests,
             batch=batch,
             failed=failed,
-            called=self.called.union(result.tool for result in new),
+            called=self.called.union([result.tool for result in new]),
             begun=True,
         )
+
+
+NO_TALLY = Tally()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from typing import Any
 
 from cuecard.errors import visible
 from cuecard.model import Json
@@ -39,6 +40,8 @@ _CONTENT = frozenset(
     }
 )
 """The types of content parts; an object with another type and a name is a tool."""
+
+_TEXT = frozenset({str})
 
 _DEEPEST = 8
 """The maximum number of wrappers to unwrap."""
@@ -90,13 +93,15 @@ def _read_text(text: str, depth: int) -> FoundNames:
 
 
 def _read_mapping(known: Mapping[str, Json], depth: int) -> FoundNames:
-    if any(known.get(key) is True for key in FAILED) or known.get("status") == "error":
+    if known.get("status") == "error" or any(known.get(key) is True for key in FAILED):
         return FoundNames()
     for key in _LISTS:
         if isinstance(held := known.get(key), (list, tuple)):
             late = known.get(_WITHHELD)
             more = [item for item in late if isinstance(item, str)] if isinstance(late, (list, tuple)) else []
-            return _read_list([*[item if isinstance(item, str) else _as_mapping(item) for item in held], *more])
+            if not _TEXT.issuperset(map(type, held)):
+                held = [item if isinstance(item, str) else _as_mapping(item) for item in held]
+            return _read_list([*held, *more])
     if known.get("type") == "tool_reference" and _name(known):
         return FoundNames(_each_once((_name(known),)))
     first: FoundNames | None = None
@@ -133,7 +138,9 @@ def _wrapped(known: Mapping[str, Json]) -> list[Json]:
 
 
 def _read_list(items: Sequence[str | Mapping[str, Json] | None]) -> FoundNames:
-    names = [item if isinstance(item, str) else _name(item or {}) for item in items]
+    names: Sequence[Any] = items
+    if not _TEXT.issuperset(map(type, items)):
+        names = [item if isinstance(item, str) else _name(item or {}) for item in items]
     lost = names.count("")
     unread = f"a list in which {lost} of {len(names)} entries name no tool" if lost else ""
     return FoundNames(_each_once(filter(None, names)), unread)
@@ -163,9 +170,9 @@ def _is_content(known: Mapping[str, Json]) -> bool:
 
 def _as_mapping(value: Json) -> Mapping[str, Json] | None:
     """A mapping itself, or the fields of a dataclass or pydantic model."""
-    if isinstance(value, Mapping):
-        return value
     kind = type(value)
+    if isinstance(value, dict | Mapping):  # a dict is asked for first, which is quicker
+        return value
     if is_dataclass(kind):
         names = {each.name for each in fields(kind)}
     elif isinstance(getattr(kind, "model_fields", None), Mapping):

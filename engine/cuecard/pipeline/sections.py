@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime
 
 from cuecard.agent import CHOICE, CONTENT, PROTOCOLS, Agent, Section
-from cuecard.agent.sections.conditions import ConditionFacts, holds, sections_asked, told
+from cuecard.agent.sections.conditions import ConditionFacts, holds, told
 from cuecard.model import Appended, CallGiven, Cut, Diagnostic, Json, Segment, SourceRow, Turn, Withheld
 from cuecard.model.messages import Role
+from cuecard.model.prompt import most_tokens
 from cuecard.pipeline.fit import excess
 from cuecard.pipeline.history.units import message_text
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.passing import ephemeral_block, section_block
+from cuecard.pipeline.placement import tokens_of
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.segments import (
     PROBE,
     InstructionPlace,
+    ShrinkingPrompt,
     authored,
     count_pieces,
     gated_sections,
@@ -25,7 +28,7 @@ from cuecard.pipeline.segments import (
     make_segments,
     render_sections,
 )
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 from cuecard.sources.content import Content, SourceInput
 from cuecard.sources.gates import gates_of
 from cuecard.template import trusted
@@ -70,7 +73,7 @@ class _Notes:
         return _Notes([*self.cuts], [*self.diagnostics], [*self.sources])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SectionsDraft:
     """The sections of a call as far as the instructions of its tools do not change them.
 
@@ -125,8 +128,8 @@ class SectionsDraft:
 
     def _lasting(self) -> list[Section]:
         """The sections of the system prompt that are not dropped in favour of instructions."""
-        apart = self._apart
-        system = [section for section in self.present if section.spec.role == "system" and section not in apart]
+        apart = {section.id for section in self._apart}
+        system = [s for s in self.present if s.spec.role == "system" and s.id not in apart]
         slots = [section for section in self._slots if section.spec.role == "system"]
         ranks = _ranks(system)
         last = max((ranks[slot.id] for slot in slots), default=None) if all(s.id in ranks for s in slots) else None
@@ -180,16 +183,19 @@ def unlisted_tools(agent: Agent, withheld: Iterable[Withheld], *, every: bool) -
         withheld: the tools of the call that are not active.
         every: whether every tool is active from the start.
     """
-    return frozenset(each.tool for each in withheld if every or each.tool in agent.core)
+    return frozenset(each.tool for each in withheld if every or each.tool in agent.core_names)
 
 
-def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequence[str]) -> SectionsDraft:
+def draft_sections(
+    request: CallRequest, values: Mapping[str, Json], there: Sequence[str], names: Collection[str]
+) -> SectionsDraft:
     """The sections of a call before it is decided which tools are active.
 
     Args:
         request: what the call is prepared from.
         values: its inputs and built-in values, checked and cleaned.
         there: the tools that exist for the call.
+        names: the same, to look names up in.
 
     Raises:
         InputError: when the turn names a profile or a variant that does not exist.
@@ -197,13 +203,13 @@ def draft_sections(request: CallRequest, values: Mapping[str, Json], there: Sequ
     """
     notes, agent, turn = _Notes(), request.agent, request.turn
     sections = agent.edition(turn.profile, turn.variant)
-    facts = ConditionFacts(values, there, turn.model)
+    facts = ConditionFacts(values, names, turn.model)
     present, chosen = _there(sections, facts, notes)
     notes.cuts += _not_chosen(agent, turn, sections)
     filled = {**values, **chosen, **_filled(present, notes, lambda: _given(request, authored(agent, values), there))}
     fixed = [section for section in present if PROTOCOLS not in section.reads]  # what no tool changes
     gated = {section.id: each for section, each in zip(fixed, gated_sections(agent, fixed, filled, ()), strict=True)}
-    saying = {section.id for section in fixed if not _waits(section) and gated[section.id][0].strip()}
+    saying = {section.id for section in fixed if not section.waits and gated[section.id][0].strip()}
     present = _not_in_vain(present, replace(facts, saying=saying), notes)
     notes.cuts += _silent(present, {name: text for name, (text, _) in gated.items()}, agent)
     made, cut, trust = dict[str, str](), dict[str, tuple[Cut, ...]](), dict[str, Mapping[str, int]]()
@@ -242,7 +248,7 @@ def compose_again(request: StepRequest, sections: Sequence[Section], values: Map
     own = {name for section in sections for name in (CONTENT + section.id, CHOICE + section.id)}
     values = {name: value for name, value in values.items() if name not in own}
     saying = {name for name, body in call.prompt.shown.items() if body.strip()}
-    facts = ConditionFacts(values, call.tools.available, call.delivery.model, saying)
+    facts = ConditionFacts(values, request.there, call.delivery.model, saying)
     there, chosen = _there(sections, facts, notes)
     present = _not_in_vain(there, facts, notes)
     filled = {**chosen, **_filled(present, notes, lambda: _given_again(request, authored(agent, values)))}
@@ -259,16 +265,15 @@ def _there(
     sections: Sequence[Section], facts: ConditionFacts, notes: _Notes
 ) -> tuple[Sequence[Section], dict[str, Json]]:
     """The sections that have a text, as far as is known before others are rendered, and what their texts ask for."""
-    there = [section for section in sections if _waits(section) or _is_there(section, facts, notes)]
+    there = [section for section in sections if section.waits or _is_there(section, facts, notes)]
     there = [section for section in there if _has_a_text(section, facts, notes)]
-    asked = {name for section in there for name in section.reads if name.startswith(TOOL)}
-    known: dict[str, Json] = {name: name.removeprefix(TOOL) in facts.tools for name in asked}
+    known: dict[str, Json] = {TOOL + name: name in facts.tools for section in there for name in section.asked}
     return there, known | {CHOICE + each.id: _choice(each, facts) for each in there if each.choices}
 
 
 def _not_in_vain(sections: Sequence[Section], facts: ConditionFacts, notes: _Notes) -> list[Section]:
     """The sections without those that waited for others, which say something."""
-    return [section for section in sections if not _waits(section) or _is_there(section, facts, notes)]
+    return [section for section in sections if not section.waits or _is_there(section, facts, notes)]
 
 
 def _filled(present: Sequence[Section], notes: _Notes, give: Callable[[], SourceInput]) -> dict[str, Json]:
@@ -306,11 +311,6 @@ def _is_there(section: Section, facts: ConditionFacts, notes: _Notes) -> bool:
     return False
 
 
-def _waits(section: Section) -> bool:
-    """Whether it depends on the text of other sections if this one is included."""
-    return section.spec.when is not None and any(sections_asked(section.spec.when))
-
-
 def _has_a_text(section: Section, facts: ConditionFacts, notes: _Notes) -> bool:
     if not section.choices or _choice(section, facts) is not None:
         return True
@@ -325,6 +325,8 @@ def _choice(section: Section, facts: ConditionFacts) -> int | None:
 
 
 def _not_chosen(agent: Agent, turn: Turn, sections: Sequence[Section]) -> list[Cut]:
+    if not (turn.profile or turn.variant):
+        return []
     chosen = {section.id for section in sections}
     by = " and ".join(f"{kind} {name}" for kind, name in (("profile", turn.profile), ("variant", turn.variant)) if name)
     return [Cut(section.id, f"left out by {by}") for section in agent.sections if section.id not in chosen]
@@ -389,21 +391,45 @@ def _fit(
     """The segments within the budget of the whole prompt, and the blocks of the turn alone; the sections that do not
     fit, and those `apart` in such blocks, are removed from `bodies`.
     """
+    agent, beside = request.agent, {section.id for section in apart}
+    system = [section for section in present if section.spec.role == "system" and section.id not in beside]
+
+    def made() -> tuple[tuple[Segment, ...], tuple[Appended, ...]]:
+        segments = make_segments(agent, system, [bodies[s.id] for s in system], request.count)
+        return segments, _passing(request, apart, bodies)
+
+    prompt = made()
+    most = sum([most_tokens(each.text) for part in prompt for each in part])
+    if excess(agent, most) and excess(agent, tokens := tokens_of(*prompt)):
+        _drop(request, system, apart, bodies, tokens, notes)
+        prompt = made()
+    for section in apart:
+        del bodies[section.id]
+    return prompt
+
+
+def _drop(
+    request: CallRequest,
+    system: Sequence[Section],
+    apart: Sequence[Section],
+    bodies: dict[str, str],
+    tokens: int,
+    notes: _Notes,
+) -> None:
+    """Empty sections that may be dropped, until the others are within the budget of the whole prompt."""
     agent, count = request.agent, request.count
-    system = [section for section in present if section.spec.role == "system" and section not in apart]
-    ranks = sorted((rank, name) for name, rank in _ranks([*system, *apart]).items() if bodies[name])
-    segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
-    passing = _passing(request, apart, bodies)
-    for _, losing in ranks:
-        if not excess(agent, sum(segment.tokens for segment in segments) + sum(block.tokens for block in passing)):
+    places = {section.id: place for place, section in enumerate(system)}
+    left = ShrinkingPrompt(agent.layout, system, [bodies[s.id] for s in system], tokens, count)
+    blocks = {s.id: section_block(s, bodies[s.id], count).tokens for s in apart if bodies[s.id]}
+    for _, losing in sorted((rank, name) for name, rank in _ranks([*system, *apart]).items() if bodies[name]):
+        if not excess(agent, left.tokens):
             break
         notes.cuts.append(Cut(losing, f"budget.total: {agent.spec.budget.total} tokens", count(bodies[losing])))
         bodies[losing] = ""
-        segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
-        passing = _passing(request, apart, bodies)
-    for section in apart:
-        del bodies[section.id]
-    return segments, passing
+        if losing in places:
+            left.drop(places[losing])
+        else:
+            left.tokens -= blocks[losing]
 
 
 def _passing(request: CallRequest, apart: Sequence[Section], bodies: Mapping[str, str]) -> tuple[Appended, ...]:

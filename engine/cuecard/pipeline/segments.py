@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from cuecard.agent import PROTOCOLS, Agent, Section
+from cuecard.agent.agent import FixedPiece
+from cuecard.agent.sections.layout import Layout
 from cuecard.model import CountTokens, Json, Segment
+from cuecard.model.prompt import counted_later
 from cuecard.pipeline.fingerprints import sha256
-from cuecard.pipeline.layout import Frame, Leads, lay_out, new_leads
+from cuecard.pipeline.layout import Leads, before, lay_out, new_leads
 from cuecard.pipeline.limits import tokens_around
 from cuecard.records import dataclass
 from cuecard.sources.tools import Form, protocols_text
@@ -50,11 +55,7 @@ def gated_sections(
     if notice:
         protocols = f"{protocols}\n{notice}".strip("\n")
     everything = {**authored(agent, values), PROTOCOLS: trusted(protocols)}
-    admit, layout, made = agent.gate.admit, agent.layout, []
-    for section in sections:
-        text = layout.shown(section.render(everything))
-        made.append(admit(text, section.own, raw=section.spec.trust == "author"))
-    return made
+    return [agent.gated(section, everything) for section in sections]
 
 
 def authored(agent: Agent, values: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -145,14 +146,22 @@ def make_segments(
         count: how tokens are counted.
         known: segments of an earlier prompt, whose fingerprints need not be computed again.
     """
-    texts = laid_out(agent, sections, bodies)
-    kept = [(section, text) for section, text in zip(sections, texts, strict=True) if text]
-    counts = count_pieces([text for _, text in kept], count)
     digests = {segment.text: segment.sha256 for segment in known}
-    return tuple(
-        Segment(section.id, text, section.tier, tokens, digests.get(text) or sha256(text), section.stable)
-        for (section, text), tokens in zip(kept, counts, strict=True)
-    )
+    made, rest = list[Segment](), ""
+    for section, text in zip(sections, laid_out(agent, sections, bodies), strict=True):
+        if not text:
+            continue
+        piece = agent.pieces.get(id(section)) if section.fixed else None
+        if piece is None or piece[:4] != (section, count, rest, text):
+            tokens, end = counted_later(partial(_added, rest, text, count)), _open_end(rest, text)
+            digest = digests.get(text) or sha256(text)
+            segment = Segment(section.id, text, section.tier, tokens, digest, section.stable)
+            piece = FixedPiece(section, count, rest, text, segment, end)
+            if section.fixed:
+                agent.pieces[id(section)] = piece
+        made.append(piece.segment)
+        rest = piece.end
+    return tuple(made)
 
 
 def stable_part(segments: Sequence[Segment]) -> int:
@@ -179,32 +188,111 @@ def said(sections: Iterable[Section], bodies: Iterable[str]) -> str:
 
 def laid_out(agent: Agent, sections: Sequence[Section], bodies: Sequence[str]) -> Sequence[str]:
     """The text of each section in the prompt; empty for an empty one."""
-    frames = [Frame(s.id, s.heading, s.stable, s.leads) for s in sections]
-    return [piece.text for piece in lay_out(agent.layout, frames, bodies)]
+    return lay_out(agent.layout, sections, bodies)
 
 
 def count_pieces(texts: Sequence[str], count: CountTokens) -> list[int]:
-    """Tokens per piece, adding up exactly to the tokens of the joined text.
+    """Tokens per piece, which are what it adds to those before it: they add up exactly to the tokens of all.
 
-    If a piece ends in a newline and the next begins neither with `/` nor with a blank line, the bundled encodings never
-    merge across the seam, so each is counted (and cached) separately. At other seams, pieces are counted together, and
-    each gets the tokens it adds.
+    The bundled encodings never merge across a safe seam. So what is behind the first one in a piece, or all of it, is
+    counted (and cached) by itself; before that, only the end of the previous pieces from their last seam is counted
+    together with it, however many pieces there are.
     """
-    counts: list[int] = []
-    run, counted = "", 0
-    for index, text in enumerate(texts):
-        run += text
-        total = count(run) if run else 0
-        counts.append(total - counted)
-        counted = total
-        if index + 1 < len(texts) and seam_is_safe(run, texts[index + 1]):
-            run, counted = "", 0
+    counts, rest = list[int](), ""
+    for text in texts:
+        counts.append(_added(rest, text, count))
+        rest = _open_end(rest, text)
     return counts
 
 
-def seam_is_safe(before: str, after: str) -> bool:
-    """Whether no token of o200k_base or cl100k_base can span this seam."""
-    if not before.endswith("\n") or not after or after.startswith("/"):
-        return False
-    blank = len(after) - len(after.lstrip())
-    return blank < len(after) and not {"\r", "\n"}.intersection(after[:blank])
+def _added(rest: str, text: str, count: CountTokens) -> int:
+    """The tokens that a piece adds to a prompt, of which `rest` is what is behind the last safe seam."""
+    joined = rest + text
+    seam = _first_seam(joined, len(rest))
+    if seam is None:
+        return (count(joined) if joined else 0) - (count(rest) if rest else 0)
+    added = count(joined[seam:])
+    return added + count(joined[:seam]) - count(rest) if seam > len(rest) else added
+
+
+def _open_end(rest: str, text: str) -> str:
+    """What is behind the last safe seam with that piece."""
+    joined = rest + text
+    seam = _first_seam(joined, len(rest))
+    return joined if seam is None else joined[_last_seam(joined, seam) :]
+
+
+_SEAM = re.compile(r"(?<=\n)(?=[^\S\r\n]*+\S)(?!/)|(?<=\S)(?= )")
+"""Where no token of o200k_base or cl100k_base spans, whatever comes before and behind: after a line break that neither
+`/` nor a blank line follows, and between a text and a space.
+"""
+
+_LAST_SEAM = re.compile(f"(?s:.*)(?:{_SEAM.pattern})")
+
+
+def _first_seam(text: str, start: int) -> int | None:
+    """The first safe seam from a place on; the beginning of a text is one."""
+    if not start:
+        return 0 if text else None
+    found = _SEAM.search(text, start)
+    return found.start() if found else None
+
+
+def _last_seam(text: str, known: int) -> int:
+    """The last safe seam, if one is known."""
+    found = _LAST_SEAM.match(text, known)
+    return found.end() if found else known
+
+
+class ShrinkingPrompt:
+    """The tokens of a prompt that loses sections one by one: of the others, only what stands beside it is counted."""
+
+    def __init__(
+        self, layout: Layout, sections: Sequence[Section], bodies: Sequence[str], tokens: int, count: CountTokens
+    ) -> None:
+        """Begin with the sections of these bodies, which have these tokens together."""
+        self.tokens = tokens
+        self._layout, self._sections, self._bodies, self._count = layout, sections, bodies, count
+        self._texts = lay_out(layout, sections, bodies)
+        there = [place for place, body in enumerate(bodies) if body]
+        self._above = dict(zip(there, [None, *there], strict=False))
+        self._below = dict(zip(there, [*there[1:], None], strict=False))
+
+    def drop(self, place: int) -> None:
+        """Leave out a section that is not empty."""
+        above, below = self._above.pop(place), self._below.pop(place)
+        end, start, text = self._end(above), self._start(below), self._texts[place]
+        had = now = ""
+        if above is not None:
+            self._below[above] = below
+        if below is not None:
+            self._above[below] = above
+            had, body = self._texts[below].removesuffix(self._bodies[below]), self._bodies[below]
+            now = before(self._layout, None if above is None else self._sections[above], self._sections[below])
+            self._texts[below] = now + body
+        # From one safe seam to another: what is around it does not change.
+        self.tokens += self._count(end + now + start) - self._count(end + text + had + start)
+
+    def _end(self, place: int | None) -> str:
+        """The text until the end of a section, from a safe seam on."""
+        pieces: list[str] = []
+        while place is not None:
+            text = self._texts[place]
+            seam = _last_seam(text, 0)
+            pieces.append(text[seam:])
+            place = None if seam else self._above[place]
+        return "".join(reversed(pieces))
+
+    def _start(self, place: int | None) -> str:
+        """The text from a section's body on, until a safe seam."""
+        pieces: list[str] = []
+        text = "" if place is None else self._bodies[place]
+        while place is not None:
+            seam = _first_seam(text, 1)
+            if seam is not None:
+                pieces.append(text[:seam])
+                break
+            pieces.append(text)
+            place = self._below[place]
+            text = "" if place is None else self._texts[place]
+        return "".join(pieces)

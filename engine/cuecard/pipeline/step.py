@@ -256,7 +256,7 @@ def _protocols(request: StepRequest, placed: Placement, cut: Collection[str]) ->
         protocol = agent.protocols.get(name)
         if protocol is None or name in cut:
             continue
-        if name in agent.core:
+        if name in agent.core_names:
             reason = "core tool"
         elif name in place and name in call.tools.ahead:
             reason = _BLOCKS[AHEAD]
@@ -284,10 +284,11 @@ def make_step(
         placed: the prompt with the instructions of active tools.
         read: the new results, where the model reads them as the agent file's `results` tell them.
     """
-    call, placed = request.call, placed.salted(request.salt)
-    discovered = placed.shown
-    parts = StepParts(placed, dropped, read)
-    system, active = placed.system, (*call.tools.initial, *(discovery.tool for discovery in discovered))
+    call, prompt = request.call, request.call.prompt
+    is_same, placed = placed.segments is prompt.segments, placed.salted(request.salt)
+    discovered, parts = placed.shown, StepParts(placed, dropped, read)
+    system = prompt.system if is_same else "".join([segment.text for segment in placed.segments])
+    active = (*call.tools.initial, *[discovery.tool for discovery in discovered])
     verdict = verdict_of(call.run.limits, request.found.tally, active, request.agent.spec.words)
     return Step(
         system=system,
@@ -315,10 +316,9 @@ def make_step(
 
 
 def _refusals(request: StepRequest, placed: Placement, verdict: Verdict) -> Refusals:
-    agent, there = request.agent, request.call.tools.available
-    words = agent.spec.words.tools
+    agent, words = request.agent, request.agent.spec.words.tools
     texts = {False: words.withheld, True: words.withheld_definition}
-    lost = [each for each in placed.withheld if each.tool in there]
+    lost = [each for each in placed.withheld if each.tool in request.there]
     said = {each.tool: texts[each.lacks_definition].replace("{tool}", each.tool) for each in lost}
     said |= {name: words.withdrawn.replace("{tool}", name) for name in request.call.host.gone}
     said |= {name: words.denied.replace("{tool}", name) for name in request.call.tools.denied}

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from cuecard.agent import Agent
 from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import InputError
-from cuecard.model import Call, CallRun, CallTools, Cut, Diagnostic, Discovery, ToolCard, Turn, Withheld
+from cuecard.model import Call, CallRun, CallTools, Cut, Diagnostic, Discovery, Turn, Withheld
 from cuecard.model.turn import Gates
 from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fit import NOT_SHOWN, without_room
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.run import NO_LIMITS, limits_of, not_forced
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 from cuecard.sources.gates import excluded_tools, gates_of, visible
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolPlan:
     """The tools at the start of a call, and what was left out.
 
     `matching` are the core tools that a pattern names: they are active if they have room, the others in any case.
+    `there` are those that exist, to look names up in.
     """
 
     tools: CallTools
     cuts: tuple[Cut, ...]
     matching: tuple[str, ...] = ()
+    there: Collection[str] = ()
 
 
 _LEFT = "no longer discovered, until a search finds it again"
@@ -83,21 +84,16 @@ def run_of(request: CallRequest) -> CallRun:
 def existing_tools(request: CallRequest) -> ToolPlan:
     """The tools that exist for a call, of which only the core tools are active that the agent file names."""
     agent, turn = request.agent, request.turn
-    catalogue, named = agent.catalogue, agent.named
-    chosen = None if turn.tools is None else frozenset(turn.tools)
-    wanted = [card for name, card in catalogue.items() if chosen is None or name in chosen]
-    cards, closed = _behind_gates(agent, turn, wanted)
-    tools = tuple([card.name for card in cards])
-    limits = request.limits
-    there = frozenset(tools)
-    denied = tuple(card.name for card in wanted if card.name not in there) if closed else ()
+    limits, named = request.limits, agent.named
+    tools, denied, closed = _within_gates(agent, turn)
+    there = agent.catalogue.keys() if tools is agent.catalogue.names else frozenset(tools)
     cuts = [*_strange(agent, turn), *closed]
     own = agent.search_tool if agent.owns_search else ""
     missing = [name for name in named if name not in there and name != own]
     cuts += [Cut(name, "core tool that does not exist for this call") for name in missing]
     initial, matching = (tuple([name for name in each if name in there]) for each in (dict.fromkeys(named), agent.core))
-    _, dropped = _to_show(request.found, tools, initial)
     found = request.found
+    _, dropped = _to_show(found, there, initial)
     cuts += [Cut(name, f"{_LEFT}: run.kept_tools: {limits.kept_tools}") for name in request.leaves]
     if limits.first_tool and limits.first_tool not in there:
         cuts.append(Cut("run.first_tool", f"no call has to wait for `{limits.first_tool}`, which does not exist here"))
@@ -112,7 +108,7 @@ def existing_tools(request: CallRequest) -> ToolPlan:
         denied=denied,
         tells_definitions=agent.spec.budget.definitions is not None,
     )
-    return ToolPlan(planned, (*cuts, *dropped), tuple(name for name in matching if name not in initial))
+    return ToolPlan(planned, (*cuts, *dropped), tuple(name for name in matching if name not in initial), there)
 
 
 def with_search(
@@ -131,19 +127,22 @@ def with_search(
     agent, tools = request.agent, plan.tools
     search, there = agent.search_tool, tools.available
     out = {search, *tools.initial, *plan.matching, *known, *(found.tool for found in request.found.tools)}
-    left = [] if every else [name for name in there if name not in out]
     own = agent.owns_search and not _shut_out(request, search)
-    left = left if search in there or own else []  # a turn may be without the search tool of the files
-    offers = before or (bool(left) and (anew or before is None))
+    has_search = search in plan.there or own  # a turn may be without that of the files
+    left = (name for name in there if name not in out and not every and has_search)
+    first = next(left, None)
+    offers = before or (first is not None and (anew or before is None))
     if offers:
-        if search in tools.initial or not (search in there or own):
+        if search in tools.initial or not has_search:
             return plan
         initial = (search, *tools.initial)
         return replace(plan, tools=replace(tools, initial=initial, base=initial))
+    unsearched = [*([] if first is None else [first]), *left]
     there, initial = (tuple(name for name in each if name != search) for each in (there, tools.initial))
     tools = replace(tools, available=there, initial=initial, base=initial, offers_search=False)
     is_expected = search in plan.tools.available or (agent.owns_search and search in agent.named)
-    return replace(plan, tools=tools, cuts=(*plan.cuts, *_unsearched(search, left, is_expected=is_expected)))
+    plan = replace(plan, tools=tools, there=plan.there if search not in plan.there else frozenset(there))
+    return replace(plan, cuts=(*plan.cuts, *_unsearched(search, unsearched, is_expected=is_expected)))
 
 
 def _shut_out(request: CallRequest, tool: str) -> bool:
@@ -169,8 +168,8 @@ def known_tools(request: CallRequest, earlier: Iterable[str], there: Collection[
         there: the tools that exist for the call.
         anew: whether its system prompt is a new baseline.
     """
-    agent, exist = request.agent, frozenset(there)
-    restored = () if anew else (name for name in restored_tools(request) if name in exist)
+    agent = request.agent
+    restored = () if anew else (name for name in restored_tools(request) if name in there)
     told = (*earlier, *request.turn.discovered, *restored)
     return tuple(name for name in dict.fromkeys(told) if name in agent.catalogue and name not in agent.core)
 
@@ -188,7 +187,7 @@ def plan_tools(
         every: whether every tool is active from the start.
     """
     tools = plan.tools
-    there, inactive = frozenset(tools.available), {*undecided, *(each.tool for each in withheld)}
+    there, inactive = plan.there, {*undecided, *(each.tool for each in withheld)}
     # What only this call does not show keeps its room for the next one.
     lost = {each.tool for each in withheld if each.reason != NOT_SHOWN}
     asked = (*plan.matching, *(tools.available if every else known))
@@ -217,7 +216,7 @@ def discover_more(request: StepRequest) -> tuple[tuple[Discovery, ...], tuple[Cu
     A tool that is shown from the start is never discovered again.
     """
     tools = request.call.tools
-    return _to_show(request.found, tools.available, tools.initial)
+    return _to_show(request.found, request.there, tools.initial_names)
 
 
 def seen_tools(agent: Agent, call: Call, found: Discoveries) -> frozenset[str]:
@@ -228,20 +227,36 @@ def seen_tools(agent: Agent, call: Call, found: Discoveries) -> frozenset[str]:
 
 
 def _to_show(
-    found: Discoveries, available: Iterable[str], initial: Iterable[str]
+    found: Discoveries, there: Collection[str], initial: Collection[str]
 ) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
-    there, initial = frozenset(available), frozenset(initial)
+    shown = tuple([each for each in found.tools if each.tool in there and each.tool not in initial])
+    if len(shown) == len(found.tools):
+        return shown, found.unknown
     gone = [Cut(d.tool, "discovered, but does not exist for this call") for d in found.tools if d.tool not in there]
-    shown = [d for d in found.tools if d.tool in there and d.tool not in initial]
-    return tuple(shown), (*found.unknown, *gone)
+    return shown, (*found.unknown, *gone)
 
 
-def _behind_gates(agent: Agent, turn: Turn, wanted: Sequence[ToolCard]) -> tuple[Sequence[ToolCard], tuple[Cut, ...]]:
-    spec, excluded = agent.spec.tools.visibility, excluded_tools(agent.spec, turn.profile, turn.variant)
-    gates, access = gates_of(agent.spec, turn)
-    if not (spec.model_fields_set or excluded or access) and gates == Gates():
-        return wanted, ()
-    return visible(wanted, gates, spec, excluded=excluded, access=access)
+def _within_gates(agent: Agent, turn: Turn) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Cut, ...]]:
+    """The tools of a turn, those that its gates take away, and why.
+
+    Those of a turn that chooses nothing are the names of the catalogue themselves, in which nobody has to look again.
+    """
+    wanted, spec = agent.catalogue.names, agent.spec.tools.visibility
+    if turn.tools is not None:
+        chosen = frozenset(turn.tools)
+        wanted = tuple([name for name in wanted if name in chosen])
+    excluded, (gates, access) = excluded_tools(agent.spec, turn.profile, turn.variant), gates_of(agent.spec, turn)
+    if not (spec.model_fields_set or excluded or access) and gates == _NO_GATES:
+        return wanted, (), ()
+    cards = [agent.catalogue[name] for name in wanted]
+    shown, closed = visible(cards, gates, spec, excluded=excluded, access=access)
+    if not closed:
+        return wanted, (), ()
+    there = dict.fromkeys([card.name for card in shown])
+    return tuple(there), tuple([name for name in wanted if name not in there]), closed
+
+
+_NO_GATES = Gates()
 
 
 def _strange(agent: Agent, turn: Turn) -> dict[Cut, None]:

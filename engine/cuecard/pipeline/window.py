@@ -47,7 +47,7 @@ def _moved(previous: Call, chosen: HistoryCut, policy: HistorySpec | None) -> bo
 
 def _sent(call: Call) -> tuple[list[str | tuple[Part, ...]], list[Message]]:
     """The summaries before the history, and the history including the message that was then the newest."""
-    system = "".join(segment.text for segment in call.prompt.segments)
+    system = call.prompt.system
     front = takewhile(lambda message: not message.persist, call.prompt.messages)
     shown = call.prompt.shown
     summaries = [m.content for m in front if m.role == "system" and m.id not in shown and m.content != system]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
+from operator import attrgetter
 from typing import Literal, TypeAlias
 
 from cuecard.config.sections.sources_spec import ToolListSpec, VisibilitySpec
@@ -56,7 +57,14 @@ def make_protocol(tool: str, instructions: ToolInstructions | None, words: Words
 
 def protocols_text(names: Iterable[str], protocols: Mapping[str, Protocol], form: Form = "text") -> str:
     """The blocks of these tools in this order, without the last newline (the template's line ends there)."""
-    return "".join([getattr(protocols[name], form) for name in names if name in protocols]).removesuffix("\n")
+    return "".join(map(_FORMS[form], [protocols[name] for name in names if name in protocols])).removesuffix("\n")
+
+
+_FORMS: Mapping[Form, Callable[[Protocol], str]] = {
+    "text": attrgetter("text"),
+    "first": attrgetter("first"),
+    "later": attrgetter("later"),
+}
 
 
 _TYPES: Mapping[str, type | tuple[type, ...]] = {

@@ -1,12 +1,14 @@
 import base64
 import hashlib
 import inspect
+import tracemalloc
+from functools import partial
 
 import pytest
 import tiktoken_ext.openai_public as published
 
 from cuecard import CuecardError
-from cuecard.files.tokens import PATTERNS, bundled_counter, read_table
+from cuecard.files.tokens import MAX_REMEMBERED, PATTERNS, RecentCounts, bundled_counter, read_table
 
 PUBLISHED = {
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
@@ -37,6 +39,53 @@ def test_a_count_is_exact_and_says_where_it_came_from() -> None:
     assert counter("Hello world") == 2
     assert counter("<|endoftext|>") == 7
     assert (counter.source.encoding, counter.source.source, counter.source.exact) == ("o200k_base", "bundled", True)
+
+
+def noted(asked: list[str], text: str) -> int:
+    asked.append(text)
+    return len(text)
+
+
+def test_engines_of_an_encoding_share_what_they_have_counted() -> None:
+    assert bundled_counter("o200k_base") == bundled_counter("o200k_base")
+    assert bundled_counter("o200k_base") != bundled_counter("cl100k_base")
+
+
+def test_what_is_remembered_is_bounded_in_bytes_however_long_texts_are() -> None:
+    counts, page = RecentCounts(len), "x" * 40_000
+    tracemalloc.start()
+    for number in range(10_000):
+        assert counts[f"{number}{page}"] == len(page) + len(str(number))
+    held, _ = tracemalloc.get_traced_memory()
+    for number in range(200_000):
+        counts[str(number)]
+    held_short, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert MAX_REMEMBERED / 4 < held < MAX_REMEMBERED
+    assert MAX_REMEMBERED / 4 < held_short < MAX_REMEMBERED
+
+
+def test_what_is_read_again_stays_remembered() -> None:
+    asked: list[str] = []
+    counts = RecentCounts(partial(noted, asked), most=20_000)
+    for number in range(1_000):
+        assert counts["a section of every prompt"] == 25
+        assert counts[f"{number}" * 10] == len(f"{number}" * 10)
+
+    assert asked.count("a section of every prompt") == 1
+    assert len(asked) == 1_001
+
+
+def test_a_text_longer_than_all_that_is_remembered_is_counted_each_time() -> None:
+    asked: list[str] = []
+    counts = RecentCounts(partial(noted, asked), most=1_000)
+    counts["short"]
+    for _ in range(2):
+        assert counts["x" * 1_000] == 1_000
+    counts["short"]
+
+    assert [len(text) for text in asked] == [5, 1_000, 1_000]
 
 
 def test_an_unknown_encoding_is_refused_with_a_suggestion() -> None:

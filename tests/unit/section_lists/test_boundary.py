@@ -9,14 +9,23 @@ import pytest
 
 from cuecard import Engine, Turn
 from cuecard.agent.sections.layout import Layout
-from cuecard.pipeline.layout import Frame, lay_out
+from cuecard.agent.sections.section import Section
+from cuecard.config.sections.section_spec import SectionSpec
+from cuecard.pipeline.layout import lay_out
 from cuecard.workbench.render import SplitPrompt, split_prompt
 from unit.section_lists.agents import opened, step
 
 MARKER = "\n<!-- below -->\n"
 PLAIN = Layout(separator="|")
 SPLIT = Layout(separator="|", marker=MARKER)
-FRAMES = (Frame("a", "#a:"), Frame("b"), Frame("c", "#c:", stable=False), Frame("d", stable=False))
+
+
+def framed(name: str, heading: str = "", *, stable: bool = True, leads: tuple[tuple[str, str], ...] = ()) -> Section:
+    spec = SectionSpec.model_construct(id=name)
+    return Section(spec, "static", frozenset(), "", str, heading=heading, leads=leads, stable=stable)
+
+
+FRAMES = (framed("a", "#a:"), framed("b"), framed("c", "#c:", stable=False), framed("d", stable=False))
 
 
 def said(bodies: tuple[str, ...], names: str) -> list[str]:
@@ -28,16 +37,16 @@ def said(bodies: tuple[str, ...], names: str) -> list[str]:
 @pytest.mark.parametrize("bodies", list(product(["", "x"], ["", "y"], ["", "z"], ["", "w"])))
 def test_the_boundary_appears_once_where_something_changing_follows_and_nowhere_else(bodies: tuple[str, ...]) -> None:
     stable, dynamic = "|".join(said(bodies, "ab")), "|".join(said(bodies, "cd"))
-    text = "".join(piece.text for piece in lay_out(SPLIT, FRAMES, bodies))
+    text = "".join(lay_out(SPLIT, FRAMES, bodies))
 
     assert text == stable + (MARKER + dynamic if dynamic else "")
 
 
 @pytest.mark.parametrize("bodies", list(product(["", "x"], ["", "y"], ["", "z"], ["", "w"])))
 def test_without_a_boundary_a_separator_appears_between_any_two_that_speak(bodies: tuple[str, ...]) -> None:
-    frames = [Frame(frame.id, frame.heading) for frame in FRAMES]
+    frames = [framed(frame.id, frame.heading) for frame in FRAMES]
 
-    assert "".join(p.text for p in lay_out(PLAIN, frames, bodies)) == "|".join(said(bodies, "abcd"))
+    assert "".join(lay_out(PLAIN, frames, bodies)) == "|".join(said(bodies, "abcd"))
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, Message, Turn, compare_manifests
-from unit.section_lists.agents import TOOLS, cut, opened, prompt, search, step
+from cuecard import Engine, Message, SpecError, Turn, compare_manifests
+from cuecard.agent.specification import MAX_SECTIONS
+from unit.section_lists.agents import TOOLS, agent, cut, opened, prompt, search, step
 
 HI = Message("user", "Hi")
 LINES = "\\n".join(f"Line {number} of the list." for number in range(1, 9))
@@ -202,3 +203,35 @@ def test_another_text_of_a_section_with_a_role_ends_what_two_prompts_share(tmp_p
     assert ended is not None
     assert (ended.id, ended.placement, str(ended.cause)) == ("b", "message", "input x")
     assert ended.tokens == engine.count("two") + engine.count("c")
+
+
+def test_sections_are_dropped_until_the_others_fit_and_no_further_however_many_there_are(tmp_path: Path) -> None:
+    sections = "".join(f"  - {{id: s{n}, title: T{n}, priority: {n % 7}, text: Line {n}}}\n" for n in range(300))
+    head = 'layout: {heading: "## {{title}}\\n", separator: "\\n\\n"}\n'
+    engine = opened(tmp_path, f"agent: a\n{head}budget: {{total: 200}}\nsections:\n{sections}")
+    manifest = step(engine).manifest
+    kept, dropped = [each.id for each in manifest.sections], [cut.what for cut in manifest.cuts]
+    order = sorted(range(300), key=lambda n: (n % 7, -n))
+
+    assert dropped == [f"s{n}" for n in order[: len(dropped)]]
+    assert kept == [f"s{n}" for n in sorted(order[len(dropped) :])]
+    assert (
+        manifest.total_tokens
+        <= 200
+        < manifest.total_tokens + engine.count(f"## T{order[len(dropped) - 1]}\nLine 1\n\n")
+    )
+
+
+@pytest.mark.parametrize("kind", ["list", "core"])
+def test_too_many_sections_are_one_error_with_the_limit(tmp_path: Path, kind: str) -> None:
+    listed = "".join(f"  - {{id: s{n}}}\n" for n in range(MAX_SECTIONS + 1))
+    children = "".join(f"<s{n}>x</s{n}>\n" for n in range(MAX_SECTIONS + 1))
+    text = f"agent: a\nsections:\n{listed}" if kind == "list" else "agent: a\ntemplate: agent.xml\n"
+    file = agent(tmp_path, text, agent_xml=f"<agent>\n{children}</agent>\n")
+    with pytest.raises(SpecError) as caught:
+        Engine.open(file)
+
+    (problem,) = caught.value.problems
+    assert problem.message == "the prompt has 2,001 sections; at most 2,000"
+    assert problem.span
+    assert problem.span.line == MAX_SECTIONS + 2 + (kind == "list")

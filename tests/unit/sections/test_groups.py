@@ -10,21 +10,23 @@ from hypothesis import strategies as st
 
 from cuecard import Engine, SpecError, Turn
 from cuecard.agent.sections.layout import Layout, guard_of
+from cuecard.agent.sections.section import Section
 from cuecard.config.sections.section_spec import GroupSpec, LayoutSpec
-from cuecard.pipeline.layout import Frame, lay_out
+from cuecard.pipeline.layout import lay_out
 from cuecard.template.guards.layout import guard_layout
+from unit.section_lists.test_boundary import framed
 
 LAYOUT = Layout(separator="\n\n")
 FRAMES = (
-    Frame("tone", "## Tone\n"),
-    Frame("notes", "[ Notes ]\n", leads=(("blocks", "## Context\n"),)),
-    Frame("plan", "[ Plan ]\n", leads=(("blocks", "## Context\n"),)),
-    Frame("rules", "## Rules\n"),
+    framed("tone", "## Tone\n"),
+    framed("notes", "[ Notes ]\n", leads=(("blocks", "## Context\n"),)),
+    framed("plan", "[ Plan ]\n", leads=(("blocks", "## Context\n"),)),
+    framed("rules", "## Rules\n"),
 )
 
 
-def text(*bodies: str, layout: Layout = LAYOUT, frames: tuple[Frame, ...] = FRAMES) -> str:
-    return "".join(piece.text for piece in lay_out(layout, frames, bodies))
+def text(*bodies: str, layout: Layout = LAYOUT, frames: tuple[Section, ...] = FRAMES) -> str:
+    return "".join(lay_out(layout, frames, bodies))
 
 
 def test_the_first_section_that_speaks_brings_the_heading_of_its_group() -> None:
@@ -45,7 +47,7 @@ def test_what_comes_between_makes_the_heading_necessary_again() -> None:
 
 def test_after_the_boundary_the_heading_appears_again() -> None:
     layout = Layout(separator="\n\n", marker="\n<!-- here -->\n")
-    frames = (FRAMES[1], Frame("plan", "[ Plan ]\n", stable=False, leads=(("blocks", "## Context\n"),)))
+    frames = (FRAMES[1], framed("plan", "[ Plan ]\n", stable=False, leads=(("blocks", "## Context\n"),)))
 
     assert text("a", "b", layout=layout, frames=frames) == (
         "## Context\n[ Notes ]\na\n<!-- here -->\n## Context\n[ Plan ]\nb"

@@ -14,7 +14,7 @@ from cuecard.errors import Problem, TemplateError, did_you_mean
 from cuecard.records import dataclass
 from cuecard.template import Template, compile_template, trusted
 from cuecard.template.guards.layout import LayoutGuard, layout_guard
-from cuecard.template.guards.marks import DataSpan, data_within, has_marks, read_marks, stripped, without
+from cuecard.template.guards.marks import DataSpans, data_within, has_marks, read_marks, stripped, without
 
 Whitespace: TypeAlias = Literal["keep", "compact", "paragraphs"]
 
@@ -49,12 +49,14 @@ class Layout:
     def shown(self, text: str) -> str:
         """The text of a section as a prompt shows it, still with data marks, for the gate."""
         if has_marks(text):
-            text = text if self.whitespace == "keep" else without(text, self._untidy(*read_marks(text)))
+            if self.whitespace != "keep":
+                plain, spans = read_marks(text)
+                text = text if self.tidied(plain) == plain else without(text, self._untidy(plain, spans))
             return stripped(text) if self.trim else text
         text = self.tidied(text)
         return text.strip() if self.trim else text
 
-    def _untidy(self, text: str, spans: Sequence[DataSpan]) -> Iterator[tuple[int, int]]:
+    def _untidy(self, text: str, spans: DataSpans) -> Iterator[tuple[int, int]]:
         """The spans that `tidied` removes.
 
         Of several line breaks, the author's are kept, so that data that repeats them neither begins nor ends an
@@ -82,7 +84,7 @@ class Layout:
         return text if self.whitespace == "paragraphs" else text.removeprefix("\n")
 
 
-def _owned(breaks: Sequence[int], spans: Sequence[DataSpan], most: int) -> Sequence[int]:
+def _owned(breaks: Sequence[int], spans: DataSpans, most: int) -> Sequence[int]:
     """The last of these places, preferring the author's to those in data, from left to right."""
     if len(breaks) <= most:
         return breaks

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from functools import cached_property
 from typing import TypeAlias
 
+from cuecard.agent.sections.conditions import sections_asked
 from cuecard.config.sections.section_spec import ConditionSpec, SectionSpec
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.model import Json, Lifetime, Tier
@@ -15,6 +16,7 @@ from cuecard.sources.content import Content, Fill, SourceInput, is_blank
 from cuecard.template import trusted_value
 from cuecard.template.guards.layout import LayoutGuard
 from cuecard.template.guards.marks import shown_value
+from cuecard.template.rules import TOOL
 
 WORKING_MEMORY, CURRENT_DATE, PROTOCOLS = "workingMemory", "currentDate", "activeProtocols"
 SUMMARY = "conversationSummary"
@@ -35,7 +37,7 @@ Render: TypeAlias = Callable[[Mapping[str, Json]], str]
 """A text as a function of the values of a call."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Section:
     """A named part of the prompt: an element of a template, or an entry of a list.
 
@@ -54,9 +56,7 @@ class Section:
         lifetime: how long its text stays in the conversation.
         frame: whether it is a tag of the root element, which is always included and not a section for users.
         choices: the condition of each of its texts, None for always, and where the text is written.
-        values: the names of all values of a call that it depends on: those that it reads, the content from its source,
-            the date of a clock.
-        id: its unique name.
+        fixed: whether its text is the same in every call.
     """
 
     spec: SectionSpec
@@ -73,16 +73,32 @@ class Section:
     lifetime: Lifetime = "conversation"
     frame: bool = False
     choices: tuple[tuple[ConditionSpec | None, str], ...] = ()
-    values: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    id: str = field(init=False, repr=False, compare=False)
+    fixed: bool = False
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "id", self.spec.id)
-        # Computed once: every manifest contains it.
+    @cached_property
+    def id(self) -> str:
+        """Its unique name."""
+        return self.spec.id
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """The names of all values of a call that it depends on: those that it reads, the content from its source, the
+        date of a clock.
+        """
         made = {CONTENT + self.id} if self.fill else set[str]()
         date = {CURRENT_DATE} if self.spec.clock else set[str]()
         chosen = {CHOICE + self.id} if self.choices else set[str]()
-        object.__setattr__(self, "values", tuple(sorted(self.reads | made | date | chosen)))
+        return tuple(sorted(self.reads | made | date | chosen))
+
+    @cached_property
+    def waits(self) -> bool:
+        """Whether it depends on the text of other sections if it is included."""
+        return self.spec.when is not None and any(sections_asked(self.spec.when))
+
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The tools whose existence its text asks for."""
+        return tuple(name.removeprefix(TOOL) for name in self.reads if name.startswith(TOOL))
 
     def written_at(self, values: Mapping[str, Json]) -> str:
         """Where its text for this call is written."""

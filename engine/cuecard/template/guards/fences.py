@@ -7,11 +7,11 @@ readings are considered, so that nothing depends on data.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from cuecard.template.guards.marks import DataSpan, TextEdit, data_within
+from cuecard.template.guards.marks import DataSpan, DataSpans, TextEdit, data_within
 
 _LINE = re.compile(
     r"(?:\A|(?<=[\r\n]))(?P<indent>(?P<lead>[ ]{0,15})(?:(?:[-*+]|[0-9]{1,9}[.)])[ ]{1,4})*)"
@@ -54,7 +54,7 @@ class _Fence(NamedTuple):
         return mark[0] == self.mark[0] and len(mark) >= len(self.mark) and not behind
 
 
-def fence_edits(plain: str, spans: Sequence[DataSpan], *, html: bool = False) -> Iterator[TextEdit]:
+def fence_edits(plain: str, spans: DataSpans, *, html: bool = False) -> Iterator[TextEdit]:
     """A closing fence after data that leaves one open; a backslash before one that data would close, or form together
     with an author's text.
 
@@ -73,7 +73,7 @@ def fence_edits(plain: str, spans: Sequence[DataSpan], *, html: bool = False) ->
 class _Reader:
     """The state at a line, and the edits it requires."""
 
-    def __init__(self, plain: str, spans: Sequence[DataSpan], *, html: bool) -> None:
+    def __init__(self, plain: str, spans: DataSpans, *, html: bool) -> None:
         self._plain, self._spans, self._html = plain, spans, html
         self._opened: _Fence | None = None
 
@@ -171,7 +171,7 @@ def _left_open(plain: str, fence: _Fence, data: DataSpan) -> Iterator[TextEdit]:
     yield TextEdit(at, 0, f"{before}{fence.mark}{behind}", "code_fences")
 
 
-def _kept_inside(plain: str, spans: Sequence[DataSpan], fence: _Fence, end: int) -> Iterator[TextEdit]:
+def _kept_inside(plain: str, spans: DataSpans, fence: _Fence, end: int) -> Iterator[TextEdit]:
     """Data in an author's fence cannot leave the list that the fence may be in."""
     if fence.indent:
         for outside in _outside(fence.indent).finditer(plain, fence.line.end(), end):
@@ -179,7 +179,7 @@ def _kept_inside(plain: str, spans: Sequence[DataSpan], fence: _Fence, end: int)
                 yield TextEdit(outside.end(), 0, " " * (fence.indent - len(outside["indent"])), "code_fences")
 
 
-def _untouched(plain: str, spans: Sequence[DataSpan], line: re.Match[str], at: int) -> Iterator[TextEdit]:
+def _untouched(plain: str, spans: DataSpans, line: re.Match[str], at: int) -> Iterator[TextEdit]:
     """An author's fence stays a fence, whatever data follows it on its line."""
     if line["fence"][0] == "~":
         if at < line.end("fence"):
@@ -190,12 +190,12 @@ def _untouched(plain: str, spans: Sequence[DataSpan], line: re.Match[str], at: i
             yield TextEdit(sign.start(), 1, "'", "code_fences")
 
 
-def _joined(spans: Sequence[DataSpan]) -> Sequence[DataSpan]:
+def _joined(spans: DataSpans) -> DataSpans:
     """Adjacent data as one: two values may form a fence together."""
-    joined: list[DataSpan] = []
-    for span in spans:
-        if joined and joined[-1].end == span.start:
-            joined[-1] = joined[-1]._replace(end=span.end)
+    joined = DataSpans([], [], [])
+    for start, end, html in spans:
+        if joined and joined.ends[-1] == start:
+            joined.ends[-1] = end
         else:
-            joined.append(span)
+            joined.add(start, end, html=html)
     return joined

@@ -11,14 +11,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
 from typing import Literal
 
 from cuecard.records import dataclass
-from cuecard.template.guards.escaping import ANGLE, TagNames, in_name
+from cuecard.template.guards.escaping import ANGLE, TagNames, has_look_alike, in_name
 from cuecard.template.guards.fences import fence_edits
 from cuecard.template.guards.layout import BREAK, LayoutGuard, underlines
-from cuecard.template.guards.marks import DataSpan, TextEdit, data_within, edited, has_marks, marked, read_marks
+from cuecard.template.guards.marks import DataSpans, TextEdit, data_within, edited, has_marks, marked, read_marks
 
 _NAME_BEFORE = re.compile(r"[\s/\\]*(?P<name>[\w.:-]*)")
 """An author's text after an angle bracket, as far as the name of an element may continue."""
@@ -39,21 +38,27 @@ _FENCE = re.compile(r"[\r\n][ ]{0,3}(?:```|~~~)")
 
 _MAY_BEGIN = frozenset("!?spt")
 
+_LESS = re.compile("<")
 
-def are_quiet(plain: str, spans: Sequence[DataSpan]) -> bool:
+
+def are_quiet(plain: str, spans: DataSpans) -> bool:
     """Whether there is nothing to do: no angle bracket in data, and no open one of an author's before data."""
-    if not plain.isascii():
+    if has_look_alike(plain):
         return False
-    before = 0
-    for start, end, _ in spans:
-        if plain.find("<", start, end) >= 0 or plain.rfind("<", before, start) > plain.rfind(">", before, start):
+    at = plain.find("<")
+    while at >= 0:
+        place = spans.behind(at)
+        if place == len(spans):
+            break
+        closed = plain.find(">", at, spans.starts[place])  # nowhere if the bracket is in data itself
+        if closed < 0:
             return False
-        before = start
+        at = plain.find("<", closed)
     return True
 
 
 def tag_edits(
-    plain: str, spans: Sequence[DataSpan], names: Collection[str], mode: Literal["text", "names"]
+    plain: str, spans: DataSpans, names: Collection[str], mode: Literal["text", "names"]
 ) -> Iterator[TextEdit]:
     """An edit for each angle bracket that data must not write.
 
@@ -61,22 +66,23 @@ def tag_edits(
     open or close an element of the prompt, or begin a comment that it does not end. An author's angle bracket counts if
     the name after it is data.
     """
-    angles = list(ANGLE.finditer(plain)) if "<" in plain or not plain.isascii() else []
+    angles = [*(ANGLE if has_look_alike(plain) else _LESS).finditer(plain)]
     own, ends, place = TagNames.of(names), _Ends(plain), 0
     for number, angle in enumerate(angles):
         at = angle.start()
-        while place < len(spans) and spans[place].end <= at:
-            place += 1
+        place = bisect_right(spans.ends, at, place)
         if place == len(spans):
             return
-        span = spans[place]
+        start, end = spans.starts[place], spans.ends[place]
+        if start <= at and mode == "text" and angle[0] == "<":
+            yield TextEdit(at, 1, "&lt;", "angle_brackets_escaped")
+            continue
         beyond = angles[number + 1].start() if number + 1 < len(angles) else len(plain)
-        if span.start <= at:
+        if start <= at:
             cut_off = beyond == len(plain) == spans[-1].end
-            is_tag = (mode == "text" and angle[0] == "<") or ends.swallow(at, span.end)
-            is_hostile = is_tag or own.open(plain[at + 1 : beyond], cut_off=cut_off)
+            is_hostile = ends.swallow(at, end) or own.open(plain[at + 1 : beyond], cut_off=cut_off)
         else:
-            is_hostile = span.start < beyond and _completed(plain, at + 1, span.start, beyond, own)
+            is_hostile = start < beyond and _completed(plain, at + 1, start, beyond, own)
         if is_hostile:
             yield TextEdit(at, 1, "&lt;", "angle_brackets_escaped" if angle[0] == "<" else "look_alikes_escaped")
 
@@ -117,8 +123,6 @@ _ROLE_MARKER = re.compile(
 
 _ROLE_SIGNS = ("<|", "INST]", "SYS>>", "Human:", "Assistant:", "System:", "User:", "Developer:")
 """Signs that every role marker contains: searching for them takes a fraction of the time."""
-
-_END = attrgetter("end")
 
 _NOTHING: Mapping[str, int] = {}
 
@@ -183,32 +187,37 @@ def report(gate: PromptGate, counts: Iterable[Mapping[str, int]]) -> dict[str, i
     return total
 
 
-def _counts(plain: str, spans: Sequence[DataSpan], edits: Sequence[TextEdit]) -> dict[str, int]:
+def _counts(plain: str, spans: DataSpans, edits: Sequence[TextEdit]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for edit in set(edits) if edits else ():
         counts[edit.kind] = counts.get(edit.kind, 0) + 1
-    for span in spans:
-        if span.html and (printed := plain.count("&lt;", span.start, span.end)):
-            counts["angle_brackets_escaped"] = counts.get("angle_brackets_escaped", 0) + printed
+    if "&lt;" in plain and (printed := _printed(plain, spans)):
+        counts["angle_brackets_escaped"] = counts.get("angle_brackets_escaped", 0) + printed
     if any(sign in plain for sign in _ROLE_SIGNS) and (markers := _role_markers(plain, spans)):
         counts["role_markers"] = markers
     return counts
 
 
-def _role_markers(plain: str, spans: Sequence[DataSpan]) -> int:
+def _printed(plain: str, spans: DataSpans) -> int:
+    """The number of angle brackets that `{{x}}` has escaped in data."""
+    count, each = plain.count, zip(spans.starts, spans.ends, spans.html, strict=True)
+    return sum([count("&lt;", start, end) for start, end, html in each if html])
+
+
+def _role_markers(plain: str, spans: DataSpans) -> int:
     """The number of role markers in data; a value that is printed twice counts once."""
     found: dict[int, int] = {}
     for marker in _ROLE_MARKER.finditer(plain):
-        place = bisect_right(spans, marker.start(), key=_END)
+        place = spans.behind(marker.start())
         if place < len(spans) and spans[place].start < marker.end():
             found[place] = found.get(place, 0) + 1
     values = {plain[spans[place].start : spans[place].end]: number for place, number in found.items()}
     return sum(values.values())
 
 
-def _layout_edits(plain: str, spans: Sequence[DataSpan], guard: LayoutGuard) -> Iterator[TextEdit]:
+def _layout_edits(plain: str, spans: DataSpans, guard: LayoutGuard) -> Iterator[TextEdit]:
     """A backslash before each line, or within each marker, that consists of data at least in part."""
-    if guard.lines:
+    if guard.lines and guard.may_begin(plain):
         for line in guard.lines.finditer(plain):
             if data_within(spans, _line_break(plain, line), _line_end(line)):
                 yield TextEdit(line.start(2), 0, "\\", "layout_marks")
@@ -221,7 +230,7 @@ def _layout_edits(plain: str, spans: Sequence[DataSpan], guard: LayoutGuard) -> 
         yield TextEdit(len(plain), 0, "\\", "layout_marks")
 
 
-def _underline_edits(plain: str, spans: Sequence[DataSpan], guard: LayoutGuard) -> Iterator[TextEdit]:
+def _underline_edits(plain: str, spans: DataSpans, guard: LayoutGuard) -> Iterator[TextEdit]:
     """A backslash that keeps a line from turning the one above into a heading."""
     for begin, place, close, end in underlines(plain, guard):
         if data_within(spans, begin, close):

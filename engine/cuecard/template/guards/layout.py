@@ -45,6 +45,8 @@ class LayoutGuard:
         cut_off: the beginning of a marker at the very end of a text.
         underlines: the line under a text that turns it into a heading, after the line break (`under`).
         longest: the length of the longest marker in characters.
+        signs: the beginnings of headings and separators, without blanks: many times faster to look for.
+        under: what such an `underlines` begins with, behind a line break.
     """
 
     lines: re.Pattern[str] | None
@@ -52,6 +54,12 @@ class LayoutGuard:
     cut_off: re.Pattern[str] | None
     longest: int
     underlines: re.Pattern[str] | None = None
+    signs: tuple[str, ...] = ()
+    under: re.Pattern[str] | None = None
+
+    def may_begin(self, text: str) -> bool:
+        """Whether any heading or separator can be in a text."""
+        return any(sign in text for sign in self.signs)
 
 
 def layout_guard(headings: Iterable[str] = (), lines: Iterable[str] = (), markers: Iterable[str] = ()) -> LayoutGuard:
@@ -80,13 +88,16 @@ def layout_guard(headings: Iterable[str] = (), lines: Iterable[str] = (), marker
         *([f"(?:{'|'.join(re.escape(mark.rstrip()) for mark in blank)}){_BLANK}"] if blank else []),
         *([f"(?:{'|'.join(map(_repeated, alone))}){_END}"] if alone else []),
     ]
+    signs = "".join(_UNDERLINED.get(mark.strip(), "") for mark in starts)
     ends = sorted({mark[:size] for mark in inside for size in range(1, len(mark))}, key=len, reverse=True)
     return LayoutGuard(
         re.compile(f"({_START})({'|'.join(patterns)})") if patterns else None,
         re.compile(f"(?=(?P<mark>{'|'.join(map(re.escape, inside))}))(?P<first>.)", re.IGNORECASE) if inside else None,
         re.compile(f"(?:{'|'.join(map(re.escape, ends))})\\Z", re.IGNORECASE) if ends else None,
         max(map(len, inside), default=0),
-        _underlines("".join(_UNDERLINED.get(mark.strip(), "") for mark in starts)),
+        _underlines(signs),
+        tuple(mark.rstrip() for mark in (*starts, *alone)),
+        re.compile(f"[{_BREAKS}](?:(?![{_BREAKS}])\\s){{0,3}}[{re.escape(signs)}]") if signs else None,
     )
 
 
@@ -119,7 +130,9 @@ def underlines(text: str, guard: LayoutGuard) -> Iterator[tuple[int, int, int, i
 
     Of a single dash, only the dash itself counts: below a list item, it is the next, empty item.
     """
-    if guard.underlines is None:
+    if guard.underlines is None or guard.under is None:
+        return
+    if not guard.under.search(f"\n{text.lstrip()}" if text[:1].isspace() else f"\n{text}"):
         return
     told = 0
     for found in guard.underlines.finditer(text):

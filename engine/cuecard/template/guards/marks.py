@@ -10,8 +10,8 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from operator import attrgetter
-from typing import NamedTuple
+from itertools import accumulate
+from typing import NamedTuple, overload
 
 from cuecard.model import Json
 from cuecard.template.guards.escaping import Trusted
@@ -22,7 +22,6 @@ OPEN, CLOSE, HTML = "\ufdd0", "\ufdd1", "\ufdd2"
 MARKS = OPEN + CLOSE + HTML
 
 _MARK = re.compile(f"([{MARKS}])")
-_END = attrgetter("end")
 _NO_CUT = (sys.maxsize, sys.maxsize)
 _BLANKS = MARKS + "".join(filter(str.isspace, map(chr, range(0x3001))))
 
@@ -50,9 +49,41 @@ class DataSpan(NamedTuple):
     html: bool = False
 
 
+class DataSpans(Sequence[DataSpan]):
+    """Spans from left to right, as lists of numbers: a prompt may have thousands, of which few are looked at."""
+
+    __slots__ = ("ends", "html", "starts")
+
+    def __init__(self, starts: list[int], ends: list[int], html: list[bool]) -> None:
+        """Take the starts and ends of all, and which were printed by `{{x}}`."""
+        self.starts, self.ends, self.html = starts, ends, html
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @overload
+    def __getitem__(self, place: int) -> DataSpan: ...
+    @overload
+    def __getitem__(self, place: slice) -> DataSpans: ...
+    def __getitem__(self, place: int | slice) -> DataSpan | DataSpans:
+        if isinstance(place, slice):
+            return DataSpans(self.starts[place], self.ends[place], self.html[place])
+        return DataSpan(self.starts[place], self.ends[place], self.html[place])
+
+    def add(self, start: int, end: int, *, html: bool) -> None:
+        """Add the next span."""
+        self.starts.append(start)
+        self.ends.append(end)
+        self.html.append(html)
+
+    def behind(self, at: int) -> int:
+        """The number of the first span that ends after an offset."""
+        return bisect_right(self.ends, at)
+
+
 def marked(text: str, mark: str = OPEN) -> str:
     """A text between marks; an empty text gets none, so that it stays empty."""
-    return f"{mark}{unmarked(text)}{CLOSE}" if text else ""
+    return text and f"{mark}{text if text.isascii() else unmarked(text)}{CLOSE}"
 
 
 def has_marks(text: str) -> bool:
@@ -70,16 +101,30 @@ def split_marks(text: str) -> list[str]:
     return _MARK.split(text)
 
 
-def read_marks(text: str) -> tuple[str, list[DataSpan]]:
+def read_marks(text: str) -> tuple[str, DataSpans]:
     """The text without marks, and the spans of data in it, from left to right. Nested data is merged."""
-    pieces, spans = [], []
+    parts = text.split(CLOSE)[:-1]
+    pieces = text.replace(HTML, OPEN).replace(OPEN, CLOSE).split(CLOSE)
+    html = [HTML in part for part in parts]
+    begun = html if OPEN not in text else [OPEN in part or HTML in part for part in parts]
+    # As templates print values: a beginning and an end for each, and something between them.
+    if len(pieces) == 2 * len(parts) + 1 and all(begun) and "" not in pieces[1::2]:
+        ends = [*accumulate(map(len, pieces))]
+        return "".join(pieces), DataSpans(ends[:-1:2], ends[1::2], html)
+    return _read_nested(_MARK.split(text))
+
+
+def _read_nested(found: Iterable[str]) -> tuple[str, DataSpans]:
+    """The same where marks do not come in pairs, or there is nothing between them."""
+    pieces: list[str] = []
+    spans = DataSpans([], [], [])
     at = depth = start = 0
     html = False
-    for piece in _MARK.split(text):
+    for piece in found:
         if piece == CLOSE:
             depth = max(depth - 1, 0)
             if depth == 0 and start < at:
-                spans.append(DataSpan(start, at, html))
+                spans.add(start, at, html=html)
                 start = at
         elif piece in {OPEN, HTML}:
             if depth == 0:
@@ -91,14 +136,14 @@ def read_marks(text: str) -> tuple[str, list[DataSpan]]:
             if depth == 0:
                 start = at
     if depth and start < at:
-        spans.append(DataSpan(start, at, html))
+        spans.add(start, at, html=html)
     return "".join(pieces), spans
 
 
-def data_within(spans: Sequence[DataSpan], start: int, end: int) -> DataSpan | None:
+def data_within(spans: DataSpans, start: int, end: int) -> DataSpan | None:
     """The first data between two offsets, if there is any."""
-    place = bisect_right(spans, start, key=_END)
-    return spans[place] if place < len(spans) and spans[place].start < end else None
+    place = spans.behind(start)
+    return spans[place] if place < len(spans) and spans.starts[place] < end else None
 
 
 def stripped(text: str) -> str:
@@ -165,7 +210,11 @@ class TextEdit(NamedTuple):
 def edited(text: str, edits: Iterable[TextEdit]) -> str:
     """The text with all of these changes; identical changes at the same place are applied once."""
     pieces, at = [], 0
-    for edit in sorted(set(edits), key=_order):
+    edits = [*edits]
+    places = [edit.at for edit in edits]
+    if places != sorted({*places}):
+        edits = sorted({*edits}, key=_order)
+    for edit in edits:
         pieces += [text[at : edit.at], edit.text]
         at = edit.at + edit.removed
     return "".join([*pieces, text[at:]]) if pieces else text

@@ -10,9 +10,9 @@ from cuecard.errors import TemplateError, TemplateRenderError
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.guards.escaping import TagNames, Trusted, escape_text
-from cuecard.template.guards.marks import HTML, AuthorData, marked
+from cuecard.template.guards.marks import CLOSE, HTML, OPEN, AuthorData, marked
 from cuecard.template.runtime.partials import PartialCaller
-from cuecard.template.runtime.printing import Printer
+from cuecard.template.runtime.printing import Printer, escaped, is_exact, needs_escape
 from cuecard.template.runtime.scope import Fn, HelperOptions, LoopBody, frame, push
 from cuecard.template.runtime.values import (
     CallableValue,
@@ -226,6 +226,12 @@ class MarkingRuntime(Runtime):
 
     def html(self, value: Json, place: int) -> str:
         """`{{x}}`: escaped as usual and marked as escaped; `AuthorData` data is only marked."""
+        if type(value) is str:
+            if not value.isascii():
+                return marked(Printer.html(self, value, place), HTML)
+            return value and f"{HTML}{escaped(value) if needs_escape(value) else value}{CLOSE}"  # without any marks
+        if type(value) is int and is_exact(value):
+            return f"{HTML}{value}{CLOSE}"
         if isinstance(value, Trusted):
             return value
         text = self.text(value, place)
@@ -237,6 +243,10 @@ class MarkingRuntime(Runtime):
 
     def bare(self, value: Json, place: int) -> str:
         """`{{{x}}}`: as it is."""
+        if type(value) is str:
+            return marked(value)
+        if type(value) is int and is_exact(value):
+            return f"{OPEN}{value}{CLOSE}"
         return value if isinstance(value, Trusted) else marked(self.text(value, place))
 
     def attribute(self, value: Json, place: int) -> str:
