@@ -330,13 +330,15 @@ def as_told(withheld: Sequence[Withheld], room: Room, *, anew: bool) -> tuple[Wi
 class Activation:
     """Which discovered tools are active in a step, in order of discovery, and which are not.
 
-    `done` are the names of all of them, and `room` gives what they left, if a tool was decided within the call.
+    `done` are the names of all of them, and `room` gives what they left, if a tool was decided within the call; `most`
+    gives the same as if every byte were a token, as long as they were decided so.
     """
 
     shown: tuple[Discovery, ...]
     withheld: tuple[Withheld, ...]
     done: frozenset[str]
     room: Callable[[], Room] | None = None
+    most: Callable[[], Room] | None = None
 
 
 def activate(

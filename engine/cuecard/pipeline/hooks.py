@@ -51,7 +51,7 @@ from cuecard.pipeline.fit import NOTHING_DECIDED, Decisions, Offer, Room, as_tol
 from cuecard.pipeline.history.selection import HistoryCut
 from cuecard.pipeline.inputs import Values, clean_inputs, time_of
 from cuecard.pipeline.passing import check_running, ended_call
-from cuecard.pipeline.placement import Placement, active_tools, place, room_within, tell_late_cues
+from cuecard.pipeline.placement import Placement, active_tools, place, room_for, tell_late_cues
 from cuecard.pipeline.request import CallRequest, StepRequest, check_call, check_previous
 from cuecard.pipeline.results import render_result
 from cuecard.pipeline.sections import SectionsDraft, draft_sections, unlisted_tools
@@ -158,9 +158,9 @@ class Hooks:
         call = tell_withheld(request, call, withheld)
         return discover_ahead(request, tell_late_cues(request, call))
 
-    def room(self, call: Call) -> Room:
-        """The room for the tools that are decided within a call."""
-        return room_within(StepRequest(self.agent, call, Discoveries(), self.count))
+    def room(self, call: Call, *, at_most: bool = False) -> Room:
+        """The room for the tools that are decided within a call; with `at_most` as if every byte were a token."""
+        return room_for(StepRequest(self.agent, call, Discoveries(), self.count), at_most=at_most)
 
     def step(
         self,
@@ -168,7 +168,7 @@ class Hooks:
         found: Discoveries,
         last: Placement | None = None,
         changed: Changed | None = None,
-        room: Callable[[], Room] | None = None,
+        room: Callable[..., Room] | None = None,
     ) -> tuple[Step, Placement]:
         """A step of a call, and its prompt as it was placed: the call's next step goes on from there.
 

@@ -117,26 +117,32 @@ def active_tools(
     request: StepRequest,
     discovered: Sequence[Discovery],
     last: Activation | None = None,
-    room: Callable[[], Room] | None = None,
+    room: Callable[..., Room] | None = None,
 ) -> Activation:
     """Which of these tools are active, each decided once; decisions of the call's `last` step stay.
 
     `room` gives the room in the call, if it is known already. Where tokens are not ready to be counted, they are only
     if one for each byte would not fit.
     """
-    room = room or partial(room_within, request)
-    decide = partial(activate, request, discovered, room, last)
-    if getattr(request.count, "ready", True) or not discovered:
-        return decide()
-    at_most = _at_most(request)
-    sure = activate(at_most, discovered, partial(room_within, at_most))
-    if sure.withheld != request.call.tools.withheld or (last and last.withheld != sure.withheld):
-        return decide()
+    room = room or partial(room_for, request)
+    if getattr(request.count, "ready", True) or (last and last.room and not last.most):
+        return activate(request, discovered, room, last)
+    begun = replace(last, room=last.most) if last else None
+    sure = activate(replace(request, count=BYTES), discovered, partial(room, at_most=True), begun)
+    if last and sure is begun:
+        return last
+    if sure.withheld != (last.withheld if last else request.call.tools.withheld):
+        return activate(request, discovered, room, last)
 
     def left() -> Room:
-        return (decide().room or room)()
+        return (activate(request, discovered, room).room or room)()
 
-    return replace(sure, room=cache(left)) if sure.room else sure
+    return replace(sure, room=cache(left), most=sure.room) if sure.room else sure
+
+
+def room_for(request: StepRequest, *, at_most: bool = False) -> Room:
+    """The room for tools that are decided within a call; with `at_most` as if every byte were a token."""
+    return room_within(_at_most(request) if at_most else request)
 
 
 def _at_most(request: StepRequest) -> StepRequest:
@@ -184,13 +190,13 @@ def room_within(request: StepRequest) -> Room:
 class CallRooms:
     """The room in each call that has had a step, as long as the call exists: it cannot change, and has many steps.
 
-    `ask` gives the room in a call.
+    `ask` gives the room in a call, with `at_most` as if every byte were a token.
     """
 
-    def __init__(self, ask: Callable[[Call], Room]) -> None:
-        self._ask, self._rooms = ask, dict[int, Callable[[], Room]]()
+    def __init__(self, ask: Callable[..., Room]) -> None:
+        self._ask, self._rooms = ask, dict[int, Callable[..., Room]]()
 
-    def of(self, call: Call) -> Callable[[], Room]:
+    def of(self, call: Call) -> Callable[..., Room]:
         """The room in a call whose texts fit their fingerprints.
 
         Raises:

@@ -53,6 +53,16 @@ def test_the_sections_of_a_prompt(tmp_path: Path) -> None:
     assert [cut.what for cut in step(limited(engine, total=whole - 1)).manifest.cuts] == ["b"]
 
 
+def test_the_sections_that_are_left_when_others_were_dropped(tmp_path: Path) -> None:
+    sections = "".join(f"  - {{id: s{n}, priority: {n}, text: The line number {n}}}\n" for n in range(4))
+    engine = opened(tmp_path, f"agent: a\nsections:\n{sections}")
+    two = engine.count("The line number 2\n\nThe line number 3")
+
+    assert step(limited(engine, total=two)).system.startswith("The line number 2")
+    assert [cut.what for cut in step(limited(engine, total=two)).manifest.cuts] == ["s0", "s1"]
+    assert [cut.what for cut in step(limited(engine, total=two - 1)).manifest.cuts] == ["s0", "s1", "s2"]
+
+
 def test_one_section_as_a_whole_and_line_by_line(tmp_path: Path) -> None:
     engine = opened(tmp_path, SECTIONS)
     body = "One line of it.\nAnother line of it.\nThe last line of it."
