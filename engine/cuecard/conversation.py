@@ -409,7 +409,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class _NewResults:
-    """The state after the given results, but without them, and what is new: what is kept of them, and they themselves."""
+    """The state after these results, but without them, and what is new: records of results, and the results."""
 
     state: ConversationState
     new: tuple[ResultRecord, ...] = ()
