@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -237,7 +238,7 @@ def news(url: str, folder: Path, *, writes: int) -> list[float]:
     time.sleep(1.0)
     for number in range(1, writes + 1):
         _put(writing, content, "helper", number)
-        times.append(_wait(lambda now=number: _states(_prompt(reading.engine("helper")))[0] == now, 10.0))
+        times.append(_wait(partial(_serves, reading, number), 10.0))
     reading.close()
     writing.close()
     return sorted(times)
@@ -267,6 +268,10 @@ def _prompt(engine: Engine) -> str:
 
 def _states(text: str) -> list[int]:
     return [int(part.partition(".")[0]) for part in text.split("State ")[1:]]
+
+
+def _serves(library: Library, number: int) -> bool:
+    return _states(_prompt(library.engine("helper")))[0] == number
 
 
 def _together(works: list[Callable[[], None]]) -> None:

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -99,9 +100,7 @@ def library_rows(folder: Path, seconds: float) -> Iterator[Row]:
     with libraries.databases(folder) as (server, new):
         for fault in ("stopped", "frozen"):
             lasts = 30 * part
-            found = libraries.away(
-                new("postgresql", fault), folder / fault, lambda fault=fault: away(server, fault), lasts
-            )
+            found = libraries.away(new("postgresql", fault), folder / fault, partial(away, server, fault), lasts)
             told = f"{found.prompts:,} prompts, {len(found.failed)} failed; told after {found.told:.1f} s, "
             told += f"a write refused after {found.write:.1f} s, back after {found.back:.1f} s"
             held = not found.failed and found.told < lasts and found.back <= 5.0
