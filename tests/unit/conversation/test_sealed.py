@@ -60,5 +60,6 @@ def test_plain_data_is_what_the_standard_library_makes_of_it() -> None:
         (call["tools"], ("denied", "tells_definitions")),
     )
     assert not any(held.pop(name) for held, names in later for name in names)  # written only where they are set
+    assert not any(call.pop("host").values())
     assert standard["call"]["tools"].pop("offers_search")  # likewise, where it is false
     assert as_plain(chat.state) == standard
