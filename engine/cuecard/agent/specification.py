@@ -11,7 +11,7 @@ from cuecard.agent.world import Memo
 from cuecard.config.agent_file import VERSION, AgentFile, ToolsSpec, WritableSpec
 from cuecard.config.documents.document import Document, Path
 from cuecard.config.documents.sources import AgentSources, SourceText
-from cuecard.config.documents.validation import validate
+from cuecard.config.documents.validation import COMMENTED, validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.file_kinds import refuse_other_kind
 from cuecard.config.layers import MergedDocument, lay_over
@@ -168,8 +168,8 @@ def _silent(document: Document, elements: Collection[str] = ()) -> Iterator[Prob
             message = f"`{label}` has no content: give it `text`, `file`, or a source: "
             at: Path = ("sections", index)
             told = next((key for key in section if document.is_commented((*at, key))), "")
-            hint = f"`{told}:` is empty: what follows its `#` is a comment; quote the text, or write it as a block: `|`"
-            yield document.problem(at, "wrong-value", message + ", ".join(SOURCES), hint if told else "")
+            hint = f"`{told}:` is empty: {COMMENTED}" if told else ""
+            yield document.problem(at, "wrong-value", message + ", ".join(SOURCES), hint)
 
 
 def read_own_models(source: SourceText | None, memo: Memo) -> tuple[ModelsFile | None, tuple[Problem, ...]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, InputError, ToolResult, Turn
 from cuecard.workbench.testing.difference import difference
+from cuecard.workbench.testing.goldens import hold
 from cuecard.workbench.testing.snapshot import Snapshot, SnapshotSection
 
 LINES = st.lists(st.sampled_from(["", "a", "=== a | call | 1 token", "\\=== a", "\\\\===", "=== left out", " "]))
@@ -37,6 +40,15 @@ def test_what_is_written_is_what_is_read(snapshot: Snapshot) -> None:
 def test_two_prompts_have_one_text_only_if_they_are_equal(one: Snapshot, other: Snapshot) -> None:
     assert (one.to_text() == other.to_text()) == (one == other)
     assert bool(difference(one, other)) == (one != other)
+
+
+def test_a_checkout_with_other_line_ends_holds_the_same_snapshot(tmp_path: Path) -> None:
+    engine = Engine.open("prompts/cms")
+    found = Snapshot.of(engine.prepare_step(engine.prepare_call(Turn())))
+    held = tmp_path / "first.txt"
+    held.write_bytes(found.to_text().replace("\n", "\r\n").encode())
+
+    assert hold(held, found).became == "equal"
 
 
 def test_a_snapshot_shows_sections_tools_blocks_and_cuts() -> None:

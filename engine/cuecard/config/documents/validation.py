@@ -69,9 +69,11 @@ def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:
     label = document.dotted(path) or "the file"
     if kind == "told":
         return document.problem(path, error["ctx"]["code"], f"`{label}` {error['ctx']['told']}", error["ctx"]["hint"])
-    return document.problem(
-        path, "wrong-value", f"`{label}` {_message(error)}", _hint(document, model, path, error), key=is_key
-    )
+    hint = COMMENTED if document.is_commented(path) else _hint(document, model, path, error)
+    return document.problem(path, "wrong-value", f"`{label}` {_message(error)}", hint, key=is_key)
+
+
+COMMENTED = "what follows its `#` is a comment: quote the text, or write it as a block: `|`"
 
 
 def _written_path(document: Document, loc: tuple[str | int, ...]) -> Path:

@@ -57,6 +57,24 @@ class Scope:
         return self.types.get(node.name) if _is(node, "Name") and node.name not in self.loops else None
 
 
+_SHOWN = {
+    "Add": "`+`",
+    "Sub": "`-`",
+    "Mul": "`*`",
+    "Div": "`/`",
+    "FloorDiv": "`//`",
+    "Mod": "`%`",
+    "Pow": "`**`",
+    "Neg": "a sign",
+    "Pos": "a sign",
+    "Concat": "`~` within an expression",
+    "CondExpr": "`if` within an expression",
+    "List": "a list",
+    "Tuple": "a list",
+    "Dict": "a mapping",
+}
+"""Expressions as people write them, by what Jinja's parser calls them."""
+
 _WORDS = {"and", "or", "not", "else", "as", "true", "false", "null", "undefined"}
 _SIGNS = {"eq": "eq", "ne": "ne", "gt": "gt", "lt": "lt"}
 _REVERSED = {"gteq": "lt", "lteq": "gt"}
@@ -71,7 +89,8 @@ def value(node: Node, scope: Scope) -> str:
     """
     write = _WRITERS.get(type(node).__name__)
     if write is None:
-        raise Untranslatable(f"`{type(node).__name__.lower()}` of Jinja has no counterpart", "compute it in the host")
+        told = _SHOWN.get(type(node).__name__, "this expression")
+        raise Untranslatable(f"{told} of Jinja has no counterpart", "compute it in the host")
     return write(node, scope)
 
 

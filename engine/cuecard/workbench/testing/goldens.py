@@ -13,7 +13,7 @@ from cuecard.files.atomic_write import write_new
 from cuecard.files.roots import is_folder, shown
 from cuecard.files.safe_read import MAX_LOG_BYTES, children, read_bytes
 from cuecard.workbench.testing.difference import difference
-from cuecard.workbench.testing.snapshot import Snapshot
+from cuecard.workbench.testing.snapshot import Snapshot, as_written
 
 FOLDER = "snapshots"
 """The folder for snapshots, next to the files with the turns."""
@@ -52,7 +52,7 @@ def hold(path: Path, found: Snapshot, *, update: bool = False) -> Golden:
     if not there:
         return Golden("missing", path)
     kept = _read(path)
-    if kept == text:
+    if as_written(kept) == text:
         return Golden("equal", path)
     lines = difference(Snapshot.parse(kept, shown(path)), found)
     return Golden("different", path, tuple(lines) or ("only the file's formatting differs",))

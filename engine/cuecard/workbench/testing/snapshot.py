@@ -94,8 +94,7 @@ class Snapshot:
         Raises:
             InputError: when it is not a snapshot, or has another format.
         """
-        if text.startswith(f"{FORMAT}\r\n"):  # checked out with other line ends
-            text = text.replace("\r\n", "\n")
+        text = as_written(text)
         first, _, rest = text.partition("\n")
         if first != FORMAT:
             told = "this is a snapshot of another version" if first.startswith("cuecard snapshot") else "no snapshot"
@@ -114,6 +113,11 @@ class Snapshot:
         body = "".join(_written(part) for part in self.parts)
         tail = "".join(f"{line}\n" for line in (_LEFT_OUT, *self.left_out)) if self.left_out else ""
         return f"{FORMAT}\n{head}{body}{tail}"
+
+
+def as_written(text: str) -> str:
+    """The text of a snapshot that was checked out with other line ends, as it was written."""
+    return text.replace("\r\n", "\n") if text.startswith(f"{FORMAT}\r\n") else text
 
 
 def result_parts(results: Iterable[RenderedResult], count: CountTokens) -> tuple[SnapshotSection, ...]:
