@@ -1,0 +1,124 @@
+"""The slips that authors make most: each is told at its place, with the way to write what was meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cuecard import Engine, ToolResult
+from cuecard.errors import Problem, SpecError
+
+
+def problem_of(folder: Path, files: dict[str, str]) -> Problem:
+    """The first problem of an agent made of these files."""
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    with pytest.raises(SpecError) as caught:
+        Engine.open(folder)
+    return caught.value.problems[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{{q}}} is here",
+        "[IMPORTANT] never lie",
+        "**Bold** first",
+        '"Hello" he said',
+        "'don't lie'",
+        "{name} is",
+        "# A",
+    ],
+)
+def test_a_text_that_yaml_reads_otherwise_has_to_be_quoted(tmp_path: Path, text: str) -> None:
+    agent = f"agent: a\ninputs: {{q: {{default: x}}}}\nsections:\n  - id: s\n    text: {text}\n"
+
+    problem = problem_of(tmp_path, {"agent.yaml": agent})
+
+    assert "quote the" in problem.hint
+    assert "a block: `|`" in problem.hint
+
+
+def test_a_heading_behind_a_cue_is_a_comment(tmp_path: Path) -> None:
+    agent = "agent: a\ntools: {instructions: t.yaml, core: all}\nsections: [{id: s, text: '{{{activeProtocols}}}'}]\n"
+    tools = "category: c\ntools:\n  save:\n    before: # Save first\n    after: b\n"
+
+    problem = problem_of(tmp_path, {"agent.yaml": agent, "t.yaml": tools})
+
+    assert problem.span
+    assert (problem.name.rpartition("/")[2], problem.span.line) == ("t.yaml", 4)
+    assert "comment" in problem.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ('{"query": {{{q}}}}', "`{{!}}`"),
+        ("on: ${{ github.event }}", "\\{{"),
+        (r"\frac{{a}}{{b}}", "\\{{"),
+        ("^{{Ω}rel } {{{q}}}", "\\{{"),
+        ("{{ .Values.x }}", "\\{{"),
+    ],
+)
+def test_literal_braces_have_a_way_to_be_written(tmp_path: Path, text: str, way: str) -> None:
+    agent = "agent: a\ninputs: {q: {default: x}}\nsections: [{id: s, file: s.md}]\n"
+
+    assert way in problem_of(tmp_path, {"agent.yaml": agent, "s.md": f"{text} {{{{{{q}}}}}}\n"}).hint
+
+
+def test_the_ways_to_write_literal_braces_are_right(tmp_path: Path) -> None:
+    (tmp_path / "s.md").write_text('{"query": {{{q}}}{{!}}} \\{{ github.event }}\n')
+    (tmp_path / "agent.yaml").write_text(
+        "agent: a\ninputs: {q: {type: integer, default: 1}}\nsections: [{id: s, file: s.md}]\n"
+    )
+    engine = Engine.open(tmp_path)
+
+    assert engine.prepare_step(engine.prepare_call()).system == '{"query": 1} {{ github.event }}'
+
+
+def test_a_tag_that_a_text_mentions_is_shown_where_it_stands(tmp_path: Path) -> None:
+    core = "<agent>\n<r>\nPut your thoughts in <thinking> tags first.\n</r>\n</agent>\n"
+
+    problem = problem_of(tmp_path, {"agent.yaml": "agent: a\ntemplate: agent.xml\n", "agent.xml": core})
+
+    assert problem.span
+    assert (problem.span.line, problem.message) == (3, "`<thinking>` is never closed")
+    assert "&lt;thinking>" in problem.hint
+
+
+@pytest.mark.parametrize(
+    ("template", "content", "told"),
+    [
+        ("{{{content}}}\nbash-$", "bash-$ ls\n# Title", "bash-$ ls\n# Title\nbash-$"),
+        ("# {{{tool}}}\n{{{content}}}", "# T", "# run\n# T"),
+    ],
+)
+def test_a_result_keeps_its_bytes_where_its_author_is_trusted(
+    tmp_path: Path, template: str, content: str, told: str
+) -> None:
+    (tmp_path / "t.md").write_text(template)
+    agent = "agent: a\nsections: [{id: s, text: x}]\nresults: {run: {trust: author, file: t.md}}\n"
+    (tmp_path / "agent.yaml").write_text(agent)
+
+    assert Engine.open(tmp_path).render_result(ToolResult("run", content, "c")).text == told
+
+
+def test_skills_are_found_in_any_case_and_survive_keys_that_nobody_reads(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text("agent: a\nsections: [{id: k, skills: {roots: skills}}]\n")
+    fronts = {
+        "a/skill.md": "name: a\ndescription: does a\nargument-hint: [--strict] [--json]",
+        "b/SKILL.MD": "name: b\ndescription:\n  Pairs with it: plan first,\n  then does b.",
+        "c/SKILL.md": "name: c\ndescription: does c\nmetadata:\n  trigger: when: asked",
+        "c/skill.md": "name: other\ndescription: is not read",
+    }
+    for path, front in fronts.items():
+        (tmp_path / "skills" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "skills" / path).write_text(f"---\n{front}\n---\nx\n")
+    engine = Engine.open(tmp_path)
+
+    shown = engine.prepare_step(engine.prepare_call()).system
+    assert all(said in shown for said in ("does a", "then does b.", "does c"))
+    assert "is not read" not in shown
+    assert any("`argument-hint` is not valid YAML" in warning.message for warning in engine.warnings)
