@@ -85,7 +85,7 @@ def unseal(text: str, key: str, name: str) -> Json:
         sealed = _loaded(text)
     except RecursionError:
         _refuse(f"the data is nested more than {DEPTH} levels deep", name)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         _refuse(f"the text is truncated, or is not JSON: {error}", name)
     if not isinstance(sealed, dict) or "conversation" not in sealed or sealed.keys() - _KEYS:
         _refuse("the JSON is not what `dump` wrote", name)
