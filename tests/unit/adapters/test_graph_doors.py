@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import pickle
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NotRequired
+from unittest.mock import patch
 
 import pytest
 from langchain.agents import create_agent
@@ -473,3 +476,18 @@ def test_two_agents_of_one_state_have_a_key_each(shop: Shop) -> None:
     assert [own for _, own in seen] == ["None", "None"]
     with pytest.raises(InputError, match="state_key"):
         langgraph.Cuecard(engine=shop.engine, state_key="")
+
+
+def test_the_graph_of_the_page_may_be_awaited_with_asynchronous_tools() -> None:
+    page = Path("docs/hosts/langgraph.md").read_text(encoding="utf-8")
+    code = page.partition("```python\n")[2].partition("```")[0].partition("thread = ")[0]
+    code = code.replace("def cms_createPage", "async def cms_createPage")
+    calls = [("tool_search", {"query": "create an empty page"}), ("cms_createPage", {"title": "Home"})]
+    asked = [AIMessage("", tool_calls=[{"name": name, "args": args, "id": name}]) for name, args in calls]
+    made = ModuleType("page")
+    made.__dict__["answers"] = [*asked, AIMessage("done")]
+    with patch.dict(sys.modules, {"page": made}):
+        exec(code.replace('iter([AIMessage("Hello!")])', "iter(answers)"), made.__dict__)  # noqa: S102 - the page's own code
+        done = asyncio.run(made.app.ainvoke({"messages": "Hello"}, {"configurable": {"thread_id": "one"}}))
+
+    assert [each.text for each in done["messages"]][-2:] == ['{"title": "Home"}', "done"]

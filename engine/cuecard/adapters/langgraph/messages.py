@@ -19,7 +19,7 @@ from langchain_core.messages.tool import invalid_tool_call, tool_call
 
 from cuecard.adapters.block_places import MessageFacts, homes, results_behind, turn_places
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
-from cuecard.model import RenderedResult, Step, ToolResult
+from cuecard.model import Json, RenderedResult, Step, ToolResult
 
 Block = Callable[[str], BaseMessage]
 """Makes a message of the text of a block."""
@@ -58,9 +58,8 @@ def tool_results(messages: Sequence[BaseMessage], known: Collection[str] = ()) -
             tool, marked = names.get(call) or message.name or "", call or message.id or f"result-{place}"
             if not tool or (place < newest and marked in known):
                 continue
-            said = message.content if isinstance(message.content, str) else list(message.content)
             failed = message.status == "error"
-            found.append(ToolResult(tool, said, marked, failed, batch=batch, arguments=asked.get(call)))
+            found.append(ToolResult(tool, _body(message), marked, failed, batch=batch, arguments=asked.get(call)))
     return tuple(found)
 
 
@@ -86,9 +85,19 @@ def _told(
     parts = said if isinstance(said, list) else []
     if not tool or any(isinstance(part, dict) and part.get("type") != "text" for part in parts):
         return message
-    value = list(said) if parts else said
-    result = render(ToolResult(tool, value, message.tool_call_id, is_error=message.status == "error"))
+    result = render(ToolResult(tool, _body(message), message.tool_call_id, is_error=message.status == "error"))
     return message.model_copy(update={"content": result.text}) if result.rule or result.media else message
+
+
+def _body(message: ToolMessage) -> Json:
+    """What a tool returned; a tool of an MCP server has its values in the artifact, and in the content a text for each,
+    with LangChain's own ids.
+    """
+    structured = message.artifact.get("structured_content") if isinstance(message.artifact, dict) else None
+    if structured is not None:
+        body: Json = structured
+        return body
+    return message.content if isinstance(message.content, str) else list(message.content)
 
 
 def refusing(messages: Sequence[BaseMessage], refusal: Callable[[str], str | None]) -> tuple[list[BaseMessage], bool]:
