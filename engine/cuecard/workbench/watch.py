@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from cuecard.engine import Engine
-from cuecard.errors import CuecardError, SpecError, visible
+from cuecard.errors import CuecardError, Problem, SpecError, visible
 from cuecard.files.clock import utc_now
 from cuecard.files.content import find_content
 from cuecard.files.roots import is_there
@@ -26,6 +26,7 @@ from cuecard.reload.settle import Pace
 from cuecard.reload.watcher import Watcher
 from cuecard.workbench.output import counted, json_text
 from cuecard.workbench.step import step_from
+from cuecard.workspace import Workspace
 
 News: TypeAlias = Literal["serving", "swapped", "refused", "recovered"]
 
@@ -78,21 +79,27 @@ def differences(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str
 class Screen:
     """Shows news as it comes: lines for people on stdout and pictures on stderr, or JSON lines on stdout."""
 
-    def __init__(self, example: Example, *, as_json: bool) -> None:
-        self._example, self._as_json = example, as_json
-        self._costs = Costs()
+    def __init__(self, example: Example, warnings: Callable[[], Sequence[Problem]], *, as_json: bool) -> None:
+        self._example, self._warnings, self._as_json = example, warnings, as_json
+        self._costs, self._shown = Costs(), frozenset[Problem]()
 
     def show(self, news: News, engine: Engine, status: Status, moment: datetime) -> None:
         """One change."""
         before, after = self._costs, measure(engine, self._example)
         self._costs = after
+        warnings = () if news == "refused" else self._warnings()
         if self._as_json:
-            print(json_text(_record(news, status, moment, before, after), None), flush=True)
+            told = {"warnings": [problem.to_json() for problem in warnings]}
+            print(json_text(_record(news, status, moment, before, after) | told, None), flush=True)
             return
         line = [f"{moment.astimezone():%H:%M:%S}", *_words(news, engine, status, before, after)]
         print(visible("  ".join(line)), flush=True)
         if status.refused and news in {"serving", "refused"}:
             self.picture(status.refused.picture)
+        for problem in warnings:
+            if problem not in self._shown:
+                self.picture(problem.picture())
+        self._shown = frozenset(warnings) if news != "refused" else self._shown
         if status.unsaved:
             self.picture(visible(f"the last good state is not on disk: {status.unsaved}"))
 
@@ -169,13 +176,20 @@ def watch(
     chosen, kept = delivery or settings.delivery, states or settings.states
     start = partial(watch_agent, place, delivery=chosen, states=kept, pace=pace)
     start = partial(start, allow_code=allow_code, cache=settings.cache_folder)
-    stop, screen = stop or threading.Event(), Screen(example, as_json=as_json)
+    warnings = partial(_warnings, Workspace([place], allow_code=allow_code))
+    stop, screen = stop or threading.Event(), Screen(example, warnings, as_json=as_json)
     with suppress(KeyboardInterrupt):
         watcher = _begin(start, place, screen, stop)
         if watcher:
             with watcher:
                 _follow(watcher, screen, stop)
     return 0
+
+
+def _warnings(workspace: Workspace) -> list[Problem]:
+    """What `cuecard check` warns of; errors are the watcher's, which serves none of them."""
+    found = (problem for agent in workspace.agents for problem in workspace.check(agent).problems)
+    return [problem for problem in found if problem.severity == "warning"]
 
 
 def _begin(

@@ -123,13 +123,26 @@ def test_json_lines_carry_status_and_tokens(folder: Folder, command: Command) ->
 
 def test_a_required_input_costs_the_token_counts_only(folder: Folder, command: Command) -> None:
     folder.write("agent.yaml", AGENT + "inputs:\n  who: {}\n")
-    folder.write("agent.xml", folder.template("{{who}}"))
+    folder.write("agent.xml", folder.template("{{{who}}}"))
     command.thread.start()
     command.until("serving demo")
-    folder.write("agent.xml", folder.template("Dear {{who}}"))
+    folder.write("agent.xml", folder.template("Dear {{{who}}}"))
     command.until("agent.xml")
 
     assert command.lines[1].startswith("agent.xml  (no token counts: ")
+
+
+def test_warnings_are_shown_once_as_check_has_them(folder: Folder, command: Command) -> None:
+    folder.write("agent.yaml", AGENT + "inputs:\n  who: {default: friend}\n")
+    command.thread.start()
+    command.until("unused-input")
+    command.until("serving demo")
+    folder.write("tools/search.yaml", instructions("tool_search", "after the first search, and then some"))
+    command.until("search.yaml")
+    folder.write("agent.xml", folder.template("Dear {{{who}}}"))
+    command.until("agent.xml")
+
+    assert command.err.count("warning[") == 1
 
 
 def test_nothing_that_was_typed_reaches_the_terminal_raw(command: Command) -> None:
@@ -143,12 +156,12 @@ def test_nothing_that_was_typed_reaches_the_terminal_raw(command: Command) -> No
 
 def test_the_example_is_what_render_would_print(folder: Folder, command: Command) -> None:
     folder.write("agent.yaml", AGENT + "inputs:\n  who: {}\n")
-    folder.write("agent.xml", folder.template("{{who}}"))
+    folder.write("agent.xml", folder.template("{{{who}}}"))
     folder.write("tools/pages.yaml", instructions("get_page"))
     command.example = Example(discovered="get_page", values=["who=World"])
     command.thread.start()
     command.until("serving demo")
-    folder.write("agent.xml", folder.template("Hello, {{who}}"))
+    folder.write("agent.xml", folder.template("Hello, {{{who}}}"))
     command.until("agent.xml")
 
     assert command.lines[1].startswith("agent.xml  role +2  ")
