@@ -57,6 +57,15 @@ def test_step_three_is_found_with_the_mouse_and_reads_as_it_was_sent(page: Page,
     expect(page.locator("pre.text").first).to_contain_text("content management system")
 
 
+def test_another_screen_begins_at_its_top(page: Page, studio: ServedStudio) -> None:
+    page.set_viewport_size({"width": 360, "height": 900})
+    page.goto(studio.url)
+    page.get_by_role("link", name="step 1.3").click()
+    page.wait_for_url("**/prompt?*")
+    expect(page.locator("h1")).to_be_in_viewport()
+    assert page.evaluate("scrollY") == 0
+
+
 def test_keys_move_through_screens_steps_and_folds(page: Page, studio: ServedStudio) -> None:
     conversation(page, studio)
     last = page.locator(".ruler a[aria-current=step]").get_attribute("id")

@@ -31,7 +31,7 @@ const restore = (same) => {
     for (const each of all("#page details[id]")) if (kept.open.has(each.id)) each.open = kept.open.get(each.id)
     all("#page pre[tabindex], #page .scroll").forEach((each, n) => { each.scrollTop = kept.inner.get(n) || 0 })
     scrollTo({ top: kept.top, behavior: "instant" })
-  }
+  } else if (kept.at.split("?")[0] !== location.pathname) scrollTo({ top: 0, behavior: "instant" }) // another screen
   if (kept.find && one("#find")) { one("#find").value = kept.find; find(kept.find) }
   kept = null
 }
