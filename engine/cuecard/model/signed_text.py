@@ -12,6 +12,7 @@ from typing import NoReturn
 from pydantic_core import from_json
 
 from cuecard.errors import InputError, Problem
+from cuecard.model.storage import shallow
 from cuecard.model.values import Json
 
 LIMIT = 16 * 2**20
@@ -54,7 +55,7 @@ def seal(data: Json, key: str, *, as_text: bool = False) -> str:
         InputError: when the text would be longer than `unseal` reads.
     """
     if key and as_text:
-        text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+        text = json.dumps(data, separators=(",", ":"), allow_nan=False, default=shallow)
         return _within(f"{_FRONT}{text}{_BEHIND}{_text_signature(text, key)}{_END}")
     sealed = {"conversation": data, **({"signature": _signature(data, key)} if key else {})}
     return _within(json.dumps(sealed, separators=(",", ":")))

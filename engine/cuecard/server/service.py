@@ -18,7 +18,7 @@ from cuecard.errors import InputError, Problem
 from cuecard.files.clock import utc_now
 from cuecard.model import Appended, Call, Clock, ConversationState, Json, Step, Turn
 from cuecard.model.signed_text import seal, unseal
-from cuecard.model.storage import as_plain
+from cuecard.model.storage import as_plain, to_json_lazily
 from cuecard.pipeline.request import check_call
 from cuecard.reload.pins import Served
 from cuecard.server.agents import Agents, ServedAgent, search_tool_json
@@ -52,7 +52,8 @@ class Envelopes:
 
     def close(self, agent: str, chat: Conversation, *, ended: bool = False) -> str:
         """The conversation as a text that the client keeps but cannot change; `ended` as in `Conversation.to_json`."""
-        told = {"agent": agent, "issued": int(self._clock().timestamp()), "state": chat.to_json(ended=ended)}
+        state = chat.to_json(ended=True) if ended else to_json_lazily(chat.state)
+        told = {"agent": agent, "issued": int(self._clock().timestamp()), "state": state}
         return seal(told, self._keys[0], as_text=True)
 
     def open(self, text: str | None, agent: str) -> ConversationState | None:
