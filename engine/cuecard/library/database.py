@@ -265,6 +265,9 @@ def _impatient(seconds: float) -> Any:
     import psycopg  # noqa: PLC0415 - whoever has a file of SQLite needs no driver of PostgreSQL
 
     class Impatient(psycopg.Connection[Any]):
+        def __del__(self, *_: Any) -> None:
+            """Warn of nothing: a pool that is dropped lets go of its connections, and each closes itself."""
+
         def wait(self, gen: Generator[Any, Any, Any], *given: Any, **more: Any) -> Any:
             return super().wait(self._within(gen, time.monotonic() + seconds), *given, **more)
 
