@@ -131,3 +131,22 @@ def _codes(text: str) -> list[str]:
     except CuecardError as error:
         return [problem.code for problem in error.problems]
     return [problem.code for problem in notes.problems if problem.severity == "error"]
+
+
+@pytest.mark.parametrize("facts", [{}, {"town": "Graz"}, {"k": "v", "town": "Linz"}])
+@pytest.mark.parametrize("name", ["", "Jana", " two words ", "a\nb\n\nc"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ name.strip() }}", "{{ name[:3] }}", "{{ name ~ '!' }}", "{{ name | replace('a', 'b') }}", "{{ name | indent(2) }}",
+        "{% for k, v in facts.items() %}{{ k }}={{ v }};{% endfor %}", "{% for v in facts.values() %}{{ v }};{% endfor %}",
+        "{% if name is defined %}y{% endif %}", "{{ facts.get('town', 'z') }}", "{{ name | truncate(80) }}",
+        "{{ facts | tojson(indent=2) }}",
+    ],
+)  # fmt: skip
+def test_an_idiom_with_a_counterpart_prints_what_jinja_prints(text: str, name: str, facts: Mapping[str, str]) -> None:
+    values = {"name": name, "facts": dict(facts)}
+    written, _ = from_jinja(text, TYPES, Notes("p.prompty", text), 1)
+
+    expected = jinja2.Environment(keep_trailing_newline=True, autoescape=False).from_string(text).render(values)  # noqa: S701 - texts
+    assert compile_template(written).render(values) == expected
