@@ -44,6 +44,8 @@ class Address:
         page: how many of them are passed over.
         a: the first of two that are compared.
         b: the second.
+        tool: the tool whose entry is edited.
+        section: the section that is edited.
     """
 
     agent: str = ""
@@ -58,6 +60,8 @@ class Address:
     page: str = ""
     a: str = ""
     b: str = ""
+    tool: str = ""
+    section: str = ""
 
     def to(self, screen: str, **changes: Any) -> str:
         """The link to a screen, with these values changed."""

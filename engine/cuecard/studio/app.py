@@ -20,21 +20,27 @@ from starlette.routing import Route
 
 from cuecard.errors import CuecardError, InputError, Problem, visible
 from cuecard.studio.address import Address, read_address
+from cuecard.studio.editor_screen import editor
 from cuecard.studio.inputs_screen import inputs, inputs_writes
 from cuecard.studio.news import News
+from cuecard.studio.price_view import price
 from cuecard.studio.problems import problem_views, spoken
 from cuecard.studio.prompt_view import prompt
 from cuecard.studio.screen import Asked, Asking, Screen
 from cuecard.studio.security import App, Guard, Keys
+from cuecard.studio.switches_view import switches
 from cuecard.studio.timeline_view import more_rows, timeline
 from cuecard.studio.welcome_view import welcome
 
 SCREENS = (
     Screen("prompt", "Prompt", prompt),
     Screen("timeline", "Timeline", timeline),
+    Screen("switches", "Switches", switches),
     Screen("inputs", "Inputs", inputs),
+    Screen("price", "Price", price),
+    Screen("editor", "Editor", editor),
 )
-"""The screens, in the order of the bar and of the keys `1` to `3`."""
+"""The screens, in the order of the bar and of the keys `1` to `6`."""
 
 _WELCOME = Screen("", "Welcome", welcome)
 _DIGITS = 10
