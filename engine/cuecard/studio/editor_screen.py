@@ -10,4 +10,6 @@ from cuecard.studio.screen import Asked
 
 def editor(asked: Asked) -> Mapping[str, Any]:
     """What the template of the screen shows."""
-    return {"entries": sum(card.instructions is not None for card in asked.engine.tools.values()) if asked.engine else None}
+    return {
+        "entries": sum(card.instructions is not None for card in asked.engine.tools.values()) if asked.engine else None
+    }
