@@ -28,6 +28,7 @@ from cuecard.studio.problems import problem_views, spoken
 from cuecard.studio.prompt_view import prompt
 from cuecard.studio.screen import Asked, Asking, Screen
 from cuecard.studio.security import App, Guard, Keys
+from cuecard.studio.switches_screen import switches_routes
 from cuecard.studio.switches_view import switches
 from cuecard.studio.timeline_view import more_rows, timeline
 from cuecard.studio.welcome_view import welcome
@@ -69,6 +70,7 @@ class Studio:
         """The application with its guard; `local` says that it listens on this machine alone."""
         routes = [Route(f"/{each.path}", self._route(each)) for each in (_WELCOME, *SCREENS)]
         routes += inputs_writes(self._asking, self._inputs_page)
+        routes += switches_routes(self._asking, self._switches_page, self._fits)
         routes += [
             Route("/timeline/rows", self.rows),
             Route("/search", self.search),
@@ -122,6 +124,14 @@ class Studio:
     def _inputs_page(self, asked: Asked, shown: Mapping[str, Any], status: int) -> Response:
         screen = next(each for each in SCREENS if each.view is inputs)
         return self._page("inputs.html", asked, screen, shown, status)
+
+    def _switches_page(self, asked: Asked, shown: Mapping[str, Any], status: int) -> Response:
+        screen = next(each for each in SCREENS if each.view is switches)
+        return self._page("switches.html", asked, screen, shown, status)
+
+    def _fits(self, asked: Asked, shown: Mapping[str, Any]) -> Response:
+        screen = next(each for each in SCREENS if each.view is switches)
+        return self._page("budget.html", asked, screen, shown)
 
     def _page(
         self, template: str, asked: Asked, screen: Screen, shown: Mapping[str, Any], status: int = 200

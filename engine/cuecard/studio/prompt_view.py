@@ -14,7 +14,7 @@ from cuecard.studio.problems import problem_views
 from cuecard.studio.rows import Row, Rows
 from cuecard.studio.screen import Asked
 from cuecard.studio.steps import Sent
-from cuecard.studio.turns import TurnRecord, step_of_turn
+from cuecard.studio.tried import is_tried, sent_of
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -81,8 +81,9 @@ def prompt_view(asked: Asked) -> PromptView:
         CuecardError: when the prompt cannot be made, such as of a turn without a value that the agent needs.
     """
     assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
-    steps = asked.run.steps if asked.run else (_made(asked),)
-    place = asked.step if asked.run else 0
+    sent_as_it_is = asked.run and not is_tried(asked.address)
+    steps = asked.run.steps if asked.run and sent_as_it_is else (sent_of(asked),)
+    place = asked.step if sent_as_it_is else 0
     sent, before = steps[place], steps[place - 1] if place else None
     manifest = sent.manifest
     system, after = Rows(asked.state, asked.engine, asked.editor, sent, before).made()
@@ -102,13 +103,6 @@ def prompt_view(asked: Asked) -> PromptView:
         sent.calls,
         bool(sent.texts),
     )
-
-
-def _made(asked: Asked) -> Sent:
-    """The first step of a turn, as if a search had found the tools of the address."""
-    assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
-    record = asked.home.turns.read(asked.address.turn) if asked.address.turn else TurnRecord()
-    return Sent.of_step(step_of_turn(asked.engine, record.read(), asked.address.found))
 
 
 def _question(asked: Asked, sent: Sent) -> str:

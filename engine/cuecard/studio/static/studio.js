@@ -42,6 +42,7 @@ const widen = () => { const wide = matchMedia("(min-width: 1240px)").matches; fo
 const find = (words) => {
   const wanted = words.trim().toLowerCase()
   for (const row of all("[data-rows] > *")) row.hidden = Boolean(wanted) && !row.textContent.toLowerCase().includes(wanted)
+  for (const each of all("details.cat")) { const some = [...each.querySelectorAll("li")].some((row) => !row.hidden); each.hidden = Boolean(wanted) && !some; if (wanted && some) each.open = true }
   for (const told of all(".found-none")) told.hidden = !wanted || all("[data-rows] > *").some((row) => !row.hidden)
 }
 const fold = (open) => { for (const each of all("#main details.sec")) each.open = open }
@@ -136,6 +137,26 @@ document.addEventListener("input", (event) => { if (event.target.closest("#form"
 document.addEventListener("htmx:beforeRequest", () => { sent = written })
 document.addEventListener("htmx:afterSettle", () => { if (sent === written) stored((store) => store.removeItem(DRAFT)); else keepDraft() })
 
+// Switches: the form holds which tools are found, in order; a slider and its number say the same ----
+document.addEventListener("change", (event) => {
+  const { target } = event
+  if (target.matches(".sw[data-tool]")) {
+    const form = one("#switched"), { found } = form.elements, { tool } = target.dataset
+    const names = found.value.split(",").filter((each) => each && each !== tool)
+    found.value = (target.checked ? [...names, tool] : names).join(",")
+    form.requestSubmit()
+  }
+  if (target.matches(".slides input") && target.form.reportValidity()) target.form.requestSubmit()
+  if (target.matches("#phrase select")) one("#add-phrase .mono").textContent = target.selectedOptions[0].dataset.file
+})
+document.addEventListener("input", (event) => {
+  const { target } = event
+  if (!target.closest(".slides")) return
+  const twin = target.dataset.for ? document.getElementById(target.dataset.for) : one(`[data-for="${target.id}"]`)
+  if (twin && target.value) twin.value = target.value
+}, true) // before the figures are asked for
+document.addEventListener("told", (event) => toast(event.detail.value))
+
 // Clicks ----
 document.addEventListener("click", (event) => {
   const at = event.target.closest("button, a, #live")
@@ -146,6 +167,8 @@ document.addEventListener("click", (event) => {
   if (at.dataset.fold !== undefined) fold(at.dataset.fold === "open")
   if (at.matches("#toast button")) one("#toast").hidden = true
   if (at.matches(".copy")) copy(at.closest(".body, .ways > li").querySelector("pre").textContent, "Text")
+  if (at.matches(".copy-address")) copy(location.href, "Address")
+  if (at.matches("a.node")) { event.preventDefault(); const twin = all(".nexts a").find((each) => each.getAttribute("href") === at.getAttribute("href")); if (twin) twin.click() }
   if (at.matches(".copy-all")) copy(all("#main pre.text").map((each) => each.textContent).join(""), "What was sent")
   if (at.matches(".list a[href^='#'], .legend a[href^='#']")) { const row = document.getElementById(decodeURIComponent(at.hash.slice(1))); if (row) row.open = true }
 })
