@@ -23,10 +23,10 @@ from cuecard.studio.address import Address, read_address
 from cuecard.studio.editor_screen import editor
 from cuecard.studio.inputs_screen import inputs, inputs_writes
 from cuecard.studio.news import News
-from cuecard.studio.price_view import price
+from cuecard.studio.price_view import can_be_played, price, price_advice, price_models, price_sizes
 from cuecard.studio.problems import problem_views, spoken
 from cuecard.studio.prompt_view import prompt
-from cuecard.studio.screen import Asked, Asking, Screen
+from cuecard.studio.screen import Asked, Asking, Screen, View
 from cuecard.studio.security import App, Guard, Keys
 from cuecard.studio.switches_screen import switches_routes
 from cuecard.studio.switches_view import switches
@@ -73,6 +73,9 @@ class Studio:
         routes += switches_routes(self._asking, self._switches_page, self._fits)
         routes += [
             Route("/timeline/rows", self.rows),
+            Route("/price/models", self._part("price_models.html", price_models)),
+            Route("/price/advice", self._part("price_advice.html", price_advice)),
+            Route("/price/sizes", self._part("price_sizes.html", price_sizes)),
             Route("/search", self.search),
             Route("/events", self.events),
             Route("/static/{name}", _static),
@@ -118,6 +121,19 @@ class Studio:
         def answer(request: Request) -> Response:
             asked = self._asking.asked(read_address(request.query_params.multi_items()))
             return self._page(f"{screen.path or 'welcome'}.html", asked, screen, screen.view(asked))
+
+        return answer
+
+    def _part(self, template: str, view: View) -> Any:
+        """A part of the Price screen, which takes longer than the rest."""
+
+        def answer(request: Request) -> Response:
+            asked = self._asking.asked(read_address(request.query_params.multi_items()))
+            if not can_be_played(asked):
+                hint = "choose a recording in the band"
+                raise InputError(Problem("wrong-argument", "only recordings can be priced", hint, "address.run"))
+            screen = next(each for each in SCREENS if each.view is price)
+            return self._page(template, asked, screen, view(asked))
 
         return answer
 
