@@ -12,10 +12,10 @@ from cuecard.agent.specification import read_specification
 from cuecard.agent.world import Memo
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.documents.yaml_edits import with_value
 from cuecard.config.named_files import WRITTEN, written_file
 from cuecard.errors import InputError, Problem, SpecError, TemplateError, did_you_mean
 from cuecard.library.versions import Content, Version, check_characters
-from cuecard.library.yaml_edits import inserted, replaced
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template import clean, without_controls
@@ -131,7 +131,7 @@ def with_entry(content: Content, tool: str, entry: Mapping[str, Json]) -> Conten
     path, _ = entry_of(content.sources, tool)
     for name, text in _texts(entry, tool):
         check_text(text, name)
-    return _with_text(content, path, lambda text: replaced(text, ("tools", tool), dict(entry)))
+    return _with_text(content, path, lambda text: with_value(text, ("tools", tool), dict(entry)))
 
 
 def with_written(content: Content, name: str, text: str) -> Content:
@@ -211,18 +211,13 @@ def _part(template: SourceText, section: str) -> tuple[int, int] | None:
 
 def _in_place(text: str, found: SectionText, body: str) -> str:
     if found.key:
-        return replaced(text, found.key, body)
+        return with_value(text, found.key, body)
     start, end = found.part or (0, len(text))
     return text[:start] + body + text[end:]
 
 
 def _with_title(text: str, at: tuple[str | int, ...], title: str) -> str:
-    held: Any = read_yaml(text, "").value
-    for step in at:
-        held = held[step]
-    if "title" in held:
-        return replaced(text, (*at, "title"), title)
-    return inserted(text, (*at, "id"), "title", title)
+    return with_value(text, (*at, "title"), title, order=("id", "title"))
 
 
 def _with_text(content: Content, path: str, change: Callable[[str], str]) -> Content:
