@@ -179,8 +179,8 @@ class _Patch:
                     raise _TooTightError
                 at = first.start if row < 0 else row
                 yield self._rows_edit(at, at, _entry(" " * column + f"{_key(key)}:", item, column, top=not path))
-        for key, place in places.items():
-            if key not in value:
+        for name, place in places.items():
+            if name not in value:
                 if place.head.strip():
                     raise _TooTightError
                 yield self._rows_edit(place.start, place.end, [])
