@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from cuecard.config.documents.yaml_edits import same
 from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.files.roots import shown
 from cuecard.records import dataclass
@@ -22,7 +23,6 @@ from cuecard.studio.inputs_form import MAX_FIELDS, acted, filled_in
 from cuecard.studio.inputs_view import MAX_CHIPS, InputsView, inputs_view
 from cuecard.studio.screen import Asked, Asking
 from cuecard.studio.turns import FOLDER, TurnRecord, open_turn, save_turn, turn_files
-from cuecard.studio.yaml_patch import same
 
 ShowPage: TypeAlias = Callable[[Asked, Mapping[str, Any], int], Response]
 """Makes the page of the screen, with a status."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.documents.yaml_edits import patched, written
 from cuecard.config.file_kinds import kind_of, refuse_other_kind
 from cuecard.config.turn_file import ConversationFile, TurnFile, to_turn
 from cuecard.engine import Engine
@@ -26,7 +27,6 @@ from cuecard.files.roots import is_folder, shown
 from cuecard.files.safe_read import children, read_bytes, read_text
 from cuecard.model import Json, Step
 from cuecard.records import dataclass
-from cuecard.studio.yaml_patch import patched, written
 from cuecard.workbench.played import past_results
 from cuecard.workspace import first_step
 
