@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from cuecard.catalogue.graph import ToolGraph
 from cuecard.records import dataclass
@@ -65,8 +65,9 @@ class NextView:
 
     @property
     def height(self) -> int:
-        """Its height; arrows that lead back go below the tools."""
-        return max(node.y for node in self.nodes) + _HIGH + 30
+        """Its height, with room for arrows that lead back below the tools."""
+        back = any("C" in wire.line and wire.head.endswith("l-4 7h8z") for wire in self.wires)
+        return max(node.y for node in self.nodes) + _HIGH + (30 if back else 2)
 
 
 def next_of(graph: ToolGraph) -> Mapping[str, Sequence[str]]:
@@ -124,8 +125,3 @@ def _within(source: Node, target: Node) -> Wire:
         return Wire(f"M{x + 20} {source.y}V{target.y + _HIGH + 5}", f"M{x + 20} {target.y + _HIGH}l-4 7h8z")
     right, y, to = source.x + _WIDE, source.y + _HIGH // 2, target.y + _HIGH // 2
     return Wire(f"M{right} {y}H{right + 14}V{to}H{right + 5}", f"M{right} {to}l7 -4v8z")
-
-
-def names_in(view: NextView) -> Iterator[str]:
-    """Every tool that the drawing or the list names."""
-    yield from dict.fromkeys((*(node.tool for node in view.nodes), *(each for _, to in view.listed for each in to)))

@@ -9,6 +9,7 @@ from typing import Any
 from cuecard.errors import CuecardError
 from cuecard.model import Manifest
 from cuecard.records import dataclass
+from cuecard.studio.body_view import FORMS, BodyView, body_view
 from cuecard.studio.cache_view import CacheView, cache_view
 from cuecard.studio.problems import problem_views
 from cuecard.studio.rows import Row, Rows
@@ -36,6 +37,7 @@ class PromptView:
         cuts: what was left out: for each reason, what.
         then: what the model then called; None where that is unknown.
         texts: whether the texts are known.
+        body: the body of the request for the provider of the address, or why there is none; None if none is wanted.
     """
 
     question: str
@@ -50,6 +52,7 @@ class PromptView:
     cuts: tuple[tuple[str, tuple[str, ...]], ...]
     then: tuple[str, ...] | None
     texts: bool
+    body: BodyView | str | None = None
 
     @property
     def hurt(self) -> bool:
@@ -71,7 +74,7 @@ def prompt(asked: Asked) -> Mapping[str, Any]:
         except CuecardError as error:
             wrong = error.problems
     shown, more = problem_views(wrong, asked.editor)
-    return {"view": view, "problems": shown, "more": more}
+    return {"view": view, "problems": shown, "more": more, "forms": FORMS}
 
 
 def prompt_view(asked: Asked) -> PromptView:
@@ -102,6 +105,7 @@ def prompt_view(asked: Asked) -> PromptView:
         tuple((reason, tuple(cut.what for cut in cuts)) for reason, cuts in reasons),
         sent.calls,
         bool(sent.texts),
+        body_view(asked, sent) if asked.address.form else None,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,10 +13,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from cuecard.config.agent_file import AgentFile
+from cuecard.config.agent_file import AgentFile, BudgetSpec
 from cuecard.config.documents.validation import FileModel, validate
 from cuecard.config.documents.yaml import read_yaml
-from cuecard.config.tool_file import ToolFile
+from cuecard.config.documents.yaml_edits import with_value
+from cuecard.config.tool_file import ToolEntry, ToolFile
 from cuecard.errors import CuecardError, InputError, Problem, visible
 from cuecard.files.atomic_write import rewrite
 from cuecard.files.content import content_root
@@ -29,7 +29,6 @@ from cuecard.studio.problems import problem_views
 from cuecard.studio.screen import Asked, Asking
 from cuecard.studio.switches_view import budgets_of, facts_of, lost_tools, switches
 from cuecard.studio.tried import found_of, sent_of
-from cuecard.studio.yaml_patch import patched
 
 ShowPage: TypeAlias = Callable[[Asked, Mapping[str, Any], int], Response]
 """Makes the page of the screen, with a status."""
@@ -109,27 +108,22 @@ def _phrase(asked: Asked, form: Mapping[str, str]) -> str:
         message = f"no file of this agent says what finds `{visible(tool[:_MAX_WORDS])}`"
         raise InputError(Problem("unknown-tool", message, "choose one of the tools on the screen", "to"))
 
-    def added(value: dict[str, Json]) -> None:
-        entry = _entry(value, tool)
-        known = entry.get("phrases") or []
+    def added(text: str, name: str) -> str:
+        kind, entry = _entry(read_yaml(text, name).value, tool)
+        known = entry.get("phrases") or [] if isinstance(entry, dict) else []
         known = [known] if isinstance(known, str) else [*known]
-        if words not in known:
-            entry["phrases"] = [*known, words]
+        key = (kind, tool, "phrases")
+        return text if words in known else with_value(text, key, [*known, words], name, (*ToolEntry.model_fields,))
 
     path = _rewritten(asked.state.path.parent / place, ToolFile, added)
     return f"“{words}” is now a phrase of {tool}, in {shown(path)}"
 
 
-def _entry(value: dict[str, Json], tool: str) -> dict[str, Json]:
+def _entry(value: Mapping[str, Json], tool: str) -> tuple[str, Json]:
     for kind in ("tools", "described"):
         entries = value.get(kind)
         if isinstance(entries, dict) and tool in entries:
-            entry = entries[tool]
-            if isinstance(entry, dict):
-                return entry
-            made: dict[str, Json] = {}
-            entries[tool] = made
-            return made
+            return kind, entries[tool]
     message = f"the entry of `{tool}` is no longer in this file"
     raise InputError(Problem("changed-meanwhile", message, "reload the screen, and look where it is now", "to"))
 
@@ -142,9 +136,10 @@ def _budget(asked: Asked, form: Mapping[str, str]) -> str:
         raise InputError(Problem("wrong-argument", "no budget is tried", "drag a slider first", "name"))
     limit = max(1, int(told))
 
-    def limited(value: dict[str, Json]) -> None:
-        budget = value.get("budget")
-        value["budget"] = {**(budget if isinstance(budget, dict) else {}), name: limit}
+    def limited(text: str, shown_name: str) -> str:
+        if isinstance(read_yaml(text, shown_name).value.get("budget"), dict):
+            return with_value(text, ("budget", name), limit, shown_name, (*BudgetSpec.model_fields,))
+        return with_value(text, ("budget",), {name: limit}, shown_name, (*AgentFile.model_fields,))
 
     place = asked.state.place_of(("budget", name)) or asked.state.place_of(("budget",))
     file = place.rpartition(":")[0] or asked.state.path.name
@@ -152,7 +147,7 @@ def _budget(asked: Asked, form: Mapping[str, str]) -> str:
     return f"budget.{name} is now {limit:,} tokens, in {shown(path)}"
 
 
-def _rewritten(path: Path, kind: type[FileModel], change: Callable[[dict[str, Json]], None]) -> Path:
+def _rewritten(path: Path, kind: type[FileModel], change: Callable[[str, str], str]) -> Path:
     """Change a file of an agent; its comments, order and quoting stay.
 
     Raises:
@@ -165,9 +160,7 @@ def _rewritten(path: Path, kind: type[FileModel], change: Callable[[dict[str, Js
             Problem("changed-meanwhile", "this file belongs to an agent that cuecard brings", hint, shown(path))
         )
     before = read_text(real).text
-    value = copy.deepcopy(read_yaml(before, shown(path)).value)
-    change(value)
-    after = patched(before, value, shown(path))
+    after = change(before, shown(path))
     validate(read_yaml(after, shown(path)), kind)
     raw = read_bytes(real, limit=_MAX_BYTES)
     rewrite(real, after.replace("\n", "\r\n") if b"\r\n" in raw else after, before)

@@ -268,6 +268,10 @@ def _answer(
         return "This agent has no tools: its prompt is all that the model reads."
     if not table.known:
         return f"All {counted(len(table.core), 'tool')} of this agent are always on; nothing is left to be found."
+    if not found:
+        room = _limit(engine, address, "protocols")
+        allowed = f"; {room:,} tokens are allowed for their instructions" if room else ""
+        return f"None of the {counted(table.known, 'tool')} is found yet{allowed}."
     tools = f"{len(found):,} of {counted(table.known, 'tool')} {'is' if len(found) == 1 else 'are'} found"
     if sent is None:
         return f"{tools}; the prompt cannot be made."
@@ -340,7 +344,7 @@ def _phrases(engine: Engine, search: Explanation | None) -> tuple[tuple[str, str
     if search is None:
         return ()
     near = [each.tool for each in search.ranked]
-    names = dict.fromkeys((*near, *engine.tools)) if not any(each.returned for each in search.ranked) else near
+    names = near if any(each.returned for each in search.ranked) else [*dict.fromkeys((*near, *engine.agent.searched))]
     written = (engine.tools[name] for name in names if name in engine.tools)
     return tuple((card.name, _file_of(card)) for card in written if _file_of(card))
 
@@ -353,6 +357,6 @@ def _file_of(card: ToolCard) -> str:
 def _next(engine: Engine, facts: Facts, node: str, found: Sequence[str]) -> NextView | None:
     """The graph from the tool of the address, or else from the first found tool that leads to another."""
     chosen = (node,) if node in engine.tools else ()
-    leading = (name for name in (*found, *engine.core_tools, *facts.after) if name in facts.after)
+    leading = (name for name in (*found, *engine.agent.searched, *facts.after) if name in facts.after)
     root = next(chain(chosen, leading), "")
     return next_view(facts.after, root) if root and facts.after else None

@@ -41,7 +41,7 @@ def step_of(asked: Asked) -> Step:
     """
     file, engine = turn_of(asked)[0].read(), tried_engine(asked)
     if asked.run or asked.address.by:
-        file = _bare(file, engine.search_tool)
+        file = bare_turn(file, engine.search_tool)
     return step_of_turn(engine, file, found_of(asked))
 
 
@@ -81,7 +81,7 @@ def tried_engine(asked: Asked) -> Engine:
     return replace(engine, agent=replace(engine.agent, spec=spec.model_copy(update={"budget": budget})))
 
 
-def _bare(file: TurnFile, search: str) -> TurnFile:
+def bare_turn(file: TurnFile, search: str) -> TurnFile:
     """The turn without what its searches have found: which tools are found is said elsewhere."""
     kept = [each for each in file.history if not isinstance(each, SearchEntry) and each.tool != search]
     return file.model_copy(update={"history": kept, "discovered": ()})
