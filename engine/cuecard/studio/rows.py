@@ -144,7 +144,7 @@ class Rows:
 
     def _block(self, record: SectionRecord, row: Row) -> Row:
         """The row of a block: it is called by its first tool, or by the section that it brings up to date."""
-        named = record.reason.partition(": ")[2].split(", ")
+        named = record.reason.partition(": ")[2].partition("; ")[0].split(", ")
         tools = [each for each in self._manifest.protocols if each.placement == "appended" and each.id in named]
         if tools:
             query = self._queries.get(_call_of(self._manifest, tools[0].id), "")

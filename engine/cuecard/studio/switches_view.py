@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -22,6 +23,9 @@ from cuecard.studio.screen import Asked
 from cuecard.studio.steps import Sent
 from cuecard.studio.tried import found_of, is_tried, sent_of, without_room
 from cuecard.workbench.output import counted
+
+MAX_ROWS = 200
+"""How many switches of tools that are off stand in the page; a filter finds the others."""
 
 MAX_GOING = 4
 """How many tools a budget names that go first."""
@@ -53,17 +57,26 @@ class Switches:
     Attributes:
         core: what is always on.
         found: what is found, in order.
-        off: the others by category.
+        off: of the others, those that stand in the page, by category, each with how many there are of it.
+        others: how many others there are.
+        left: how many of them do not stand in the page, although they hold the letters that are filtered by.
     """
 
     core: tuple[Switch, ...]
     found: tuple[Switch, ...]
-    off: tuple[tuple[str, tuple[Switch, ...]], ...]
+    off: tuple[tuple[str, int, tuple[Switch, ...]], ...]
+    others: int
+    left: int
 
     @property
     def known(self) -> int:
         """How many tools can be found."""
-        return len(self.found) + sum(len(tools) for _, tools in self.off)
+        return len(self.found) + self.others
+
+    @property
+    def many(self) -> bool:
+        """Whether not all of them stand in the page, so that the server filters them."""
+        return self.others > MAX_ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +208,7 @@ def _view(asked: Asked, facts: Facts, found: tuple[str, ...], sent: Sent | None)
     assert engine is not None  # noqa: S101 - likewise
     search = engine.explain_search(asked.address.query) if asked.address.query.strip() else None
     away = without_room(sent.manifest) if sent else {}
-    table = _switches(engine, facts, found, away)
+    table = _switches(engine, facts, found, away, asked.address.q)
     view = SwitchesView(
         _answer(engine, table, found, facts, sent, asked.address),
         (*_more(asked, search, sent),),
@@ -245,18 +258,24 @@ def _facts(engine: Engine) -> Facts:
     return Facts(tokens, next_of(tool_graph(engine.tools.values())))
 
 
-def _switches(engine: Engine, facts: Facts, found: Sequence[str], away: Mapping[str, str]) -> Switches:
-    core, on = dict.fromkeys(engine.core_tools), frozenset(found)
-    off: dict[str, list[Switch]] = {}
-    for name, card in engine.tools.items():
-        if name not in core and name not in on:
-            off.setdefault(card.category or "other tools", []).append(Switch(name, facts.tokens.get(name, 0)))
+def _switches(
+    engine: Engine, facts: Facts, found: Sequence[str], away: Mapping[str, str], letters: str = ""
+) -> Switches:
+    core, on, tokens = engine.core_tools, frozenset(found), facts.tokens
+    others = [engine.tools[name] for name in engine.agent.searched if name not in on]
+    wanted = letters.casefold() if len(others) > MAX_ROWS else ""
+    fitting = [card for card in others if wanted in card.name.casefold()]
+    shown: dict[str, list[Switch]] = {}
+    for card in fitting[:MAX_ROWS]:
+        shown.setdefault(card.category or "other tools", []).append(Switch(card.name, tokens.get(card.name, 0)))
+    sizes = Counter(card.category or "other tools" for card in fitting)
+    numbered = enumerate(found, 1)
     return Switches(
-        tuple(Switch(name, facts.tokens.get(name, 0)) for name in core),
-        tuple(
-            Switch(name, facts.tokens.get(name, 0), number, away.get(name, "")) for number, name in enumerate(found, 1)
-        ),
-        tuple((category, tuple(tools)) for category, tools in off.items()),
+        tuple(Switch(name, tokens.get(name, 0)) for name in core),
+        tuple(Switch(name, tokens.get(name, 0), number, away.get(name, "")) for number, name in numbered),
+        tuple((category, sizes[category], tuple(tools)) for category, tools in shown.items()),
+        len(others),
+        max(0, len(fitting) - MAX_ROWS),
     )
 
 

@@ -40,6 +40,7 @@ const widen = () => { const wide = matchMedia("(min-width: 1240px)").matches; fo
 
 // Search on this screen: rows that do not hold the words are set aside ----
 const find = (words) => {
+  if (one("#find")?.dataset.server) return // of very many rows, the server finds those that are wanted
   const wanted = words.trim().toLowerCase()
   for (const row of all("[data-rows] > *")) row.hidden = Boolean(wanted) && !row.textContent.toLowerCase().includes(wanted)
   for (const each of all("details.cat")) { const some = [...each.querySelectorAll("li")].some((row) => !row.hidden); each.hidden = Boolean(wanted) && !some; if (wanted && some) each.open = true }
