@@ -20,13 +20,13 @@ from starlette.routing import Route
 
 from cuecard.errors import CuecardError, InputError, Problem, visible
 from cuecard.studio.address import Address, read_address
-from cuecard.studio.editor_screen import editor
+from cuecard.studio.editor_screen import editor, editor_writes
 from cuecard.studio.inputs_screen import inputs, inputs_writes
 from cuecard.studio.news import News
 from cuecard.studio.price_view import price
 from cuecard.studio.problems import problem_views, spoken
 from cuecard.studio.prompt_view import prompt
-from cuecard.studio.screen import Asked, Asking, Screen
+from cuecard.studio.screen import Asked, Asking, Screen, ShowPage, View
 from cuecard.studio.security import App, Guard, Keys
 from cuecard.studio.switches_view import switches
 from cuecard.studio.timeline_view import more_rows, timeline
@@ -68,7 +68,8 @@ class Studio:
     def app(self, *, local: bool) -> App:
         """The application with its guard; `local` says that it listens on this machine alone."""
         routes = [Route(f"/{each.path}", self._route(each)) for each in (_WELCOME, *SCREENS)]
-        routes += inputs_writes(self._asking, self._inputs_page)
+        routes += inputs_writes(self._asking, self._page_of(inputs))
+        routes += editor_writes(self._asking, self._page_of(editor))
         routes += [
             Route("/timeline/rows", self.rows),
             Route("/search", self.search),
@@ -119,9 +120,9 @@ class Studio:
 
         return answer
 
-    def _inputs_page(self, asked: Asked, shown: Mapping[str, Any], status: int) -> Response:
-        screen = next(each for each in SCREENS if each.view is inputs)
-        return self._page("inputs.html", asked, screen, shown, status)
+    def _page_of(self, view: View) -> ShowPage:
+        screen = next(each for each in SCREENS if each.view is view)
+        return lambda asked, shown, status: self._page(f"{screen.path}.html", asked, screen, shown, status)
 
     def _page(
         self, template: str, asked: Asked, screen: Screen, shown: Mapping[str, Any], status: int = 200

@@ -1,4 +1,4 @@
-"""Agents as they would be with texts that nobody has saved: a workspace of their own, so that no other page sees them."""
+"""Agents as they would be with texts that nobody has saved: a workspace of its own, so no other page sees them."""
 
 from __future__ import annotations
 

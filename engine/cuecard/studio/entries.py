@@ -1,4 +1,4 @@
-"""What the editor edits: one tool's entry or one section, where each of its texts is written, and how they are saved."""
+"""What the editor edits: one tool's entry or one section, where each of its texts is written, and how it is saved."""
 
 from __future__ import annotations
 
