@@ -69,7 +69,7 @@ def section_of(sources: AgentSources, section: str) -> SectionText:
     if sources.template and (part := _part(sources.template, section)):
         start, end = part
         return SectionText(section, sources.template.text[start:end], "", sources.template.path, (), part)
-    hint = "edit its file, and publish the folder"
+    hint = "edit its file itself"
     raise InputError(Problem("wrong-edit", f"`{section}` has no single text that can be edited", hint, "section"))
 
 

@@ -19,6 +19,7 @@ from cuecard.records import dataclass
 from cuecard.reload.events import Hint, hints
 from cuecard.reload.files import AgentFiles, Look
 from cuecard.reload.settle import Pace, settle
+from cuecard.studio.drafts import Drafts
 from cuecard.workspace import AgentProblems, Workspace
 
 MAX_STATES = 32
@@ -90,6 +91,7 @@ class Agents:
             raise InputError(_nothing(root) for root in missing)
         self._workspace = Workspace(found, allow_code=allow_code)
         self.paths = _named(self._workspace.agents)
+        self.drafts = Drafts(self._workspace.agents, allow_code=allow_code)
         if missing := [path for path in self.paths.values() if not is_there(path)]:
             raise InputError(map(_nothing, missing))
         if not self.paths:

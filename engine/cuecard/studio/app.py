@@ -20,13 +20,13 @@ from starlette.routing import Route
 
 from cuecard.errors import CuecardError, InputError, Problem, visible
 from cuecard.studio.address import Address, read_address
-from cuecard.studio.editor_screen import editor
+from cuecard.studio.editor_screen import editor, editor_writes
 from cuecard.studio.inputs_screen import inputs, inputs_writes
 from cuecard.studio.news import News
 from cuecard.studio.price_view import can_be_played, price, price_advice, price_models, price_sizes
 from cuecard.studio.problems import problem_views, spoken
 from cuecard.studio.prompt_view import prompt
-from cuecard.studio.screen import Asked, Asking, Screen, View
+from cuecard.studio.screen import Asked, Asking, Screen, ShowPage, View
 from cuecard.studio.security import App, Guard, Keys
 from cuecard.studio.switches_screen import switches_routes
 from cuecard.studio.switches_view import switches
@@ -69,8 +69,9 @@ class Studio:
     def app(self, *, local: bool) -> App:
         """The application with its guard; `local` says that it listens on this machine alone."""
         routes = [Route(f"/{each.path}", self._route(each)) for each in (_WELCOME, *SCREENS)]
-        routes += inputs_writes(self._asking, self._inputs_page)
-        routes += switches_routes(self._asking, self._switches_page, self._fits)
+        routes += inputs_writes(self._asking, self._page_of(inputs))
+        routes += editor_writes(self._asking, self._page_of(editor))
+        routes += switches_routes(self._asking, self._page_of(switches), self._fits)
         routes += [
             Route("/timeline/rows", self.rows),
             Route("/price/models", self._part("price_models.html", price_models)),
@@ -137,13 +138,9 @@ class Studio:
 
         return answer
 
-    def _inputs_page(self, asked: Asked, shown: Mapping[str, Any], status: int) -> Response:
-        screen = next(each for each in SCREENS if each.view is inputs)
-        return self._page("inputs.html", asked, screen, shown, status)
-
-    def _switches_page(self, asked: Asked, shown: Mapping[str, Any], status: int) -> Response:
-        screen = next(each for each in SCREENS if each.view is switches)
-        return self._page("switches.html", asked, screen, shown, status)
+    def _page_of(self, view: View) -> ShowPage:
+        screen = next(each for each in SCREENS if each.view is view)
+        return lambda asked, shown, status: self._page(f"{screen.path}.html", asked, screen, shown, status)
 
     def _fits(self, asked: Asked, shown: Mapping[str, Any]) -> Response:
         screen = next(each for each in SCREENS if each.view is switches)

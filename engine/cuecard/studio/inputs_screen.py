@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
@@ -21,11 +21,8 @@ from cuecard.studio.address import Address, read_address
 from cuecard.studio.fill import turn_of
 from cuecard.studio.inputs_form import MAX_FIELDS, acted, filled_in
 from cuecard.studio.inputs_view import MAX_CHIPS, InputsView, inputs_view
-from cuecard.studio.screen import Asked, Asking
+from cuecard.studio.screen import Asked, Asking, ShowPage
 from cuecard.studio.turns import FOLDER, TurnRecord, open_turn, save_turn, turn_files
-
-ShowPage: TypeAlias = Callable[[Asked, Mapping[str, Any], int], Response]
-"""Makes the page of the screen, with a status."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, field, replace
 from typing import Any, TypeAlias, TypeVar
 
+from starlette.responses import Response
+
 from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, shortened
@@ -196,6 +198,9 @@ def _both(cells: list[Cell], cell: Cell) -> str:
 
 View: TypeAlias = Callable[[Asked], Mapping[str, Any]]
 """Makes what a template shows; a pure function of what was asked."""
+
+ShowPage: TypeAlias = Callable[[Asked, Mapping[str, Any], int], Response]
+"""Makes the page of a screen, with a status."""
 
 
 @dataclass(frozen=True, slots=True)

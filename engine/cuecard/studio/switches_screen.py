@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
@@ -14,29 +13,24 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from cuecard.config.agent_file import AgentFile, BudgetSpec
+from cuecard.config.documents.sources import SourceText
 from cuecard.config.documents.validation import FileModel, validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.documents.yaml_edits import with_value
-from cuecard.config.tool_file import ToolEntry, ToolFile
-from cuecard.errors import CuecardError, InputError, Problem, visible
-from cuecard.files.atomic_write import rewrite
-from cuecard.files.content import content_root
-from cuecard.files.roots import shown
-from cuecard.files.safe_read import read_bytes, read_text
-from cuecard.model import Json
+from cuecard.config.tool_file import ToolFile
+from cuecard.errors import CuecardError, InputError, Problem
+from cuecard.files.folder import read_agent
 from cuecard.studio.address import read_address
+from cuecard.studio.entries import Subject, save, subject_of
 from cuecard.studio.problems import problem_views
-from cuecard.studio.screen import Asked, Asking
+from cuecard.studio.screen import Asked, Asking, ShowPage
 from cuecard.studio.switches_view import budgets_of, facts_of, lost_tools, switches
 from cuecard.studio.tried import found_of, sent_of
 
-ShowPage: TypeAlias = Callable[[Asked, Mapping[str, Any], int], Response]
-"""Makes the page of the screen, with a status."""
 ShowPart: TypeAlias = Callable[[Asked, Mapping[str, Any]], Response]
 """Makes the part of the page with figures of budgets."""
 
 _MAX_FIELDS, _MAX_WORDS = 100, 200
-_MAX_BYTES = 1024 * 1024
 
 
 def switches_routes(asking: Asking, page: ShowPage, part: ShowPart) -> Sequence[Route]:
@@ -102,66 +96,44 @@ def _written(
 def _phrase(asked: Asked, form: Mapping[str, str]) -> str:
     """Add the words of the search to the phrases of a tool, in its file."""
     tool, words = form.get("to", ""), " ".join(asked.address.query.split())
-    card = asked.engine.tools.get(tool) if asked.engine else None
-    place = card.source.rpartition(":")[0] if card else ""
-    if not place or not words:
-        message = f"no file of this agent says what finds `{visible(tool[:_MAX_WORDS])}`"
-        raise InputError(Problem("unknown-tool", message, "choose one of the tools on the screen", "to"))
-
-    def added(text: str, name: str) -> str:
-        kind, entry = _entry(read_yaml(text, name).value, tool)
-        known = entry.get("phrases") or [] if isinstance(entry, dict) else []
-        known = [known] if isinstance(known, str) else [*known]
-        key = (kind, tool, "phrases")
-        return text if words in known else with_value(text, key, [*known, words], name, (*ToolEntry.model_fields,))
-
-    path = _rewritten(asked.state.path.parent / place, ToolFile, added)
-    return f"“{words}” is now a phrase of {tool}, in {shown(path)}"
-
-
-def _entry(value: Mapping[str, Json], tool: str) -> tuple[str, Json]:
-    for kind in ("tools", "described"):
-        entries = value.get(kind)
-        if isinstance(entries, dict) and tool in entries:
-            return kind, entries[tool]
-    message = f"the entry of `{tool}` is no longer in this file"
-    raise InputError(Problem("changed-meanwhile", message, "reload the screen, and look where it is now", "to"))
+    if not words:
+        raise InputError(Problem("wrong-argument", "no words were searched", "search for something first", "query"))
+    subject = subject_of(read_agent(asked.state.path), tool, "")
+    written = next(each for each in subject.fields if each.name == "phrases")
+    told = f"a phrase of {tool}, in {subject.files[written.path].name}"
+    known = [written.value] if isinstance(written.value, str) else [*(written.value or ())]
+    if words in known:
+        return f"“{words}” is already {told}"
+    texts = subject.changed({"phrases": [*known, words]})
+    _check(texts, subject.files, ToolFile)
+    save(asked.state.path, subject, texts)
+    return f"“{words}” is now {told}"
 
 
 def _budget(asked: Asked, form: Mapping[str, str]) -> str:
-    """Write the budget that is tried into the agent file."""
+    """Write the budget that is tried into the agent file that says it, or else into that of the agent."""
     name = form.get("name", "")
     told = {"protocols": asked.address.protocols, "total": asked.address.total}.get(name)
     if not told:
         raise InputError(Problem("wrong-argument", "no budget is tried", "drag a slider first", "name"))
-    limit = max(1, int(told))
+    limit, sources = max(1, int(told)), read_agent(asked.state.path)
+    place = asked.state.place_of(("budget", name)).rpartition(":")[0]
+    file = next((each for each in (sources.agent, *sources.layers) if each.path == place), sources.agent)
+    if isinstance(read_yaml(file.text, file.name).value.get("budget"), dict):
+        text = with_value(file.text, ("budget", name), limit, file.name, (*BudgetSpec.model_fields,))
+    else:
+        text = with_value(file.text, ("budget",), {name: limit}, file.name, (*AgentFile.model_fields,))
+    files = {file.path: file}
+    _check({file.path: text}, files, AgentFile)
+    save(asked.state.path, Subject("section", "budget", (), files), {file.path: text})
+    return f"budget.{name} is now {limit:,} tokens, in {file.name}"
 
-    def limited(text: str, shown_name: str) -> str:
-        if isinstance(read_yaml(text, shown_name).value.get("budget"), dict):
-            return with_value(text, ("budget", name), limit, shown_name, (*BudgetSpec.model_fields,))
-        return with_value(text, ("budget",), {name: limit}, shown_name, (*AgentFile.model_fields,))
 
-    place = asked.state.place_of(("budget", name)) or asked.state.place_of(("budget",))
-    file = place.rpartition(":")[0] or asked.state.path.name
-    path = _rewritten(asked.state.path.parent / file, AgentFile, limited)
-    return f"budget.{name} is now {limit:,} tokens, in {shown(path)}"
-
-
-def _rewritten(path: Path, kind: type[FileModel], change: Callable[[str, str], str]) -> Path:
-    """Change a file of an agent; its comments, order and quoting stay.
+def _check(texts: Mapping[str, str], files: Mapping[str, SourceText], kind: type[FileModel]) -> None:
+    """Refuse what `check` would refuse.
 
     Raises:
-        CuecardError: when it cannot be read, changed or written, belongs to cuecard, or would be refused afterwards.
+        SpecError: with every problem.
     """
-    real = path.resolve()
-    if real.is_relative_to(content_root().resolve()):
-        hint = "copy it first, with `cuecard init`, and open the copy"
-        raise InputError(
-            Problem("changed-meanwhile", "this file belongs to an agent that cuecard brings", hint, shown(path))
-        )
-    before = read_text(real).text
-    after = change(before, shown(path))
-    validate(read_yaml(after, shown(path)), kind)
-    raw = read_bytes(real, limit=_MAX_BYTES)
-    rewrite(real, after.replace("\n", "\r\n") if b"\r\n" in raw else after, before)
-    return path
+    for path, text in texts.items():
+        validate(read_yaml(text, files[path].name), kind)

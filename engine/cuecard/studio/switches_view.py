@@ -365,7 +365,7 @@ def _phrases(engine: Engine, search: Explanation | None) -> tuple[tuple[str, str
     near = [each.tool for each in search.ranked]
     names = near if any(each.returned for each in search.ranked) else [*dict.fromkeys((*near, *engine.agent.searched))]
     written = (engine.tools[name] for name in names if name in engine.tools)
-    return tuple((card.name, _file_of(card)) for card in written if _file_of(card))
+    return tuple((card.name, _file_of(card)) for card in written if card.instructions and _file_of(card))
 
 
 def _file_of(card: ToolCard) -> str:

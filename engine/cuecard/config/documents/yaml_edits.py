@@ -78,6 +78,11 @@ def written(value: Mapping[str, Json]) -> str:
     return "".join(row for key, inner in value.items() for row in _entry(f"{_key(key)}:", inner, 0, top=True))
 
 
+def on_one_line(value: Json) -> str:
+    """A value as people write it in braces, brackets or a word."""
+    return _flow(value)
+
+
 def same(one: Json, other: Json) -> bool:
     """Whether two values are the same JSON, their types and the order of their keys included."""
     return json.dumps(one) == json.dumps(other)

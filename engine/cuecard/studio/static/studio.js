@@ -75,7 +75,8 @@ document.addEventListener("htmx:beforeRequest", (event) => { if (ours(event)) re
 document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) return; wait(""); asked = Math.max(0, asked - 1); if (!asked && due) { due = false; setTimeout(refresh) } })
 const refresh = () => {
   if (asked) { due = true; return }
-  if (busy()) { missed = true; one("#live").textContent = "new state: press to show"; return }
+  if (form()) { if (dirty()) { preview(); return } } // what somebody has written stays, and is laid over the new files
+  else if (busy()) { missed = true; one("#live").textContent = "new state: press to show"; return }
   missed = false
   if (one("#renew")) { one("#renew").click(); return } // what is written in the form goes along
   htmx.ajax("GET", address(), { target: "#page", select: "#page", swap: "outerHTML show:none", source: one("#page") })
