@@ -286,7 +286,9 @@ def _answer(
     if not engine.tools:
         return "This agent has no tools: its prompt is all that the model reads."
     if not table.known:
-        return f"All {counted(len(table.core), 'tool')} of this agent are always on; nothing is left to be found."
+        core = len(table.core)
+        told = "The one tool of this agent is" if core == 1 else f"All {core:,} tools of this agent are"
+        return f"{told} always on; nothing is left to be found."
     if not found:
         room = _limit(engine, address, "protocols")
         allowed = f"; {room:,} tokens are allowed for their instructions" if room else ""
@@ -362,8 +364,8 @@ def _phrases(engine: Engine, search: Explanation | None) -> tuple[tuple[str, str
     """The tools that may stand higher for the words of a search, and their files: the nearest first."""
     if search is None:
         return ()
-    near = [each.tool for each in search.ranked]
-    names = near if any(each.returned for each in search.ranked) else [*dict.fromkeys((*near, *engine.agent.searched))]
+    near = (each.tool for each in search.ranked)
+    names = [*dict.fromkeys((*near, *engine.agent.searched))][:MAX_ROWS]
     written = (engine.tools[name] for name in names if name in engine.tools)
     return tuple((card.name, _file_of(card)) for card in written if card.instructions and _file_of(card))
 

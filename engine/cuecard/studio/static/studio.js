@@ -148,15 +148,14 @@ document.addEventListener("change", (event) => {
     found.value = (target.checked ? [...names, tool] : names).join(",")
     form.requestSubmit()
   }
-  if (target.matches(".slides input") && target.form.reportValidity()) target.form.requestSubmit()
+  if (target.matches(".slides input, .slides select")) slid(target.id, target.value)
   if (target.matches("#phrase select")) one("#add-phrase .mono").textContent = target.selectedOptions[0].dataset.file
 })
-document.addEventListener("input", (event) => {
-  const { target } = event
-  if (!target.closest(".slides")) return
-  const twin = target.dataset.for ? document.getElementById(target.dataset.for) : one(`[data-for="${target.id}"]`)
-  if (twin && target.value) twin.value = target.value
-}, true) // before the figures are asked for
+// Keys and clicks that follow each other at once are one change; a page that came in between does not undo it.
+let sliding = 0
+const slid = (id, value) => { clearTimeout(sliding); sliding = setTimeout(() => { const at = document.getElementById(id); if (!at) return; at.value = value; twin(at); if (at.form.reportValidity()) at.form.requestSubmit() }, 150) }
+const twin = (at) => { const other = at.dataset.for ? document.getElementById(at.dataset.for) : one(`[data-for="${at.id}"]`); if (other && at.value) other.value = at.value }
+document.addEventListener("input", (event) => { if (event.target.closest(".slides")) twin(event.target) }, true) // before the figures are asked for
 document.addEventListener("told", (event) => toast(event.detail.value))
 
 // Clicks ----
