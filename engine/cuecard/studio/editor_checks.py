@@ -1,4 +1,4 @@
-"""What a draft of the editor brings with it: problems at their fields, what finds the tool, who reads it, the review."""
+"""What a draft of the editor brings with it: problems at their fields, what finds the tool, who reads it, a review."""
 
 from __future__ import annotations
 
@@ -50,11 +50,13 @@ class FieldProblem:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file: its number, its text, and the marks of problems at it."""
+    """A line of a file: its number, and its text before, in and behind what a problem points at."""
 
     number: int
-    text: str
-    hit: bool
+    before: str
+    marked: str = ""
+    behind: str = ""
+    hit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,11 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """The steps of conversations that read a subject, as words and address, and the review as `cuecard diff` writes it."""
+    """The turns and steps that read a subject, in words, with the address of each that has one, and the review; `reach`
+    is None where only a draft was asked about.
+    """
 
-    reach: tuple[tuple[str, str], ...]
+    reach: tuple[tuple[str, str], ...] | None
     review: str
 
 
@@ -124,7 +128,7 @@ def reviewed(asked: Asked, view: EditorView) -> Reviewed:
     engine = asked.agents.drafts.engine(asked.state.path, over) if over else None
     found = asked.agents.drafts.check(asked.state.path, over) if engine else None
     changes = _review(asked, view.subject, engine, found) if engine and found else None
-    reach = tuple(_reach(asked, view.subject, asked.engine))
+    reach = None if view.changed else tuple(_reach(asked, view.subject, asked.engine))
     return Reviewed(reach, markdown(changes, None) if changes else "")
 
 
@@ -144,12 +148,16 @@ def _lines(subject: Subject, text: str, name: str, problems: Sequence[Problem]) 
     if not rows:
         return
     start, end = min(start for start, _ in rows.values()), max(end for _, end in rows.values())
-    hits = {each.span.line for each in problems if each.span and each.name == name}
+    hits = {each.span.line: each.span for each in reversed(problems) if each.span and each.name == name}
     held = text.split("\n")[start - 1 : end - 1]
     while held and not held[-1].strip():
         held.pop()
     for number, line in enumerate(held[:MAX_LINES], start):
-        yield Line(number, line, number in hits)
+        if span := hits.get(number):
+            begin, close = span.column - 1, span.column - 1 + span.length
+            yield Line(number, line[:begin], line[begin:close], line[close:], hit=True)
+        else:
+            yield Line(number, line)
 
 
 def _scores(engine: Engine, view: EditorView) -> Iterator[tuple[bool, str]]:
@@ -184,6 +192,26 @@ def _reach(asked: Asked, subject: Subject, engine: Engine) -> Iterator[tuple[str
                     asked.address.to("prompt", run=summary.id, step=sent.place, tool="", section=""),
                 )
                 break
+    files = _turn_files(asked.state.path)
+    if count := sum(_plays(engine, file, subject) for file in files):
+        yield f"in {count} of {len(files)} turn files", asked.address.to("inputs", tool="", section="")
+
+
+def _plays(engine: Engine, file: Path, subject: Subject) -> bool:
+    """Whether a turn of a file reads it."""
+    for _, played in turns_of(engine, file):
+        manifest = None if isinstance(played, CuecardError) else played.step.manifest
+        held = () if manifest is None else manifest.protocols if subject.kind == "tool" else manifest.sections
+        if any(each.id == subject.name for each in held):
+            return True
+    return False
+
+
+def _turn_files(path: Path) -> Sequence[Path]:
+    try:
+        return find_turns(path)[:MAX_REACHING]
+    except CuecardError:
+        return ()
 
 
 def _review(asked: Asked, subject: Subject, engine: Engine, found: AgentProblems) -> Review | None:
@@ -204,11 +232,7 @@ def _review(asked: Asked, subject: Subject, engine: Engine, found: AgentProblems
 
 
 def _turns(path: Path, before: Edition, after: Edition, subject: Subject, name: str) -> Iterator[TurnReview]:
-    try:
-        files = find_turns(path)[:MAX_REACHING]
-    except CuecardError:
-        files = []
-    for file in files:
+    for file in _turn_files(path):
         both = zip(turns_of(before.engine, file), turns_of(after.engine, file), strict=False)
         for (told, old), (_, new) in both:
             sides = [

@@ -89,7 +89,8 @@ class EditorView:
         changed: whether the form differs from the files.
         say: the answer, a sentence.
         conflicts: fields that the files have changed meanwhile.
-        prompt: what the model reads of it; `tokens` what that costs, `before` what it does as saved.
+        prompt: what the model reads of it, and the `whole` prompt.
+        tokens: what the former costs, and `before` as saved.
         parts: the tokens by part.
         total: the tokens of the whole prompt, and as saved.
         when: how it reaches the model, and what leads to and from it.
@@ -104,6 +105,7 @@ class EditorView:
     say: str
     conflicts: tuple[Conflict, ...]
     prompt: str
+    whole: str
     tokens: int
     before: int
     parts: tuple[tuple[str, int], ...]
@@ -141,18 +143,20 @@ def editor_view(asked: Asked, subject: Subject, form: Mapping[str, str], base: s
     shown, was = _read(engine, subject, step), _read(asked.engine, subject, saved)
     tokens, before = (each.count(text) if text else 0 for each, text in ((engine, shown), (asked.engine, was)))
     changed = any(form.get(each.name, each.text) != each.text for each in subject.fields)
+    parts = dict(_parts(engine, subject, shown)) if subject.kind == "tool" else {"text": tokens}
     totals = tuple(each.manifest.total_tokens if each else 0 for each in (saved, step))
     return EditorView(
         subject,
-        tuple(_field(each, form.get(each.name, each.text), engine) for each in subject.fields),
+        tuple(_field(each, form.get(each.name, each.text), parts) for each in subject.fields),
         draft is not None and not problems,
         changed,
         _sentence(asked, engine, subject, step, tokens, works=draft is not None),
         tuple(_conflicts(subject, form)) if base and base != subject.base else (),
         shown,
+        "\n".join([step.system, *(each.text for each in step.appended)]) if step else "",
         tokens,
         before,
-        tuple(_parts(engine, subject, shown)),
+        tuple(parts.items()),
         (totals[0], totals[1]),
         tuple(_when(engine, subject, step)),
         tuple(problems),
@@ -160,10 +164,10 @@ def editor_view(asked: Asked, subject: Subject, form: Mapping[str, str], base: s
     )
 
 
-def _field(field: Written, text: str, engine: Engine) -> EditorField:
+def _field(field: Written, text: str, parts: Mapping[str, int]) -> EditorField:
     about, told = _LABELS[field.name]
     lines = isinstance(field.value, list) or field.name == "phrases"
-    tokens = engine.count(text) if field.name in (*CUES, "text") else None
+    tokens = parts.get(field.name.upper(), parts.get(field.name))
     notes = tuple(_notes(field.name, text, in_yaml=bool(field.key)))
     return EditorField(field.name, text, about, told, tokens, notes, lines, text != field.text)
 
@@ -227,20 +231,22 @@ def _sentence(asked: Asked, engine: Engine, subject: Subject, step: Step | None,
             f", {tokens * model.cache_write:,.0f} to write, then {tokens * model.cache_read:,.0f} with each request"
         )
     if subject.kind == "section":
-        if step is None:
-            return "The prompt cannot be made of the turn that is shown, so it is not known when this section is read."
-        if cut := next((each for each in step.manifest.cuts if each.what == subject.name), None):
-            return (
-                f"The model does not read this section in the turn that is shown: {cut.reason.removeprefix('when: ')}."
-            )
-        tier = next((each.tier for each in step.manifest.sections if each.id == subject.name), "")
-        often = {"static": "and it never changes", "call": "and it may change with each message"}
-        return f"The model reads this section in every request, {often.get(tier, 'anew with each')}: {costs}."
+        return _section_sentence(subject, step, costs)
     if not tokens:
         return "The model reads no instructions of this tool: the entry has none of the four cues."
     if subject.name in engine.core_tools:
         return f"The model reads this entry in every request, as the tool is always there: {costs}."
     return f"The model reads this entry once a search has found the tool: {costs}."
+
+
+def _section_sentence(subject: Subject, step: Step | None, costs: str) -> str:
+    if step is None:
+        return "The prompt cannot be made of the turn that is shown, so it is not known when this section is read."
+    if cut := next((each for each in step.manifest.cuts if each.what == subject.name), None):
+        return f"The model does not read this section in the turn that is shown: {cut.reason}."
+    tier = next((each.tier for each in step.manifest.sections if each.id == subject.name), "")
+    often = {"static": "and it never changes", "call": "and it may change with each message"}
+    return f"The model reads this section in every request, {often.get(tier, 'anew with each')}: {costs}."
 
 
 def _when(engine: Engine, subject: Subject, step: Step | None) -> Iterator[tuple[str, str]]:

@@ -108,7 +108,9 @@ class Subject:
             try:
                 found[each.name] = each.read(form.get(each.name, each.text))
             except SpecError as error:
-                found[each.name], wrong[each.name] = each.value, error.problems[0]
+                why = error.problems[0]
+                told = f"`{each.name}` cannot be read: {why.message}"
+                found[each.name], wrong[each.name] = each.value, Problem(why.code, told, why.hint, each.name)
         return found, wrong
 
     def changed(self, values: Mapping[str, Json]) -> dict[str, str]:
@@ -210,7 +212,8 @@ def _entry_of(sources: AgentSources, tool: str, near: str) -> Subject:
         hint = did_you_mean(tool, known)
         raise InputError(Problem("unknown-tool", f"no file has an entry for the tool `{tool}`", hint, "address.tool"))
     file, entry = found[0]
-    fields = tuple(Written(name, entry.get(name), file.path, ("tools", tool, name)) for name in ENTRY)
+    shown_first = ("description", *CUES, "phrases")
+    fields = tuple(Written(name, entry.get(name), file.path, ("tools", tool, name)) for name in shown_first)
     return Subject("tool", tool, fields, {file.path: file}, tuple(each.name for each, _ in found[1:]))
 
 

@@ -57,7 +57,7 @@ const enter = () => {
   const at = form()
   if (!at || at.saved !== undefined) return
   at.saved = at.dataset.changed === undefined ? told() : null
-  if (at.dataset.saved) { forget(at.sent || sentTexts); toast(`Saved to ${at.dataset.saved}`); return }
+  if (at.dataset.saved) { forget(sentTexts); toast(`Saved to ${at.dataset.saved}`); return }
   if (at.dataset.changed !== undefined) { keepEntry(); mark(); return }
   const own = held(mine()), newest = own || others().map(held).filter(Boolean).sort((a, b) => b.at - a.at)[0]
   if (!newest || JSON.stringify(newest.values) === at.saved) { if (own) forget(told()); mark(); return }
@@ -72,7 +72,15 @@ let sentTexts = ""
 const saveEntry = () => { const button = one("#save"); if (button && !button.disabled) button.click() }
 
 document.addEventListener("input", (event) => { if (event.target.closest("#entry")) { keepEntry(); mark() } })
-document.addEventListener("htmx:beforeRequest", (event) => { if (event.detail.elt === one("#save") && form()) sentTexts = told() })
+// While something is saved, nothing else is asked: an answer to a draft of before would come into the page of after.
+let saving = false
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (!form()) return
+  const { elt } = event.detail, ours = [form(), one("#checks"), one("#review")]
+  if (elt === one("#save")) { saving = true; sentTexts = told(); for (const each of ours) htmx.trigger(each, "htmx:abort") }
+  else if (saving && ours.includes(elt)) event.preventDefault()
+})
+document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.elt?.id === "save") saving = false })
 document.addEventListener("htmx:afterSettle", enter)
 // While a file cannot be read, the form stays as it is, and the page says what is wrong above it.
 document.addEventListener("htmx:beforeSwap", (event) => {

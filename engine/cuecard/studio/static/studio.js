@@ -111,7 +111,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   const told = new DOMParser().parseFromString(serverResponse, "text/html").querySelector("#main .say.first")
   toast(told ? told.textContent : `The studio answered ${xhr.status}`)
 })
-const invalid = () => { for (const each of all("#form .errs")) { const field = document.getElementById(each.id.slice(2)); if (each.firstElementChild) field?.setAttribute("aria-invalid", "true"); else field?.removeAttribute("aria-invalid") } }
+const invalid = () => { for (const each of all("#form .errs, #entry .errs")) { const field = document.getElementById(each.id.slice(2)); if (each.firstElementChild) field?.setAttribute("aria-invalid", "true"); else field?.removeAttribute("aria-invalid") } }
 document.addEventListener("htmx:afterSettle", () => { const same = kept && (kept.at === address() || Boolean(one("#form"))); restore(same); invalid(); sayTheme(); widen(); say() })
 // A swap of the same screen keeps the folds, too: what was opened in one step is compared with the next.
 
