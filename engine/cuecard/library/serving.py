@@ -152,18 +152,20 @@ class Engines:
         due, patience = self._due(reference, held)
         if not due:
             return held
-        task = self._begin(reference)
+        begun, task = time.monotonic(), self._begin(reference)
         if not patience:
             return held
-        for _ in range(2):  # what another caller has begun to load may be older than the last change
+        for _ in range(2):  # what another caller has begun to load may be older than the last change, or a lifetime
             with suppress(TimeoutError):
                 task.result(patience)
             if not task.done():
                 self._failed(reference, "it does not answer")
-            elif self._labels[key].change[0] != self._known(reference.agent)[0] and not self._labels[key].failures:
-                task = self._begin(reference)
-                continue
-            break
+                break
+            held = self._labels.get(key, held)
+            oldest = begun - self._options.lifetime
+            if held.failures or (held.change[0] == self._known(reference.agent)[0] and held.asked >= oldest):
+                break
+            task = self._begin(reference)
         return self._labels.get(key, held)
 
     def peek(self, reference: Reference) -> Held | None:
