@@ -143,7 +143,7 @@ export class Cuecard {
       ? fails(told.detail || told.code, told.code)
       : fails(`${status} of something in between`, "wrong-answer");
     if (!answer.ok && !AGAIN.includes(status)) throw error;
-    return new Failed(error, waitOf(answer.headers.get("retry-after")));
+    return new Failed(error, waitOf(answer.headers));
   }
 }
 
@@ -164,8 +164,9 @@ export function objectIn(text: string | undefined): any {
   }
 }
 
-function waitOf(told: string | null): number | undefined {
-  if (!told) return undefined;
-  const wait = /^\d+$/.test(told) ? +told * 1000 : Date.parse(told) - Date.now();
+/** The milliseconds that an answer asks to wait; a date counts from that of the answer, by the same clock. */
+function waitOf(headers: Headers): number | undefined {
+  const told = headers.get("retry-after") ?? "";
+  const wait = /^\d+$/.test(told) ? +told * 1000 : Date.parse(told) - Date.parse(headers.get("date") ?? "");
   return wait >= 0 ? wait : undefined;
 }

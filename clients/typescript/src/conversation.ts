@@ -57,7 +57,7 @@ export class Conversation {
       ...(resumed && { resumed }),
     };
     return this.#alone(async () => {
-      let fresh = this.#fresh(results, this.#reads ?? { tools: {}, words: [], room: 0 });
+      let fresh = this.#fresh(results, this.#reads ?? { tools: {}, items: 0, lists: [], words: [], room: 0 });
       let told = await this.#client.prepareCall({ ...begin, results: fresh }, asking);
       this.#note(told);
       // What is sent of results depends on what the agent reads of them, which only its answer says.

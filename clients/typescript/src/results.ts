@@ -1,4 +1,4 @@
-import type { Reads, Result } from "./client.js";
+import { objectIn, type Reads, type Result } from "./client.js";
 import type { Message } from "./placing.js";
 
 /**
@@ -62,7 +62,7 @@ function batchOf(messages: readonly Message[], at: number): string {
 }
 
 /**
- * What is sent of results: no body that the agent does not read, and none that is too large.
+ * What is sent of results: no body that the agent does not read, of lists what it reads, and nothing that is too large.
  *
  * `isKnown` says of which the conversation knows; of those, only the ones that are told in the agent's words go again.
  */
@@ -72,12 +72,25 @@ export function sendable(results: readonly Result[], reads: Reads | undefined, i
     const isNew = !isKnown(result.call_id ?? "");
     const read = reads && tool ? reads.tools[tool] : WHOLE;
     if (read === TOLD || (read === WHOLE && isNew)) return [{ result, most: Infinity }];
-    const has = (word: string) => JSON.stringify(body)?.includes(word);
-    if ((read === IN_PARTS && isNew) || (read !== undefined && reads!.words.some(has))) return [{ result, most: LONG }];
-    return isNew ? [{ result: { tool: tool!, ...bare } }] : [];
+    const text = JSON.stringify(body) ?? "";
+    if (read !== undefined && reads!.words.some((word) => text.includes(word))) return [{ result, most: LONG }];
+    if (!isNew) return [];
+    if (read !== IN_PARTS) return [{ result: { tool: tool!, ...bare } }];
+    return [{ result: reads!.lists.includes(tool!) ? result : { ...result, result: begun(body, reads!.items) }, most: LONG }];
   });
   const each = (reads?.room ?? Infinity) / sent.filter(({ most }) => most).length;
   return sent.map(({ result, most }) => (most ? fitting(result, each, most) : result));
+}
+
+/** The body with the first items of its lists, also within a text that is JSON; pieces of one text stay together. */
+function begun(body: unknown, items: number): unknown {
+  const cut = (_: string, value: any): unknown => {
+    if (Array.isArray(value)) return value[0]?.text === undefined ? value.slice(0, items) : value;
+    if (typeof value !== "string" || /\d{16}/.test(value)) return value; // a number that JavaScript would round
+    const held = objectIn(value);
+    return Object.keys(held).length ? JSON.stringify(held, cut) : value;
+  };
+  return JSON.parse(JSON.stringify(body ?? null, cut));
 }
 
 /** What is read of a tool's results. */
