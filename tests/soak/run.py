@@ -12,9 +12,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "engine"), str(ROOT / "examples" / "cms"), str(ROOT / "tests")]
@@ -146,9 +149,14 @@ def _locked(folder: Path, new: New) -> Iterator[Row]:
 
 
 def _full(folder: Path) -> Iterator[Row]:
-    count, held = libraries.full(folder / "full")
-    told = f"{count} versions, {'whole and served' if held else 'not whole'}; states: in the tests"
-    yield Row("L7", "a library whose file may not grow", "one error, what was there stays whole", told, held)
+    from unit.library.databases import small_disk  # noqa: PLC0415 - it needs a driver of PostgreSQL
+
+    found = {"whose file may not grow": libraries.full(folder / "full")}
+    with suppress(pytest.skip.Exception), small_disk(1024) as disk:
+        found["on a file system of 1 MiB"] = libraries.full(folder / "small", disk)
+    for where, (count, held) in found.items():
+        told = f"{count} versions, {'whole and served' if held else 'not whole'}; states: in the tests"
+        yield Row("L7", f"a library {where}", "one error, what was there stays whole", told, held)
 
 
 def _loaded(folder: Path, new: New, agents: int, lasts: float) -> Iterator[Row]:

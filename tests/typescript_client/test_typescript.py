@@ -5,6 +5,7 @@ Skipped where Node or npm is missing, or the packages cannot be installed.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -156,6 +157,16 @@ def test_what_is_packed_needs_nothing_else() -> None:
     for source in (CLIENT / "dist").glob("*.js"):
         imports = re.findall(r"from \"(.*?)\"", source.read_text(encoding="utf-8"))
         assert [name for name in imports if not name.startswith("./")] == []
+
+
+@pytest.mark.usefixtures("built")
+def test_the_client_and_what_the_ai_sdk_needs_of_it_are_small(tmp_path: Path) -> None:
+    """What a bundler makes of each entry, the second without what it shares with the first: 4 KB each at most."""
+    made = ["--bundle", "--minify", "--splitting", "--format=esm", "--target=es2022", "--log-level=warning"]
+    run("esbuild", "dist/index.js", *made, f"--outdir={tmp_path}/client")
+    run("esbuild", "dist/index.js", "dist/ai-sdk.js", *made, f"--outdir={tmp_path}/both")
+    for file in ("client/index.js", "both/ai-sdk.js"):
+        assert len(gzip.compress((tmp_path / file).read_bytes())) <= 4096, file
 
 
 def test_the_version_is_that_of_cuecard() -> None:
