@@ -1,4 +1,5 @@
-import { objectIn, type Reads, type Result } from "./client.js";
+import type { Reads, Result } from "./client.js";
+import { objectIn } from "./errors.js";
 import type { Message } from "./placing.js";
 
 /**
@@ -12,9 +13,9 @@ export function resultsIn(messages: readonly Message[], steps: readonly any[] = 
   const asked = new Map<string, unknown>(partsOf(messages, "tool-call").map((part) => [part.toolCallId, part.input]));
   return messages.flatMap((message, at) =>
     message.role === "tool" && Array.isArray(message.content)
-      ? message.content
-          .filter((part) => part.type === "tool-result")
-          .map((part) => toResult(part, batchOf(messages, at), failed.has(part.toolCallId), asked.get(part.toolCallId)))
+      ? partsOf([message], "tool-result").map((part) =>
+          toResult(part, batchOf(messages, at), failed.has(part.toolCallId), asked.get(part.toolCallId)),
+        )
       : [],
   );
 }
@@ -24,8 +25,7 @@ export function withTexts(messages: readonly Message[], text: (callId: string) =
   const one = (part: any) => {
     const made = part.type === "tool-result" && isText(part.output) ? text(part.toolCallId) : undefined;
     if (made === undefined) return part;
-    const failed = part.output.type === "error-text" || part.output.type === "error-json";
-    return { ...part, output: { type: failed ? "error-text" : "text", value: made } };
+    return { ...part, output: { type: part.output.type.startsWith("error-") ? "error-text" : "text", value: made } };
   };
   return messages.map((message) =>
     message.role === "tool" && Array.isArray(message.content) ? { ...message, content: message.content.map(one) } : message,
@@ -34,7 +34,7 @@ export function withTexts(messages: readonly Message[], text: (callId: string) =
 
 function isText(output: any): boolean {
   if (output?.type === "content") return output.value.every((part: any) => part.type === "text");
-  return ["text", "json", "error-text", "error-json"].includes(output?.type);
+  return /^(error-)?(text|json)$/.test(output?.type);
 }
 
 function partsOf(messages: readonly Message[], type: string): any[] {
@@ -48,7 +48,7 @@ function toResult(part: any, batch: string, failed: boolean, asked: unknown): Re
     tool: part.toolName,
     call_id: part.toolCallId,
     result: value ?? null,
-    is_error: failed || type === "error-text" || type === "error-json" || type === "execution-denied",
+    is_error: failed || /^error-|^execution-denied$/.test(type),
     batch,
     arguments: asked ?? null,
   };
