@@ -242,7 +242,15 @@ class Service:
         others = {name: self._read_of(engine, name, is_own=False) for name in host if name not in own}
         pending = [f'"{agent.pending}"'] if agent.pending else []
         read = own | {name: how for name, how in others.items() if how}
-        return {"tools": read, "words": [*pending, *MEDIA_WORDS], "room": self.room}
+        items = max((rule.limit for rule in agent.spec.memory.extract), default=0)
+        lists = [name for name, how in read.items() if how == 1 and any(forget_rules(name, agent.spec.memory))]
+        return {
+            "tools": read,
+            "items": max(items, 2),  # a list of one may be a wrapper
+            "lists": lists,
+            "words": [*pending, *MEDIA_WORDS],
+            "room": self.room,
+        }
 
     def _read_of(self, engine: Engine, name: str, *, is_own: bool) -> int:
         """How much is read of a tool's results, as a `ReadsShape` counts it."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from cuecard import Engine, InputError, Library, SpecError
 from cuecard.library.tables import REVISION, REVISIONS, TABLES
 from cuecard.types import LibraryError
 from shipped import ROOT
+from unit.library.databases import KINDS, database_on, running_server, small_disk
 
 
 def rules(folder: Path, text: str) -> Path:
@@ -258,6 +261,32 @@ def test_a_full_database_is_told_and_what_was_there_is_whole(tmp_path: Path, age
 
 def _fill(connection: object) -> None:
     connection.connection.execute("PRAGMA max_page_count = 12")  # type: ignore[attr-defined] # the driver's own
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_system_without_room_is_told_and_there_is_room_again(kind: str, agent: Path) -> None:
+    with ExitStack() as ends:
+        disk = ends.enter_context(small_disk(512 if kind == "sqlite" else 10 * 1024))
+        if kind == "sqlite":
+            url = f"sqlite:///{disk}/prompts.db"
+        else:
+            url = database_on(disk, ends.enter_context(running_server()), "small")
+        library = ends.enter_context(closing(Library(url)))
+        library.create()
+        first = library.publish(agent, "the first", author="Ann", label="production")
+        kept = library.texts("helper")
+        fill = disk / "fill"
+        with suppress(OSError), fill.open("wb", buffering=0) as file:
+            while file.write(b"x" * 4096):
+                pass
+        rules(agent, "".join(map(chr, random.Random(1).choices(range(0x4E00, 0x9000), k=50_000))))  # noqa: S311 - a draw
+
+        with pytest.raises(LibraryError, match="full: nothing was written") as error:
+            library.publish(agent, "large", author="Ann", label="production")
+        assert codes(error) == ["library-away"]
+        assert (library.versions("helper"), library.texts("helper")) == ((first,), kept)
+        fill.unlink()
+        assert library.publish(agent, "large", author="Ann", label="production").number == 2
 
 
 @pytest.mark.parametrize(
