@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from cuecard.agent.agent import Agent
@@ -18,7 +17,7 @@ from cuecard.agent.sections.section import Section
 from cuecard.model import Cut, Discovery, Withheld
 from cuecard.model.tools import DEFINITIONS
 from cuecard.pipeline.request import CallRequest, StepRequest
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 NOT_SHOWN = "no section of this call shows its instructions"
 
