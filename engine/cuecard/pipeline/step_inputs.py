@@ -28,7 +28,7 @@ def with_inputs(request: StepRequest, given: Mapping[str, Json], results: Sequen
     Args:
         request: the request for the step.
         given: values by name, checked.
-        results: every result so far, oldest first, of this run or of the whole conversation.
+        results: the last results, at least from the last one with a call id on.
 
     Raises:
         InputError: when the last result has no call id, so that nothing can be placed after it.
