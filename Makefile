@@ -19,7 +19,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix docs bench cost picture screenshots curve explore mutate fuzz soak hostile api golden schemas lock audit browser promptfoo compare imports clean
+.PHONY: help setup run test check fix docs bench against cost picture screenshots curve explore mutate fuzz soak hostile api golden schemas lock audit browser promptfoo compare imports clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -77,6 +77,9 @@ docs: $(DOCS)/.ready ## build the documentation as a site that works offline, an
 
 bench: setup ## run the benchmarks, side by side in one run
 	$(BIN)/python -m pytest tests/bench -m bench -n 0 -s --benchmark-disable-gc $(ARGS)
+
+against: setup ## measure the hot path beside another checkout, such as the merge base: ROOT=../base
+	$(BIN)/python tests/bench/against.py $(ROOT)
 
 cost: setup ## draw docs/cost.svg and its table anew (a minute)
 	$(BIN)/python tests/bench/draw_cost.py
