@@ -19,7 +19,7 @@ TRIED: Mapping[str, str] = {"anthropic": "2.11.0", "boto3": "1.44.5", "google-ge
 TESTED: Mapping[str, tuple[str, str]] = {
     "google-adk": ("2.13", "2.13.0"),
     "langchain": ("1.4", "1.4.7"),
-    "langgraph": ("1.2", "1.2.22"),
+    "langgraph": ("1.2.11", "1.2.22"),
     "litellm": ("1.83", "1.83.0"),
     "mcp": ("2", "2.3.0"),
     "openai-agents": ("0.24", "0.24.0"),

@@ -20,7 +20,7 @@ from cuecard.adapters.clients import TESTED, check_version
 FRAMEWORKS = [
     ("pydantic_ai", "pydantic_ai", "pydantic_ai.capabilities", "pydantic-ai-slim>=2.62", "pydantic-ai"),
     ("langchain", "langchain", "langchain.agents.middleware", "langchain>=1.4", "langchain"),
-    ("langgraph", "langgraph", "langgraph.prebuilt.tool_node", "langgraph>=1.2", "langchain"),
+    ("langgraph", "langgraph", "langgraph.prebuilt.tool_node", "langgraph>=1.2.11", "langchain"),
     ("openai_agents", "agents", "agents.run_config", "openai-agents>=0.24", "openai-agents"),
     ("adk", "google.adk", "google.adk.plugins.base_plugin", "google-adk>=2.13", "adk"),
     ("litellm_callback", "litellm", "litellm.integrations.custom_logger", "litellm>=1.83", "litellm"),
