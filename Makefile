@@ -19,10 +19,10 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix docs bench against cost picture screenshots curve explore mutate fuzz soak hostile api golden schemas lock audit browser promptfoo compare imports clean
+.PHONY: help setup run test check fix docs bench against cost picture screenshots curve explore mutate fuzz soak hostile api golden schemas lock hosts-latest audit browser promptfoo compare imports clean
 
 help: ## list the commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
 
 setup: $(VENV)/.ready ## prepare .venv (the others call it first)
 
@@ -144,6 +144,10 @@ lock: $(UV) ## lock the requirement files anew
 		--constraint requirements/dev.lock requirements/action.in pyproject.toml -o requirements/action.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/audit.in -o requirements/audit.lock
+	$(PYTHON) .ci/hosts.py --write
+
+hosts-latest: setup ## run every host page with the newest releases in fresh environments; ARGS=--floor with the oldest
+	$(BIN)/python .ci/hosts.py $(or $(ARGS),--latest)
 
 audit: $(UV) ## look for known vulnerabilities in every lock; without the database, skipped by name
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) .tools/audit

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import cuecard
+from cuecard.adapters.clients import check_version
 from cuecard.agent.agent import usable_skills_of
 from cuecard.config.skills.packages import SkillPackage, tool_skills
 from cuecard.engine import Engine
@@ -93,11 +94,12 @@ def require_mcp(command: str) -> None:
     """Check that the package is installed.
 
     Raises:
-        InputError: when it is missing.
+        InputError: when it is missing, or too old.
     """
     if not find_spec("mcp"):
         hint = 'pip install "cuecard[mcp]"'
         raise InputError(Problem("not-installed", f"`{command}` needs the package mcp", hint, command))
+    check_version("mcp", "mcp", command)
 
 
 def tell(problems: Iterable[Problem]) -> None:

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cuecard.adapters.clients import check_version
 from cuecard.config.scenario_file import Scenario
 from cuecard.errors import InputError, Problem
 from cuecard.files.roots import is_there
@@ -60,7 +61,7 @@ def run(
         InputError: when an option is wrong.
         ToolServerError: when the tool server cannot be started or reached.
     """
-    _check_installed("pydantic_ai")
+    _check_installed("pydantic_ai", "pydantic-ai-slim")
     import pydantic_ai
 
     from cuecard.files.settings import read_settings
@@ -72,7 +73,7 @@ def run(
     options = chat or ChatOptions()
     settings, (kind, file) = read_settings(), find_runnable(path)
     if kind == "assistant" or options.sources.of_servers:
-        _check_installed("mcp")
+        _check_installed("mcp", "mcp")
     emit = _emitter(json=json, manifests=manifests or settings.manifests, svg=svg)
     found = read_assistant(file) if kind == "assistant" else None
     if found is None or options.of_agent:
@@ -143,10 +144,11 @@ def _play_all(stage: Stage, scenarios: Sequence[Scenario], data: Path | None) ->
     return 1 if failed else 0
 
 
-def _check_installed(package: str) -> None:
-    if not find_spec(package):
+def _check_installed(module: str, package: str) -> None:
+    if not find_spec(module):
         hint = 'pip install "cuecard[run]"'
-        raise InputError(Problem("not-installed", f"`cuecard run` needs {package}", hint, "cuecard run"))
+        raise InputError(Problem("not-installed", f"`cuecard run` needs {module}", hint, "cuecard run"))
+    check_version(package, "run", "cuecard run")
 
 
 def _model(name: str) -> Model | None:

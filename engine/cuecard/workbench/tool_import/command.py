@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
 
+from cuecard.adapters.clients import check_version
 from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.documents.yaml_plain import read_plain_yaml
 from cuecard.config.tool_listing import Listing, lock_text, usable, with_authors_words
@@ -313,6 +314,7 @@ def _listed(source: ImportSource) -> Listing:
     if not find_spec("mcp"):
         hint = 'pip install "cuecard[mcp]"'
         raise InputError(Problem("not-installed", "tool servers need the package mcp", hint, "tools import"))
+    check_version("mcp", "mcp", "tools import")
     return asyncio.run(_asked(source))
 
 
