@@ -143,8 +143,9 @@ def _checked(name: str, *, given: bool) -> str:
 def _write(folder: Path, files: Mapping[str, str]) -> None:
     there = [folder / path for path in files if os.path.lexists(folder / path)]
     if there:
-        hint = "name another folder, or move the file; nothing was written"
-        raise InputError(Problem("file-exists", "the file already exists", hint, shown(path)) for path in there)
+        hint = "name another folder, or move what is there; nothing was written"
+        told = f"the agent's files exist already: {', '.join(f'`{each.relative_to(folder)}`' for each in there)}"
+        raise InputError(Problem("file-exists", told, hint, shown(folder)))
     try:
         for path, text in files.items():
             target = folder / path

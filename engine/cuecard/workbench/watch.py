@@ -201,8 +201,8 @@ def _begin(
         try:
             return start()
         except SpecError as error:
-            if not is_there(place):
-                raise
+            if not is_there(place) or any(problem.code == "wrong-file" for problem in error.problems):
+                raise  # what no edit of it mends
             if str(error) != shown:
                 shown = str(error)
                 screen.picture(shown)

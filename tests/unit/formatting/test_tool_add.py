@@ -103,7 +103,10 @@ def test_a_folder_of_files(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (shop / "tools.yaml").rename(shop / "tools" / "notes.yaml")
     assert "shop/tools/notes.yaml" in add(monkeypatch, "one", "--agent", "shop").out
     (shop / "tools" / "more.yaml").write_text("tools: {}\n", encoding="utf-8")
-    assert "shop/tools/tools.yaml" in add(monkeypatch, "two", "--agent", "shop").out
+    unclear = add(monkeypatch, "two", "--agent", "shop")
+    assert "`two` could go into any of 2 files: shop/tools/more.yaml, shop/tools/notes.yaml" in unclear.err
+    assert "shop/tools/notes.yaml" in add(monkeypatch, "pin_note", "--agent", "shop").out
+    assert "shop/tools/more.yaml" in add(monkeypatch, "two", "shop/tools/more.yaml").out
     assert cuecard(monkeypatch, "check", "shop").code == 0
 
 
