@@ -69,9 +69,9 @@ def _texts(folder: Path, under: str = "") -> dict[str, str]:
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 _NEXT = {
+    "studio": "see its prompt in the browser, and follow the files",
     "render": "print its prompt",
     "test": "check the prompts of turns/ against their expectations",
-    "watch": "follow the files while you edit them",
 }
 
 _ABOUT: Mapping[Kind, str] = {
