@@ -19,7 +19,6 @@ from cuecard.cli.options import (
     AllowCode,
     DeliveryOption,
     Discovered,
-    Format,
     Json,
     Set,
     TurnFile,
@@ -176,7 +175,10 @@ def check(
     agents: Annotated[
         list[Path], Argument("Agent files, their folders, or folders of agents; default: .", "[AGENT]...", HERE)
     ],
-    format: Format = "text",
+    format: Annotated[
+        Literal["text", "json", "github", "sarif"],
+        Option(help="Output for people, for machines, for GitHub, or for code scanning (SARIF 2.1.0)."),
+    ] = "text",
     select: Annotated[str, Option(metavar="A,B", help="Only these codes or prefixes of codes.")] = "",
     ignore: Annotated[str, Option(metavar="A,B", help="All but these codes or prefixes.")] = "",
     strict: Annotated[bool, Option(help="Treat warnings as errors.")] = False,
