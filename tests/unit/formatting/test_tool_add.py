@@ -191,3 +191,12 @@ def test_what_cannot_be_moved_stays(text: str, tmp_path: Path, monkeypatch: pyte
     assert ran.code
     assert "pages.yaml" in ran.err
     assert file.read_text(encoding="utf-8") == text
+
+
+def test_a_checkout_keeps_its_line_ends(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = shop / "tools.yaml"
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    before = file.read_bytes()
+    assert add(monkeypatch, "one", "--agent", "shop").code == 0
+    assert file.read_bytes().startswith(before.rstrip())
+    assert file.read_bytes().count(b"\n") == file.read_bytes().count(b"\r\n") > before.count(b"\n")
