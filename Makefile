@@ -19,7 +19,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix docs bench against cost picture screenshots curve explore mutate fuzz soak hostile api golden schemas lock hosts-latest audit browser promptfoo compare imports clean
+.PHONY: help setup run shell test check fix docs bench against cost picture screenshots curve explore mutate fuzz soak hostile api golden schemas lock hosts-latest audit browser promptfoo compare imports clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -39,6 +39,14 @@ $(VENV)/.ready: $(UV) requirements/dev.lock pyproject.toml
 
 run: setup ## set up, and watch the CMS assistant play all its scenarios
 	@$(BIN)/cuecard run examples/cms/assistant.yaml $(ARGS)
+	@printf '\nWhat now:\n  %-34s%s\n  %-34s%s\n  %-34s%s\n' \
+		'$(BIN)/cuecard studio cms' 'see this prompt in the browser, step by step' \
+		'$(BIN)/cuecard init ../notes' 'begin an agent of your own' \
+		'make shell' 'a shell in which `cuecard` works as the pages write it'
+
+shell: setup ## a shell in which `cuecard` is that of this checkout
+	@echo "cuecard is on the path here; \`exit\` leaves"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)" "$${SHELL:-sh}"
 
 # The studio is used in a browser: where there is none, its tests are skipped, and it does not count.
 UNMEASURED = $(if $(shell command -v chromium chromium-browser google-chrome),,--omit='*/studio/*')

@@ -13,7 +13,7 @@ from cuecard.agent.build import AgentDraft
 from cuecard.config.documents.sources import SourceText
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
-from cuecard.files.content import find_content
+from cuecard.files.content import find_content, no_agent
 from cuecard.files.roots import is_there
 from cuecard.records import dataclass
 from cuecard.reload.events import Hint, hints
@@ -215,4 +215,4 @@ def _named(paths: Sequence[Path]) -> dict[str, Path]:
 
 
 def _nothing(root: Path) -> Problem:
-    return Problem("unknown-agent", f"there is nothing at `{root}`", "name an agent file, or its folder", "AGENT")
+    return Problem("unknown-agent", f"there is no agent at `{root}`", no_agent(root), "AGENT")

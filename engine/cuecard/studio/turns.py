@@ -24,7 +24,7 @@ from cuecard.files.atomic_write import rewrite, write_new
 from cuecard.files.confined_files import RefusedError, read_below
 from cuecard.files.private import check_folder
 from cuecard.files.roots import is_folder, shown
-from cuecard.files.safe_read import children, read_bytes, read_text
+from cuecard.files.safe_read import children, read_text
 from cuecard.model import Json, Step
 from cuecard.records import dataclass
 from cuecard.workbench.played import past_results
@@ -237,8 +237,7 @@ def save_turn(agent: Path, name: str, record: TurnRecord) -> TurnRecord:
         message = "somebody else has changed the file since it was opened here; it stays as it is"
         raise InputError(Problem("changed-meanwhile", message, "save under another name, or open it anew", shown(path)))
     after = patched(before, record.turn, shown(path), _ORDER) if record.turn else "inputs: {}\n"
-    raw = read_bytes(path, limit=MAX_TURN)
-    rewrite(path, after.replace("\n", "\r\n") if b"\r\n" in raw else after, before)
+    rewrite(path, after, before)
     return TurnRecord(record.turn, name, _fingerprint(after), name)
 
 
