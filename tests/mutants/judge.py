@@ -54,7 +54,9 @@ def run(tests: Sequence[str]) -> str:
     """What notices; nothing where all pass."""
     chosen = Chosen(tests)
     files = [*dict.fromkeys(test.partition("::")[0] for test in tests)]
-    options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", "--no-header"]
+    # Of plugins that are imported already, as the frameworks bring some.
+    quiet = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    options = [*quiet, "-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", "--no-header"]
     code = pytest.main([*options, *files], plugins=[chosen])
     return chosen.failed or ("" if code == pytest.ExitCode.OK else f"pytest, with {code!r}")
 
@@ -70,9 +72,10 @@ def judged(tests: Sequence[str], seconds: float) -> str:
         quiet = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(quiet, stream)
-        told = "the end of its process"
-        with suppress(BaseException):
+        try:
             told = run(tests)
+        except BaseException as error:  # noqa: BLE001 - whatever ends pytest itself is noticed
+            told = f"the end of its process: {error!r}"
         os.write(writing, told.encode()[:4000] or b"-")
         os._exit(0)
     os.close(writing)

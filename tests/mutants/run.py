@@ -258,6 +258,10 @@ def outcomes(asked: Sequence[Mistake], jobs: int) -> Iterator[Outcome]:
             finally:
                 free.put(copy)
 
+        copy = free.get()
+        if fails := copy.noticed(next((mistake.tests for mistake in asked if mistake.tests), ()), LISTED):
+            raise RefusedError(f"fails without any mistake: {fails}")
+        free.put(copy)
         waiting = [pool.submit(one, number, mistake) for number, mistake in enumerate(asked, start=1)]
         for done in as_completed(waiting):
             who.add(done.result().noticed)
