@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from coverage import Coverage, CoverageData
 TIMES = "CUECARD_MUTANTS_TIMES"
 """The name of the variable with the file in which the seconds of each test that passed are written."""
 
-MOST_FILES, MOST_SECONDS = 12, 20.0
+MOST_FILES, MOST_SECONDS = 8, 10.0
 """What a mistake is asked at most: modules of tests, since each has to be imported, and seconds of their tests."""
 
 
@@ -57,44 +59,43 @@ def pytest_configure(config: pytest.Config) -> None:
 class Contexts:
     """Which tests run each line, and what each of them takes."""
 
-    seconds: dict[str, float]
-    lines: Mapping[str, Mapping[int, Sequence[str]]]
-    """By module, as `engine/cuecard/...`."""
+    seconds: Mapping[str, float]
+    lines: Callable[[str], Mapping[int, Sequence[str]]]
+    """Of a module, as `engine/cuecard/...`."""
 
     @classmethod
     def read(cls, data: Path, times: Path) -> Contexts:
         """What a run has written."""
         measured = CoverageData(str(data))
         measured.read()
-        lines = {
-            f"engine{file.rpartition('/engine')[2]}": measured.contexts_by_lineno(file)
-            for file in measured.measured_files()
-        }
+        files = {f"engine{file.rpartition('/engine')[2]}": file for file in measured.measured_files()}
         told = map(json.loads, times.read_text(encoding="utf-8").splitlines())
-        return cls(dict(told), lines)
+        return cls(dict(told), cache(lambda file: measured.contexts_by_lineno(files[file]) if file in files else {}))
 
     def of(self, file: str, line: int) -> list[str]:
-        """The tests that run a line: those that know it best first, one of a function after the other."""
-        hits = [test for test in self.lines.get(file, {}).get(line, ()) if test in self.seconds]
-        in_files, functions = defaultdict[str, list[str]](list), set[str]()
-        for test in sorted(hits, key=lambda test: (self.seconds[test], test)):
-            in_files[test.partition("::")[0]].append(test)
-        known = sorted(in_files, key=lambda name: (-len(in_files[name]) / self._sizes[name], name))[:MOST_FILES]
-        first, others = list[str](), list[str]()
-        for test in (test for name in known for test in in_files[name]):
-            (others if (function := test.partition("[")[0]) in functions else first).append(test)
-            functions.add(function)
-        spent, chosen = 0.0, list[str]()
-        for test in (*first, *others):
-            spent += self.seconds[test]
-            if spent > MOST_SECONDS and chosen:
-                break
-            chosen.append(test)
-        return chosen
+        """The tests that run a line, the quickest first, one of each function before the second of any.
 
-    @property
-    def _sizes(self) -> dict[str, int]:
-        sizes = defaultdict[str, int](int)
-        for test in self.seconds:
-            sizes[test.partition("::")[0]] += 1
-        return sizes
+        Of the modules of tests, those are asked whose quick tests run it, and of whose tests most do.
+        """
+        hits = [test for test in self.lines(file).get(line, ()) if test in self.seconds]
+        in_files = defaultdict[str, list[str]](list)
+        for test in hits:
+            in_files[test.partition("::")[0]].append(test)
+        known = set(sorted(in_files, key=lambda name: (self._distance(name, in_files[name]), name))[:MOST_FILES])
+        first, others, functions = list[str](), list[str](), set[str]()
+        for test in sorted(hits, key=lambda test: (self.seconds[test], test)):
+            if test.partition("::")[0] in known:
+                (others if (function := test.partition("[")[0]) in functions else first).append(test)
+                functions.add(function)
+        spent = accumulate(self.seconds[test] for test in (*first, *others))
+        return [test for test, until in zip((*first, *others), spent, strict=True) if until <= MOST_SECONDS] or first[
+            :1
+        ]
+
+    def _distance(self, name: str, hits: Sequence[str]) -> float:
+        """How far a module of tests is from a line that so many of its tests run."""
+        return sum(self.seconds[test] for test in hits) / len(hits) * self._sizes[name] / len(hits)
+
+    @cached_property
+    def _sizes(self) -> Counter[str]:
+        return Counter(test.partition("::")[0] for test in self.seconds)
