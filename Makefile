@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 UV     := .tools/bin/uv
 DOCS   := .tools/docs
+MUTMUT := .tools/mutate
 ARGS   ?=
 SECONDS ?= 60
 COUNT  ?= 20000
@@ -111,8 +112,13 @@ curve: setup ## draw docs/search.svg and its table anew, from the queries in CUE
 explore: setup ## look for examples that break a property, for MINUTES (default 10)
 	PYTHONPATH=tests $(BIN)/python -m explore.run --minutes $(MINUTES) $(ARGS)
 
-mutate: setup ## make the mistakes of tests/mutants on purpose, and see which tests notice
-	PYTHONPATH=tests $(BIN)/python -m mutants.run $(ARGS)
+$(MUTMUT)/.ready: $(UV) requirements/mutate.lock
+	@$(UV) venv --quiet --allow-existing --python $(BIN)/python $(MUTMUT)
+	@$(UV) pip sync --quiet --python $(MUTMUT)/bin/python --require-hashes requirements/mutate.lock
+	@touch $@
+
+mutate: setup $(MUTMUT)/.ready ## make mistakes, and see which tests notice: those listed, N=200 SEED=7 drawn, or of what SINCE=main changed
+	PYTHONPATH=tests $(BIN)/python -m mutants.run $(if $(SINCE),--since $(SINCE)) $(if $(N),--draw $(N)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
@@ -152,6 +158,8 @@ lock: $(UV) ## lock the requirement files anew
 		--constraint requirements/dev.lock requirements/action.in pyproject.toml -o requirements/action.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/audit.in -o requirements/audit.lock
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		requirements/mutate.in -o requirements/mutate.lock
 	$(PYTHON) .ci/hosts.py --write
 
 hosts-latest: setup ## run every host page with the newest releases in fresh environments; ARGS=--floor with the oldest

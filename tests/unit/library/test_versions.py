@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 import sqlite3
-import subprocess
-import sys
 import threading
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
@@ -19,6 +17,7 @@ from sqlalchemy import event
 from cuecard import Engine, InputError, Library, SpecError
 from cuecard.library.tables import REVISION, REVISIONS, TABLES
 from cuecard.types import LibraryError
+from forked import start
 from shipped import ROOT
 from unit.library.databases import KINDS, database_on, running_server, small_disk
 
@@ -206,7 +205,7 @@ def test_two_versions_are_compared_file_by_file(library: Library, agent: Path) -
 
 def test_writers_at_the_same_time_make_one_version_each_and_none_twice(library: Library, agent: Path) -> None:
     library.publish(agent, "the first", author="Ann", label="production")
-    texts = [f"Note {number % 6}." for number in range(24)]
+    texts = [f"Note {number % 6}." for number in range(12)]
     threads = [threading.Thread(target=library.write, args=("helper", "notes", text)) for text in texts]
     for thread in threads:
         thread.start()
@@ -313,10 +312,11 @@ def test_a_writer_that_is_killed_leaves_all_or_nothing(library: Library, url: st
     script = "import sys; from cuecard import Library; library = Library(sys.argv[1])\n"
     script += "for n in range(10**6): library.write('helper', 'notes', f'Note {n}.'); print(n, flush=True)"
     for _ in range(3):
-        with subprocess.Popen([sys.executable, "-c", script, url], stdout=subprocess.PIPE) as writer:
-            assert writer.stdout
-            writer.stdout.readline()
-            writer.kill()
+        writer = start(url, program=script, pipes="stdout")
+        assert writer.stdout
+        writer.stdout.readline()
+        writer.kill()
+        writer.communicate()
         versions = library.versions("helper")
 
         assert [each.number for each in versions] == list(range(len(versions), 0, -1))

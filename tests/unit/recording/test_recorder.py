@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -25,6 +22,7 @@ from cuecard.model import Json
 from cuecard.recording import journal
 from cuecard.recording.records import read_records
 from cuecard.telemetry import Telemetry
+from forked import start
 
 Record = dict[str, Any]
 
@@ -298,11 +296,12 @@ for number in range(10_000):
 def test_after_kill_9_every_line_is_whole_or_the_last_and_the_sink_gets_it(tmp_path: Path) -> None:
     path, got = tmp_path / "r.jsonl", list[str]()
     for _ in range(3):
-        with subprocess.Popen([sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE) as process:
-            assert process.stdout
-            process.stdout.readline()
-            time.sleep(0.2)
-            process.send_signal(signal.SIGKILL)
+        process = start(path, program=KILLED, pipes="stdout")
+        assert process.stdout
+        process.stdout.readline()
+        time.sleep(0.2)
+        process.kill()
+        process.communicate()
     with Recorder(path, sink=lambda record: got.append(record["id"])):
         pass
     *whole, _ = path.read_text("utf-8").splitlines()
@@ -315,6 +314,7 @@ def test_after_kill_9_every_line_is_whole_or_the_last_and_the_sink_gets_it(tmp_p
 
 LIMITED = """
 import resource, sys
+import subprocess
 from cuecard import Engine, Recorder, Turn
 told = []
 recorder = Recorder(sys.argv[1], on_problem=told.append)
