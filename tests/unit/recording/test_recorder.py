@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -314,7 +316,6 @@ def test_after_kill_9_every_line_is_whole_or_the_last_and_the_sink_gets_it(tmp_p
 
 LIMITED = """
 import resource, sys
-import subprocess
 from cuecard import Engine, Recorder, Turn
 told = []
 recorder = Recorder(sys.argv[1], on_problem=told.append)
