@@ -12,7 +12,7 @@ _ROWS = 6
 
 _WIDE, _HIGH, _RIGHT, _DOWN = 160, 44, 200, 72
 _STEPS = 2
-_LETTERS = 18
+_LETTERS = 20
 
 
 @dataclass(frozen=True, slots=True)
