@@ -33,7 +33,7 @@ def pages(folder: Path, *addresses: str) -> list[Any]:
 def test_a_text_is_shown_as_it_is(tmp_path: Path) -> None:
     folder = agent(tmp_path / "one", EVIL.replace("{{7*7}}", ""))
 
-    for page in pages(folder, "/", "/prompt", "/timeline", "/inputs"):
+    for page in pages(folder, "/", "/prompt", "/timeline", "/inputs", "/editor?section=main"):
         assert page.xpath(RUNS) == []
     (page,) = pages(folder, "/prompt")
     assert page.xpath("//details[@id='s-main']//pre")[0].text_content().strip() == EVIL.replace("{{7*7}}", "")
