@@ -35,7 +35,9 @@ def pages(folder: Path, *addresses: str) -> list[Any]:
 def test_a_text_is_shown_as_it_is(tmp_path: Path) -> None:
     folder = agent(tmp_path / "one", EVIL.replace("{{7*7}}", ""))
 
-    for page in pages(folder, "/", "/prompt", "/timeline", "/inputs", "/switches", "/price", "/prompt?form=chat"):
+    for page in pages(
+        folder, "/", "/prompt", "/timeline", "/inputs", "/switches", "/editor", "/price", "/prompt?form=chat"
+    ):
         assert page.xpath(RUNS) == []
     (page,) = pages(folder, "/prompt")
     assert page.xpath("//details[@id='s-main']//pre")[0].text_content().strip() == EVIL.replace("{{7*7}}", "")

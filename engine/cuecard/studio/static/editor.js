@@ -98,7 +98,7 @@ document.addEventListener("click", (event) => {
   const at = event.target.closest("button")
   if (!at || !form()) return
   if (at.id === "add-phrase") addPhrase().focus()
-  if (at.id === "drop") { forget(told()); htmx.ajax("GET", address(), { target: "#page", select: "#page", swap: "outerHTML show:none", source: one("#page") }); toast("The draft is dropped") }
+  if (at.id === "drop") { forget(told()); location.reload() }
   if (at.id === "copy-review") { const text = one("#review pre"); if (text) copy(text.textContent, "The review"); else toast("There is no change to review yet") }
   if (at.id === "decide") { one("#base").value = at.dataset.base; keepEntry(); preview(); one("#save").focus() }
   const field = at.dataset.field && document.getElementById(at.dataset.field)
