@@ -36,7 +36,15 @@ def test_a_text_is_shown_as_it_is(tmp_path: Path) -> None:
     folder = agent(tmp_path / "one", EVIL.replace("{{7*7}}", ""))
 
     for page in pages(
-        folder, "/", "/prompt", "/timeline", "/inputs", "/switches", "/editor", "/price", "/prompt?form=chat"
+        folder,
+        "/",
+        "/prompt",
+        "/timeline",
+        "/inputs",
+        "/switches",
+        "/editor?section=main",
+        "/price",
+        "/prompt?form=chat",
     ):
         assert page.xpath(RUNS) == []
     (page,) = pages(folder, "/prompt")
