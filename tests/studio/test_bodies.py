@@ -39,7 +39,7 @@ def test_a_turn_has_the_body_of_the_adapter(visit: Visit) -> None:
     step = engine.prepare_step(engine.prepare_call(), [ToolResult("tool_search", found, "search-1")])
     use = {"type": "tool_use", "id": "search-1", "name": "tool_search", "input": {}}
     text = engine.render_result(ToolResult("tool_search", found, "search-1")).text
-    messages: list[dict[str, object]] = [
+    messages: list[Any] = [
         {"role": "user", "content": UNSAID},
         {"role": "assistant", "content": [use]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "search-1", "content": text}]},

@@ -60,7 +60,9 @@ def test_somebody_new_adds_an_instruction_and_sees_it_in_the_prompt_the_file_and
     expect(page.locator("#toast")).to_contain_text("Saved to images.yaml")
     assert "Ask before you replace a picture." in images.read_text()
     page.get_by_role("link", name="Open the prompt as saved").click()
-    expect(page.locator("#main pre.text", has_text="Ask before you replace a picture.")).to_be_visible()
+    page.wait_for_url("**/prompt?*")
+    page.locator("details.sec summary", has_text="cms_updateSectionImage").click()
+    expect(page.locator("details.sec[open] pre")).to_contain_text("Ask before you replace a picture.")
     assert studio.process
 
 
@@ -102,6 +104,7 @@ def test_a_draft_outlives_other_screens_sizes_reloads_and_the_studio(
     entry.reload()
     expect(after(entry)).to_have_value("Half a thought")
     expect(entry.locator("#beside pre").first).to_contain_text("AFTER: Half a thought")
+    expect(entry.locator("#review")).to_contain_text("+AFTER: Half a thought")
     studio.restart()
     entry.reload()
     expect(after(entry)).to_have_value("Half a thought")
@@ -194,6 +197,7 @@ def test_what_check_refuses_is_saved_by_a_second_press_alone(page: Page, studio:
     assert core.read_text() == before
     page.get_by_role("button", name="Save to agent.xml with 1 error").click()
     expect(page.locator("#toast")).to_contain_text("Saved to agent.xml")
+    expect(page.locator("#f-text")).to_have_value("\nYou are {{#if}}\n")
     assert "You are {{#if}}\n" in core.read_text()
     core.write_text(before)
 

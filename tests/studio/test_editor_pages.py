@@ -286,6 +286,11 @@ def test_every_entry_and_section_of_an_agent_can_be_opened(folder: Path) -> None
         assert "did you mean" in alerts(visit.page("/editor?section=telegramm"))
 
 
+def test_a_form_of_too_many_fields_is_refused(visit: Visit) -> None:
+    form = {"f.phrases": ["x"] * 501}
+    assert "more than 500 fields" in answer(sent(visit, SEARCH, form, 422))
+
+
 def test_only_pages_of_the_studio_write(visit: Visit, images: Path) -> None:
     before = images.read_bytes()
     form = form_of(visit.page(SEARCH), after="Mine")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -33,10 +35,33 @@ def pages(folder: Path, *addresses: str) -> list[Any]:
 def test_a_text_is_shown_as_it_is(tmp_path: Path) -> None:
     folder = agent(tmp_path / "one", EVIL.replace("{{7*7}}", ""))
 
-    for page in pages(folder, "/", "/prompt", "/timeline", "/inputs"):
+    for page in pages(
+        folder,
+        "/",
+        "/prompt",
+        "/timeline",
+        "/inputs",
+        "/switches",
+        "/editor?section=main",
+        "/price",
+        "/prompt?form=chat",
+    ):
         assert page.xpath(RUNS) == []
     (page,) = pages(folder, "/prompt")
     assert page.xpath("//details[@id='s-main']//pre")[0].text_content().strip() == EVIL.replace("{{7*7}}", "")
+
+
+def test_tools_and_searches_are_text_in_switches(tmp_path: Path) -> None:
+    evil = json.dumps(EVIL.replace("{{7*7}}", ""))
+    entry = f"{{before: {evil}, next: two, phrases: [{evil}]}}"
+    tools = f"category: {evil}\ntools:\n  one: {entry}\n  two: {{after: x}}\n"
+    yaml = "  - {id: found, text: '{{{activeProtocols}}}'}\ntools: {instructions: tools.yaml}\n"
+    folder = agent(tmp_path / "one", "Hello", yaml=yaml, **{"tools.yaml": tools})
+
+    asked = quote(EVIL)
+    for page in pages(folder, f"/switches?by=hand&found=one&query={asked}&node={asked}", f"/switches?q={asked}"):
+        assert page.xpath(RUNS) == []
+        assert len(page.xpath("//*[@role='switch']")) == 3
 
 
 def test_a_section_cannot_take_the_place_of_a_part_of_the_page(tmp_path: Path) -> None:

@@ -222,7 +222,7 @@ def test_the_first_page_is_small(visit: Visit) -> None:
     loads = [*page.xpath("//script/@src"), *page.xpath("//link/@href")]
     answers = [visit.client.get(place) for place in ("/", *loads)]
 
-    assert len(loads) == 5
+    assert len(loads) == 6
     assert all(each.status_code == 200 for each in answers)
     assert sum(len(gzip.compress(each.content, 6)) for each in answers) <= 80 * 1024
     assert visit.client.get("/", headers={"accept-encoding": "gzip"}).headers["content-encoding"] == "gzip"

@@ -101,6 +101,7 @@ def test_the_prompt_screen_shows_the_same_prompt(visit: Visit) -> None:
 
     prompt = visit.page(there)
     assert words(prompt, "//dl[@class='figures']/div[1]/dd") == [f"{tokens} tokens"]
+    assert words(prompt, "//h1") == ["What the model would read in step 2.3 with these tools and budgets"]
     assert "cms_getPage" in " ".join(words(prompt, "//details[contains(@class, 'sec')]"))
 
 

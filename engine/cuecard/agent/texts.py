@@ -49,7 +49,7 @@ def section_of(sources: AgentSources, section: str) -> SectionText:
     """
     spec = read_specification(sources, Memo()).spec
     known = [each.id for each in spec.sections] if spec else []
-    if section not in known:
+    if section not in known and not (sources.template and _part(sources.template, section)):
         hint = did_you_mean(section, known)
         raise InputError(Problem("unknown-section", f"there is no section `{section}`", hint, "section"))
     files = (sources.agent, *reversed(sources.layers))

@@ -37,13 +37,21 @@ class Drafts:
         with self._lock:
             return self._laid(texts).check(agent)
 
+    def overtaken(self, texts: Mapping[Path, str]) -> bool:
+        """Whether somebody has asked about other texts since, so that an answer about these comes too late."""
+        return self._open != _real(texts)
+
     def _laid(self, texts: Mapping[Path, str]) -> Workspace:
         if self._workspace is None:
             self._workspace = Workspace(self._agents, allow_code=self._allow_code)
-        real = {Path(os.path.realpath(path)): text for path, text in texts.items()}
+        real = _real(texts)
         for path in self._open.keys() - real.keys():
             self._workspace.close(path)
         for path, text in real.items():
             self._workspace.open(path, text)
         self._open = real
         return self._workspace
+
+
+def _real(texts: Mapping[Path, str]) -> dict[Path, str]:
+    return {Path(os.path.realpath(path)): text for path, text in texts.items()}

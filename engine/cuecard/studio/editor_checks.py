@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 from cuecard.config.documents.yaml import read_yaml
@@ -127,7 +127,7 @@ def reviewed(asked: Asked, view: EditorView) -> Reviewed:
     over = {asked.state.path.parent / path: text for path, text in view.texts.items()}
     engine = asked.agents.drafts.engine(asked.state.path, over) if over else None
     found = asked.agents.drafts.check(asked.state.path, over) if engine else None
-    changes = _review(asked, view.subject, engine, found) if engine and found else None
+    changes = _review(asked, view.subject, engine, found, over) if engine and found else None
     reach = None if view.changed else tuple(_reach(asked, view.subject, asked.engine))
     return Reviewed(reach, markdown(changes, None) if changes else "")
 
@@ -214,7 +214,9 @@ def _turn_files(path: Path) -> Sequence[Path]:
         return ()
 
 
-def _review(asked: Asked, subject: Subject, engine: Engine, found: AgentProblems) -> Review | None:
+def _review(
+    asked: Asked, subject: Subject, engine: Engine, found: AgentProblems, over: Mapping[Path, str]
+) -> Review | None:
     """What `cuecard diff` says of the files as they are and the draft: of the agent's turns or, without any, of one."""
     if asked.engine is None or found.draft is None:
         return None
@@ -222,7 +224,11 @@ def _review(asked: Asked, subject: Subject, engine: Engine, found: AgentProblems
     name = shown(path.parent if path.stem == "agent" else path)
     before = Edition.read(path, asked.engine, allow_code=False)
     after = Edition(engine, found.draft)
-    turns = tuple(_turns(path, before, after, subject, name))
+    turns = tuple(
+        takewhile(lambda _: not asked.agents.drafts.overtaken(over), _turns(path, before, after, subject, name))
+    )
+    if asked.agents.drafts.overtaken(over):
+        return None  # whoever writes on asks again, and waits for nothing before
     return Review(
         f"{name} as saved",
         f"{name} with the draft",

@@ -62,8 +62,7 @@ def editor_writes(asking: Asking, page: ShowPage) -> Sequence[Route]:
 
     def route(path: str, act: Callable[[Asked, Mapping[str, str]], tuple[Mapping[str, Any], int]]) -> Route:
         async def answer(request: Request) -> Response:
-            body = (await request.body()).decode("utf-8", "replace")
-            told = parse_qsl(body, keep_blank_values=True, max_num_fields=MAX_FIELDS)
+            told = _told((await request.body()).decode("utf-8", "replace"))
             asked = asking.asked(read_address(request.query_params.multi_items()))
             return await run_in_threadpool(lambda: page(asked, *act(asked, _form(told))))
 
@@ -75,6 +74,14 @@ def editor_writes(asking: Asking, page: ShowPage) -> Sequence[Route]:
         route("/editor/review", _reviewed),
         route("/editor/save", _saved),
     ]
+
+
+def _told(body: str) -> Sequence[tuple[str, str]]:
+    try:
+        return parse_qsl(body, keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    except ValueError:
+        told = f"the form has more than {MAX_FIELDS} fields"
+        raise InputError(Problem("large-body", told, "write so many phrases into the file itself", "form")) from None
 
 
 def _form(told: Sequence[tuple[str, str]]) -> dict[str, str]:

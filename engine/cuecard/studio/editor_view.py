@@ -115,6 +115,11 @@ class EditorView:
     texts: Mapping[str, str]
 
     @property
+    def saves(self) -> tuple[str, ...]:
+        """The names of the files that would be written; of all that could be, as long as nothing has changed."""
+        return tuple(path.rpartition("/")[2] for path in self.texts) or self.subject.shown_files
+
+    @property
     def pieces(self) -> Iterator[tuple[Literal["tag", "cue", "text"], str]]:
         """The prompt's text with its tags and cues."""
         for line in self.prompt.splitlines(keepends=True):
@@ -243,7 +248,12 @@ def _section_sentence(subject: Subject, step: Step | None, costs: str) -> str:
     if step is None:
         return "The prompt cannot be made of the turn that is shown, so it is not known when this section is read."
     if cut := next((each for each in step.manifest.cuts if each.what == subject.name), None):
-        return f"The model does not read this section in the turn that is shown: {cut.reason}."
+        why = (
+            f"it is there only when {cut.reason.removeprefix('when: ')}"
+            if cut.reason.startswith("when: ")
+            else cut.reason
+        )
+        return f"The model does not read this section in the turn that is shown: {why}."
     tier = next((each.tier for each in step.manifest.sections if each.id == subject.name), "")
     often = {"static": "and it never changes", "call": "and it may change with each message"}
     return f"The model reads this section in every request, {often.get(tier, 'anew with each')}: {costs}."

@@ -28,7 +28,7 @@ ENTRY = ("description", "phrases", *CUES)
 """The fields of a tool's entry, in the order in which people write them."""
 
 _BOM = "\ufeff"
-_read = lru_cache(maxsize=16)(read_yaml)
+_read = lru_cache(maxsize=256)(read_yaml)  # a key press changes one file of many
 
 
 @dataclass(frozen=True, slots=True)

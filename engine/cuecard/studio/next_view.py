@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from cuecard.catalogue.graph import ToolGraph
 from cuecard.records import dataclass
 
-MAX_ROWS = 6
+_ROWS = 6
 """The number of tools in a column of the drawing; the list has all of them."""
 
 _WIDE, _HIGH, _RIGHT, _DOWN = 160, 44, 200, 72
 _STEPS = 2
-_LETTERS = 18
+_LETTERS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def next_view(after: Mapping[str, Sequence[str]], root: str) -> NextView:
     """The drawing from a tool on."""
     columns = _columns(after, root)
     listed = tuple((tool, (*after[tool],)) for tools in columns[:_STEPS] for tool in tools if tool in after)
-    shown = [tools[:MAX_ROWS] for tools in columns]
+    shown = [tools[:_ROWS] for tools in columns]
     nodes = {
         tool: Node(tool, tool if len(tool) <= _LETTERS else f"{tool[: _LETTERS - 1]}…", at * _RIGHT, row * _DOWN)
         for at, tools in enumerate(shown)

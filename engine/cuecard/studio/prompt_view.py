@@ -84,9 +84,9 @@ def prompt_view(asked: Asked) -> PromptView:
         CuecardError: when the prompt cannot be made, such as of a turn without a value that the agent needs.
     """
     assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
-    sent_as_it_is = asked.run and not is_tried(asked.address)
-    steps = asked.run.steps if asked.run and sent_as_it_is else (sent_of(asked),)
-    place = asked.step if sent_as_it_is else 0
+    as_it_was = asked.run and not is_tried(asked.address)
+    steps = asked.run.steps if asked.run and as_it_was else (sent_of(asked),)
+    place = asked.step if as_it_was else 0
     sent, before = steps[place], steps[place - 1] if place else None
     manifest = sent.manifest
     system, after = Rows(asked.state, asked.engine, asked.editor, sent, before).made()
@@ -100,7 +100,7 @@ def prompt_view(asked: Asked) -> PromptView:
         system,
         after,
         _unchanged(steps, place),
-        cache_view(steps, place, asked.model) if asked.run else None,
+        cache_view(steps, place, asked.model) if as_it_was else None,
         tiers,
         tuple((reason, tuple(cut.what for cut in cuts)) for reason, cuts in reasons),
         sent.calls,
@@ -110,6 +110,8 @@ def prompt_view(asked: Asked) -> PromptView:
 
 
 def _question(asked: Asked, sent: Sent) -> str:
+    if asked.run and is_tried(asked.address):
+        return f"What the model would read in step {asked.run.steps[asked.step].place} with these tools and budgets"
     if asked.run:
         return f"What the model read in step {sent.number} of turn {sent.turn}"
     if asked.address.found:
@@ -135,6 +137,8 @@ def _more(asked: Asked, sent: Sent, manifest: Manifest) -> Iterator[str]:
     state = asked.address.state
     if asked.engine and not asked.engine.sha256.startswith(state):
         yield f"The state {state[:8]} is no longer known; this is {asked.engine.sha256[:8]}, the newest one."
+    if asked.run and is_tried(asked.address):
+        yield "It was sent otherwise: tools are switched by hand, or budgets are tried."
     if asked.run and asked.run.kind != "recording" and asked.engine:
         made = manifest.configuration.sha256
         if not manifest.salt and made != asked.engine.sha256:

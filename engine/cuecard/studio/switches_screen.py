@@ -30,7 +30,8 @@ from cuecard.studio.tried import found_of, sent_of
 ShowPart: TypeAlias = Callable[[Asked, Mapping[str, Any]], Response]
 """Makes the part of the page with figures of budgets."""
 
-_MAX_FIELDS, _MAX_WORDS = 100, 200
+_FIELDS, _WORDS = 100, 200
+"""Fields of a form, and characters of a search."""
 
 
 def switches_routes(asking: Asking, page: ShowPage, part: ShowPart) -> Sequence[Route]:
@@ -47,7 +48,7 @@ def switches_routes(asking: Asking, page: ShowPage, part: ShowPart) -> Sequence[
     def route(path: str, act: Callable[[Asked, Mapping[str, str]], str]) -> Route:
         async def answer(request: Request) -> Response:
             body = (await request.body()).decode("utf-8", "replace")
-            form = dict(parse_qsl(body, keep_blank_values=True, max_num_fields=_MAX_FIELDS))
+            form = dict(parse_qsl(body, keep_blank_values=True, max_num_fields=_FIELDS))
             address = read_address(request.query_params.multi_items())
             return await run_in_threadpool(_written, asking.asked(address), page, act, form)
 
@@ -63,7 +64,7 @@ def switches_routes(asking: Asking, page: ShowPage, part: ShowPart) -> Sequence[
 
 def _searched(asked: Asked) -> str:
     """The address with the tools that a search finds, behind those that are found already."""
-    words = asked.address.query.strip()[:_MAX_WORDS]
+    words = asked.address.query.strip()[:_WORDS]
     hits = asked.engine.search_tools(words).tools if asked.engine and words else ()
     found = tuple(dict.fromkeys((*found_of(asked), *hits)))
     return asked.address.to("switches", query=words, found=found, by="hand")

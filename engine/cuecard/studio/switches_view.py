@@ -27,7 +27,7 @@ from cuecard.workbench.output import counted
 MAX_ROWS = 200
 """How many switches of tools that are off stand in the page; a filter finds the others."""
 
-MAX_GOING = 4
+_GOING = 4
 """How many tools a budget names that go first."""
 
 _HUNDRED = 100
@@ -351,13 +351,13 @@ def _going(costs: Sequence[tuple[str, int]]) -> Sequence[tuple[str, int]]:
     offers, by_name = [Offer(name, tokens) for name, tokens in costs if tokens], dict(costs)
     left, used = {offer.tool for offer in offers}, sum(offer.tokens for offer in offers)
     told = dict[str, int]()  # a smaller tool may come back for a larger one, and go again
-    while left and len(told) < MAX_GOING:
+    while left and len(told) < _GOING:
         room = Room(shown=True, takes=by_name.__getitem__, protocols=Budget("protocols", used - 1))
         kept = {*first_fit(offers, room).active}
         for tool in reversed([name for name in by_name if name in left - kept]):
             told.setdefault(tool, used)
         left, used = kept, sum(by_name[tool] for tool in kept)
-    return [*told.items()][:MAX_GOING]
+    return [*told.items()][:_GOING]
 
 
 def _phrases(engine: Engine, search: Explanation | None) -> tuple[tuple[str, str], ...]:

@@ -72,15 +72,18 @@ let sentTexts = ""
 const saveEntry = () => { const button = one("#save"); if (button && !button.disabled) button.click() }
 
 document.addEventListener("input", (event) => { if (event.target.closest("#entry")) { keepEntry(); mark() } })
-// While something is saved, nothing else is asked: an answer to a draft of before would come into the page of after.
+// What is asked for the form while somebody writes gives way to what a person asks for: an answer to a draft of before
+// would come into the page of after.
 let saving = false
+const asides = () => [form(), one("#checks"), one("#review")].filter(Boolean)
+document.addEventListener("htmx:confirm", (event) => { if (saving && asides().includes(event.detail.elt)) event.preventDefault() })
 document.addEventListener("htmx:beforeRequest", (event) => {
-  if (!form()) return
-  const { elt } = event.detail, ours = [form(), one("#checks"), one("#review")]
-  if (elt === one("#save")) { saving = true; sentTexts = told(); for (const each of ours) htmx.trigger(each, "htmx:abort") }
-  else if (saving && ours.includes(elt)) event.preventDefault()
+  const { elt } = event.detail
+  if (!form() || asides().includes(elt)) return
+  if (elt === one("#save")) { saving = true; sentTexts = told() }
+  for (const each of asides()) htmx.trigger(each, "htmx:abort")
 })
-document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.elt?.id === "save") saving = false })
+document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.requestConfig?.path.startsWith("/editor/save")) saving = false })
 document.addEventListener("htmx:afterSettle", enter)
 // While a file cannot be read, the form stays as it is, and the page says what is wrong above it.
 document.addEventListener("htmx:beforeSwap", (event) => {
@@ -95,7 +98,7 @@ document.addEventListener("click", (event) => {
   const at = event.target.closest("button")
   if (!at || !form()) return
   if (at.id === "add-phrase") addPhrase().focus()
-  if (at.id === "drop") { forget(told()); htmx.ajax("GET", address(), { target: "#page", select: "#page", swap: "outerHTML show:none", source: one("#page") }); toast("The draft is dropped") }
+  if (at.id === "drop") { forget(told()); location.reload() }
   if (at.id === "copy-review") { const text = one("#review pre"); if (text) copy(text.textContent, "The review"); else toast("There is no change to review yet") }
   if (at.id === "decide") { one("#base").value = at.dataset.base; keepEntry(); preview(); one("#save").focus() }
   const field = at.dataset.field && document.getElementById(at.dataset.field)

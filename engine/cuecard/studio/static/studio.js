@@ -73,6 +73,7 @@ const wait = (word) => {
 }
 document.addEventListener("htmx:beforeRequest", (event) => { if (ours(event)) return; asked++; wait(event.target.closest("[data-wait]")?.dataset.wait || "making the page"); if (one("#page")) htmx.trigger(one("#page"), "htmx:abort") })
 document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) return; wait(""); asked = Math.max(0, asked - 1); if (!asked && due) { due = false; setTimeout(refresh) } })
+addEventListener("unhandledrejection", (event) => { if (event.reason === undefined) event.preventDefault() }) // a request that htmx gave up
 const refresh = () => {
   if (asked) { due = true; return }
   if (form()) { if (dirty()) { preview(); return } } // what somebody has written stays, and is laid over the new files
