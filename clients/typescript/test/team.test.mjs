@@ -87,9 +87,9 @@ test("a service of another interface is named once, with both numbers", async (t
 });
 
 const rows = () => Array.from({ length: 700 }, (_, at) => ({ id: `page-${at}`, name: `Page number ${at}`, views: at, status: "published" }));
-const bodies = { "a text": () => "x".repeat(60_000), JSON: () => ({ data: rows() }), "JSON in a text": () => JSON.stringify({ data: rows() }) };
+const bodies = { texts: () => "x".repeat(60_000), "JSON in texts": () => JSON.stringify({ data: rows() }) };
 for (const [name, body] of Object.entries(bodies)) {
-  test(`a conversation of 12 messages with results of ${name} moves little of its bytes, and nothing of foreign tools`, async (t) => {
+  test(`a conversation of 12 messages with ${name} as results moves little of their bytes, and nothing of foreign tools`, async (t) => {
     const { url: there, seen } = await balancer(t, () => url);
     const c = new Cuecard({ url: there });
     const weather = ai.tool({ description: "w", inputSchema: z.object({}), execute: async () => "SECRET-RAIN".repeat(120_000) });

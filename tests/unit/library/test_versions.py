@@ -203,7 +203,9 @@ def test_two_versions_are_compared_file_by_file(library: Library, agent: Path) -
         library.diff("helper@1", "other@1")
 
 
-def test_writers_at_the_same_time_make_one_version_each_and_none_twice(library: Library, agent: Path) -> None:
+def test_writers_at_the_same_time_make_one_version_each_and_none_twice(url: str, agent: Path) -> None:
+    library = Library(url, timeout=60)
+    library.create()
     library.publish(agent, "the first", author="Ann", label="production")
     texts = [f"Note {number % 6}." for number in range(12)]
     threads = [threading.Thread(target=library.write, args=("helper", "notes", text)) for text in texts]
@@ -213,6 +215,7 @@ def test_writers_at_the_same_time_make_one_version_each_and_none_twice(library: 
         thread.join()
 
     assert [each.number for each in library.versions("helper")] == list(range(7, 0, -1))
+    library.close()
 
 
 def test_a_library_that_is_not_there_is_told_and_no_file_is_made(tmp_path: Path) -> None:
