@@ -53,7 +53,12 @@ def test_a_row_says_what_the_library_does(name: str) -> None:
 
 
 def test_eleven_neighbours_have_versions_and_both_sides_of_the_comparison() -> None:
-    locked = {"Pydantic AI": "pydantic-ai-slim", "LangChain": "langchain-core", "dotprompt": "dotpromptz", "BAML": "baml-py"}
+    locked = {
+        "Pydantic AI": "pydantic-ai-slim",
+        "LangChain": "langchain-core",
+        "dotprompt": "dotpromptz",
+        "BAML": "baml-py",
+    }
 
     assert len(NEIGHBOURS) == 11
     assert all(len(row) == 4 and all(row) for row in NEIGHBOURS.values())
