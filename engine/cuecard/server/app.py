@@ -114,7 +114,7 @@ async def here() -> Response:
         f"{method} {each.path}": " ".join((each.endpoint.__doc__ or "").split())
         for each in (*_v1.routes, *_watching.routes)
         if isinstance(each, APIRoute) and each.path != "/"
-        for method in each.methods - {"HEAD"}
+        for method in (each.methods or set()) - {"HEAD"}
     }
     return _json({"service": "cuecard", "version": cuecard.__version__, "paths": paths})
 
