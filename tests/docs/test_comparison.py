@@ -52,10 +52,15 @@ def test_a_row_says_what_the_library_does(name: str) -> None:
     assert TABLE[name][5:] == [missing(library), unclosed(library), forged(library)]
 
 
-def test_ten_neighbours_have_versions_and_both_sides_of_the_comparison() -> None:
-    locked = {"Pydantic AI": "pydantic-ai-slim", "LangChain": "langchain-core", "dotprompt": "dotpromptz"}
+def test_eleven_neighbours_have_versions_and_both_sides_of_the_comparison() -> None:
+    locked = {
+        "Pydantic AI": "pydantic-ai-slim",
+        "LangChain": "langchain-core",
+        "dotprompt": "dotpromptz",
+        "BAML": "baml-py",
+    }
 
-    assert len(NEIGHBOURS) == 10
+    assert len(NEIGHBOURS) == 11
     assert all(len(row) == 4 and all(row) for row in NEIGHBOURS.values())
     for name, row in NEIGHBOURS.items():
         package = locked.get(name, name.lower().replace(" ", "-"))

@@ -62,8 +62,8 @@ def test_agents_that_are_not_there_are_named_all_at_once(folder: Path) -> None:
     code, told = said(folder, "no/such", "nor/this")
 
     assert code == 2
-    assert "there is nothing at `no/such`" in told
-    assert "there is nothing at `nor/this`" in told
+    assert "there is no agent at `no/such`" in told
+    assert "there is no agent at `nor/this`" in told
 
 
 def test_a_folder_without_agents_says_so(folder: Path) -> None:

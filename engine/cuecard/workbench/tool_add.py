@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -91,10 +92,17 @@ def _new_home(name: str, home: Home, *, asks: bool) -> Path:
     files = sorted({*home.files.values(), *there}) if home.file is None else [home.file]
     if len(files) < 2:
         return files[0] if files else home.folder / "tools.yaml"
-    return _spoken_of(name, home, files) or _chosen(name, files, asks=asks)
+    return _of_source(name, home) or _spoken_of(name, home, files) or _chosen(name, files, asks=asks)
 
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+
+
+def _of_source(name: str, home: Home) -> Path | None:
+    """Where the other tools stand of the source that has this tool, if it was left out of an import."""
+    locks = [each.lock.tools for each in home.locks() if any(tool.name == name for tool in each.lock.tools)]
+    places = Counter(home.files[tool.name] for tools in locks for tool in tools if tool.name in home.files)
+    return max(places, key=places.__getitem__, default=None)
 
 
 def _spoken_of(name: str, home: Home, files: Sequence[Path]) -> Path | None:

@@ -41,7 +41,7 @@ def test_the_service_reports_the_same(client: httpx2.Client) -> None:
 
 
 def test_the_guard_knows_every_path() -> None:
-    assert {*TOLD["paths"]} | {"/openapi.json"} == PATHS
+    assert {*TOLD["paths"]} | {"/", "/openapi.json"} == PATHS
     assert OPEN < PATHS
 
 

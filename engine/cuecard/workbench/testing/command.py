@@ -11,8 +11,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from cuecard.agent.build import make_draft
 from cuecard.agent.world import Memo
 from cuecard.engine import Engine
-from cuecard.errors import Problem, pictures, visible
-from cuecard.files.content import YAML_SUFFIXES, find_content, has_agent
+from cuecard.errors import InputError, Problem, pictures, visible
+from cuecard.files.content import YAML_SUFFIXES, find_content, has_agent, no_agent
 from cuecard.files.folder import read_agent
 from cuecard.files.host_code import helper_loader
 from cuecard.files.roots import is_folder, is_there, shown
@@ -72,6 +72,8 @@ def test(agent: Path, turns: Sequence[Path], options: TestOptions) -> int:
     if not turns and is_turns(agent) and has_agent(Path()):
         agent, turns = Path(), [agent]
     found = find_content(agent)
+    if not is_there(found):
+        raise InputError(Problem("missing-file", "no such file or folder", no_agent(found), str(found)))
     engine = open_engine(found, options.delivery, allow_code=options.allow_code)
     paths = find_turns(found, turns)
     outcomes: list[Outcome] = []
