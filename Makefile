@@ -117,7 +117,7 @@ $(MUTMUT)/.ready: $(UV) requirements/mutate.lock
 	@$(UV) pip sync --quiet --python $(MUTMUT)/bin/python --require-hashes requirements/mutate.lock
 	@touch $@
 
-mutate: setup $(MUTMUT)/.ready ## make mistakes, and see which tests notice: those listed, N=200 SEED=7 drawn, or of what SINCE=main changed
+mutate: setup $(MUTMUT)/.ready ## make mistakes, and see which no test notices (N=200 SEED=7 are drawn; SINCE=main: in what changed)
 	PYTHONPATH=tests $(BIN)/python -m mutants.run $(if $(SINCE),--since $(SINCE)) $(if $(N),--draw $(N)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)

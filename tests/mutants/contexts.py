@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,10 @@ TIMES = "CUECARD_MUTANTS_TIMES"
 
 MOST_FILES, MOST_SECONDS = 8, 10.0
 """What a mistake is asked at most: modules of tests, since each has to be imported, and seconds of their tests."""
+
+
+FURTHER = 4
+"""How many times as long those are asked that are further away, where none that is near has noticed."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -72,25 +76,29 @@ class Contexts:
         told = map(json.loads, times.read_text(encoding="utf-8").splitlines())
         return cls(dict(told), cache(lambda file: measured.contexts_by_lineno(files[file]) if file in files else {}))
 
-    def of(self, file: str, line: int) -> list[str]:
-        """The tests that run a line, the quickest first, one of each function before the second of any.
+    def of(self, file: str, line: int) -> tuple[list[str], list[str]]:
+        """The tests that run a line: those that are asked first, and those that are asked if none of these notices.
 
-        Of the modules of tests, those are asked whose quick tests run it, and of whose tests most do.
+        A line that only an import runs, as that of a default, is asked of the tests that run anything of its module.
         """
-        hits = [test for test in self.lines(file).get(line, ()) if test in self.seconds]
+        lines = self.lines(file)
+        runs = set(lines.get(line, ())) & self.seconds.keys() or {*chain(*lines.values())} & self.seconds.keys()
         in_files = defaultdict[str, list[str]](list)
-        for test in hits:
+        for test in runs:
             in_files[test.partition("::")[0]].append(test)
-        known = set(sorted(in_files, key=lambda name: (self._distance(name, in_files[name]), name))[:MOST_FILES])
+        known = sorted(in_files, key=lambda name: (self._distance(name, in_files[name]), name))
+        near = self._quickest((test for name in known[:MOST_FILES] for test in in_files[name]), MOST_SECONDS)
+        return near, self._quickest(runs.difference(near), MOST_SECONDS * FURTHER)
+
+    def _quickest(self, tests: Iterable[str], most: float) -> list[str]:
+        """As many as take so many seconds, one of each function before the second of any."""
         first, others, functions = list[str](), list[str](), set[str]()
-        for test in sorted(hits, key=lambda test: (self.seconds[test], test)):
-            if test.partition("::")[0] in known:
-                (others if (function := test.partition("[")[0]) in functions else first).append(test)
-                functions.add(function)
-        spent = accumulate(self.seconds[test] for test in (*first, *others))
-        return [test for test, until in zip((*first, *others), spent, strict=True) if until <= MOST_SECONDS] or first[
-            :1
-        ]
+        for test in sorted(tests, key=lambda test: (self.seconds[test], test)):
+            (others if (function := test.partition("[")[0]) in functions else first).append(test)
+            functions.add(function)
+        ordered = [*first, *others]
+        spent = accumulate(self.seconds[test] for test in ordered)
+        return [test for test, until in zip(ordered, spent, strict=True) if until <= most] or ordered[:1]
 
     def _distance(self, name: str, hits: Sequence[str]) -> float:
         """How far a module of tests is from a line that so many of its tests run."""

@@ -1,14 +1,21 @@
-"""The list of mutants holds for the code as it is; `make mutate` runs them."""
+"""The list of mutants holds for the code as it is, and `make mutate` does what its page says."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from mutants.mutants import LIST, Mutant, mistakes, read_mutants
+from mutants.contexts import Contexts
+from mutants.mutants import LIST, ROOT, Mutant, mistakes, read_mutants
+from mutants.run import MAKER, Mistake, Outcome, RefusedError, drawn, kept, report, require_clean
 
 MUTANTS = read_mutants()
 
@@ -53,3 +60,85 @@ def test_the_page_lists_the_survivors_with_their_reasons() -> None:
 
     assert f"Of {len(MUTANTS)} mutants, {len(alive)} survive:" in page
     assert re.findall(r"^\| `(\S+)` \| (.*) \|$", page, re.MULTILINE) == [(m.name, m.survives) for m in alive]
+
+
+JUDGED = """
+import time
+def test_fine(): pass
+def test_wrong(): assert 1 == 2
+def test_hangs(): time.sleep(600)
+def test_eats(): bytearray(1 << 40)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_what_hangs_or_eats_memory_is_ended_and_noticed_and_the_next_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(JUDGED, encoding="utf-8")
+    names = ["test_fine", "test_hangs", "test_eats", "test_wrong", "test_fine"]
+    asked = [
+        json.dumps({"tests": [f"test_it.py::{name}"], "seconds": 3 if name == "test_hangs" else 300}) for name in names
+    ]
+    command = [sys.executable, str(LIST.with_name("judge.py"))]
+    done = subprocess.run(command, input="\n".join(asked), cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    noticed = [json.loads(line)["noticed"] for line in done.stdout.splitlines()]
+    assert noticed == ["", "the limit of 3 s", "test_it.py::test_eats", "test_it.py::test_wrong", ""]
+
+
+def test_what_is_not_committed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mutants.run.ROOT", tmp_path)
+    own = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+    for words in (["init", "-q"], [*own, "commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    assert len(require_clean()) == 40
+    (tmp_path / "new.py").touch()
+
+    with pytest.raises(RefusedError, match=r"commit or stash first: 1 files differ from the last commit: new\.py"):
+        require_clean()
+
+
+def test_an_interrupted_run_knows_what_is_done(tmp_path: Path) -> None:
+    file = tmp_path / "run.jsonl"
+    whole = '{"name": "a", "noticed": "test_it.py::test_wrong", "seconds": 1.5}\n'
+    file.write_text(whole + whole[:20], encoding="utf-8")
+
+    assert kept(file) == {"a": Outcome("a", "test_it.py::test_wrong", 1.5)}
+    assert kept(tmp_path / "none.jsonl") == {}
+
+
+def test_the_nearest_and_quickest_tests_are_asked_one_of_each_function_first() -> None:
+    seconds = {"far.py::test_a": 4.0, "far.py::test_b": 4.0, "near.py::test_c[1]": 0.1, "near.py::test_c[2]": 0.2}
+    hits = ["near.py::test_c[2]", "far.py::test_a", "near.py::test_c[1]", "near.py::test_failed"]
+    known = Contexts({**seconds, "near.py::test_d": 9.0}, lambda _: {7: [*hits, "near.py::test_d"]})
+
+    asked = (["near.py::test_c[1]", "far.py::test_a"], ["near.py::test_c[2]", "near.py::test_d"])
+    assert known.of("engine/cuecard/engine.py", 7) == asked
+    assert known.of("engine/cuecard/engine.py", 8) == asked, "a line that only an import runs"
+
+
+def test_what_nobody_noticed_is_told_with_its_place_its_change_and_the_nearest_tests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    place, change = "engine/cuecard/pipeline/fit.py:7", ("-    a = b", "+    a = None")
+    asked = [Mistake(place, change, "", ("test_it.py::test_near",), 1.0), Mistake(place, ("-c", "+d"), "", (), 0.0)]
+    done = {each.name: Outcome(each.name, noticed, 1.0) for each, noticed in zip(asked, ("", "x"), strict=True)}
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    told = "\n".join(report(asked, done))
+
+    assert f"{place}\n    -    a = b\n    +    a = None\n    nearest: test_it.py::test_near\n" in told
+    assert "::warning file=engine/cuecard/pipeline/fit.py,line=7::" in told
+    assert "| pipeline | 2 | 1 |\n| all | 2 | 1 (50.0 %) |" in told
+
+
+@pytest.mark.skipif(not MAKER.exists(), reason="`make mutate` installs mutmut")
+def test_a_seed_draws_the_same_mistakes_each_of_which_is_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    nobody = Contexts({}, lambda _: {})
+    file = "engine/cuecard/pipeline/cues.py"
+    first, again, other = (drawn([file], seed, 5, nobody) for seed in (7, 7, 8))
+
+    assert first == again != other
+    assert len({each.name for each in first}) == 5
+    for each in first:
+        compile(each.text, file, "exec")
+        assert each.text != (ROOT / file).read_text(encoding="utf-8")

@@ -32,8 +32,10 @@ def test_a_call_waits_until_it_is_answered_and_no_longer(tmp_path: Path) -> None
     conversation.step([], calls={"1": "get_page", "2": "put_page"})
     assert conversation.state.calls == {"1": "get_page", "2": "put_page"}
 
-    conversation.step([ToolResult("", {"ok": True}, "1")])
-    assert conversation.state.calls == {"2": "put_page"}
+    for _ in range(2):  # the second time, the name is that of the result that is known
+        conversation.step([ToolResult("", {"ok": True}, "1")])
+        assert conversation.state.calls == {"2": "put_page"}
+        assert [(record.call_id, record.tool) for record in conversation.state.results] == [("1", "get_page")]
 
 
 def test_after_a_change_of_the_files_the_conversation_continues_with_the_new_ones(tmp_path: Path) -> None:

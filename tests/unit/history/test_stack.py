@@ -58,6 +58,7 @@ def test_a_current_message_that_the_host_has_already_stored_is_sent_once() -> No
 
     assert made.messages == (user("a", id="m1"), new)
     assert reasons(made.cuts) == {"history message": "it is the current message"}
+    assert not stack("", HistoryCut((user("a", id="m1"),)), TurnMessages(new), SPEC).cuts
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import pytest
 from command_line import run
 from cuecard import Engine, ToolCard
 from cuecard.catalogue.bm25 import Bm25Ranker
+from cuecard.catalogue.word_index import pack, unpack
 from cuecard.files.cache import Cache, fingerprint
 from cuecard.files.rankers.choice import WORTH_KEEPING, lexical_ranker
 from cuecard.types import ToolInstructions
@@ -178,7 +179,7 @@ def test_an_index_that_is_kept_ranks_as_a_new_one(cache: Cache) -> None:
     made, kept, new = lexical_ranker(cards(), cache), lexical_ranker(cards(), cache), Bm25Ranker.build(cards())
 
     assert only_file(cache).is_file()
-    assert kept.index == made.index == new.index
+    assert kept.index == made.index == new.index == unpack(pack(new.index), [card.name for card in cards()])
     for query in ("do 17", "things with pages", "tool 5", "pagse"):
         assert kept(query, 20) == new(query, 20)
 
