@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache, partial, wraps
 from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
-from cuecard.adapters.bodies import Body, admit_chat, checked_limits, tool_choice
+from cuecard.adapters.bodies import Body, admit_chat, checked_limits, tool_choice, tool_name
 from cuecard.adapters.conversations import search
 from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, OnCall, OnStep
 from cuecard.adapters.litellm.completions import (
@@ -160,17 +160,20 @@ class Cuecard:
         previous, running = self._replays.before(said[own:]) if self._door.follows else (None, None)
         chosen = self._door.choose(previous=previous, call=running, tools=offer.told)
         engine = chosen.engine
-        chat, step = self._replays.replay(engine, said[own:], self._turn(arguments, target, offer, chosen))
-        call = chat.call
+        made = self._replays.replay(engine, said[own:], self._turn(arguments, target, offer, chosen), offer.names)
+        chat, call = made.chat, made.chat.call
         if call is None:
             raise RuntimeError("a replayed conversation has a call")
-        checked_limits(step)
+        checked_limits(made.step)
+        offer = offer.keeping(made.offer, call.host.gone)
+        offered = offer.sent(made.step, engine.tools if call.delivery.rebuilds else None)
+        step = chat.in_front(made.step, [tool_name(each) for each in offered])
+        self._replays.keep(made, offer)
         if self.on_call:
             self.on_call(call)
         if self.on_step:
             self.on_step(step)
         role = "user" if target.moves else call.delivery.authority
-        offered = offer.sent(step, engine.tools if call.delivery.rebuilds else None)
         front = system_message(step, target, offered, said[:own], self.cache)
         showing: list[Mapping[str, Any]] = said[own:]
         if target.profile.checks_thinking and call.delivery.places_blocks and ends_with_turn(engine.agent, call):
