@@ -457,7 +457,7 @@ class ADK(Host):
     """Google ADK: the session service has everything."""
 
     name = "adk"
-    can = _moves("compacted", "ids-again")  # of all these services, Gemini alone takes them
+    can = _moves("compacted")
     models = ("gemini-2.5-pro", "gemini-3.5-flash")
 
     def __init__(self, talk: Talk, url: str) -> None:

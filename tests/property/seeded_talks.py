@@ -70,14 +70,12 @@ class Talk:
         self.trace: list[str] = [f"{self.setting}"]
         self.faults: list[str] = []
         self.found: set[str] = set()
-        self.doubtful: set[str] = set()
         self.named: set[str] = set()
         self.sent: Atoms = []
         self.told: set[Any] = set()
         self.requests = 0
         self.left = 0
         self.breaks = False
-        self.same_ids = draw.random() < 0.15 and "ids again" in can
         self.ids = 0
         self.now = datetime(2026, 11, 20, 20, tzinfo=UTC)
         self.turn = Turn(now=self.now)
@@ -180,10 +178,7 @@ class Talk:
         draw, made = self.draw, list[Asked]()
         for _ in range(draw.choice((1, 1, 2, 3))):
             self.ids += 1
-            if self.same_ids:
-                self.did("ids again")
-            call = f"c{len(made)}" if self.same_ids else f"c{self.ids}"
-            made.append(self.one(call))
+            made.append(self.one(f"c{self.ids}"))
         if len(made) > 1:
             self.moves["parallel calls"] += 1
         return made
@@ -226,7 +221,7 @@ class Talk:
             answer = _json(text)
             if isinstance(answer, dict) and isinstance(answer.get("tools"), list) and "message" in answer:
                 new = {name for name in answer["tools"] if name in NAMES}
-                (self.doubtful if self.same_ids else self.found).update(new)
+                self.found |= new
                 self.named |= {name for name in NAMES if re.search(rf"\b{name}\b", text)}
 
     def _judged(self, step: Step, body: Json) -> Iterator[str]:
@@ -275,7 +270,7 @@ class Talk:
                 yield f"{name} is active and has its instructions {count} times"
             elif count > 1:
                 yield f"{name} has its instructions {count} times"
-            elif count and name not in self.found | self.doubtful and step.manifest.delivery.name != "frozen":
+            elif count and name not in self.found and step.manifest.delivery.name != "frozen":
                 yield f"{name} was never found and has instructions"
 
     def _active(self, step: Step) -> Iterator[str]:
@@ -284,9 +279,9 @@ class Talk:
         active = {*step.active_tools} & {*NAMES}
         if active - there:
             yield f"active and not there: {active - there}"
-        if not frozen and active - self.found - self.doubtful:
+        if not frozen and active - self.found:
             yield f"active and not found: {active - self.found}"
-        if missing := (there if frozen else self.found & there) - active - self.doubtful:
+        if missing := (there if frozen else self.found & there) - active:
             cuts = {cut.what: cut.reason for cut in step.manifest.cuts}
             if not missing <= cuts.keys():
                 yield f"found and not active: {missing} {cuts}"
@@ -296,7 +291,7 @@ class Talk:
         step = self.steps[-1]
         if step.manifest.delivery.name == "frozen":
             return
-        seen = self.found | self.doubtful | self.named | {*step.active_tools}
+        seen = self.found | self.named | {*step.active_tools}
         if leaked := {*_WORD.findall(text)} - seen:
             place = min(text.find(name) for name in leaked)
             yield f"named and hidden: {leaked} in {text[max(0, place - 200) : place + 60]!r}"

@@ -62,6 +62,7 @@ class PreparedCompletion:
     step: Step
     _engine: Engine = field(repr=False)
     _chat: Conversation = field(repr=False)
+    _asked: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def answer(self, call: Any, beside: Collection[str] = ()) -> dict[str, Any] | None:
         """The message that answers a call of the model, if it is one of the search tool, or one that is refused.
@@ -69,14 +70,15 @@ class PreparedCompletion:
         Args:
             call: a tool call of the answer, as LiteLLM gives it or as plain JSON.
             beside: the tools that the model calls in the same answer: where `run.first_tool` is among them, no other is
-                too early.
+                too early. Calls that were answered before are known.
 
         Returns:
             The message; None for a call that the host has to run.
         """
         made = _plain(call)
         name = made["function"]["name"]
-        if (told := self.step.refusal(name, beside)) is None and name == self._engine.search_tool:
+        self._asked.add(name)
+        if (told := self.step.refusal(name, {*beside, *self._asked})) is None and name == self._engine.search_tool:
             told = self._found(_json(made["function"].get("arguments")))
         return None if told is None else {"role": "tool", "tool_call_id": made["id"], "name": name, "content": told}
 
