@@ -204,9 +204,9 @@ class Cuecard(AbstractCapability[Any]):
             hidden = engine.tools.keys() - {*step.active_tools, *call.host.front}
             tools = [tool for tool in tools if tool.name not in hidden]
         shown = shown_tools(tools, step, engine.tools, showing)
-        late = {tool.name for tool in shown if tool.defer_loading}
+        late = deferred = {tool.name for tool in shown if tool.defer_loading}
         if adds_tools(model):  # what comes within a run, pydantic-ai defines behind the messages
-            late |= announced(ctx.messages)
+            late = late | announced(ctx.messages)
             late |= set() if begins else {tool.name for tool in shown} - {*call.host.front}
         step = self.step = chat.in_front(step, (tool.name for tool in shown if tool.name not in late), late)
         if self.on_step:
@@ -222,7 +222,7 @@ class Cuecard(AbstractCapability[Any]):
         )
         sent = list(request_context.messages)
         staying = [block for block in step.appended if block.stays]
-        placed = place_appended(place_reveals(sent, step, engine.tools) if showing == "revealed" else sent, staying)
+        placed = place_appended(place_reveals(sent, step, deferred) if showing == "revealed" else sent, staying)
         # The history keeps the blocks too, so that the next request begins with this one; but none of this turn alone.
         kept = {id(old): new for old, new in zip(sent, placed, strict=True)}
         ctx.messages[:] = [kept.get(id(message), message) for message in ctx.messages]

@@ -142,13 +142,13 @@ def place_appended(messages: Sequence[ModelMessage], appended: Iterable[Appended
     return placed
 
 
-def place_reveals(messages: Sequence[ModelMessage], step: Step, catalogue: Collection[str]) -> list[ModelMessage]:
+def place_reveals(messages: Sequence[ModelMessage], step: Step, deferred: Collection[str]) -> list[ModelMessage]:
     """The messages with a note for the provider, behind the search result, of each tool that was found there.
 
-    pydantic-ai notes each tool that the agent has in addition, whether it was found or not: those notes go.
+    pydantic-ai notes each tool that came within a run, whether it was found or not: of `deferred` ones those notes go.
     """
     ours = {(found.tool, found.after_call_id) for found in (*step.found, *step.discovered)}
-    placed = [_with_notes(message, ours, catalogue) for message in messages]
+    placed = [_with_notes(message, ours, deferred) for message in messages]
     known = {
         name for part in _parts(placed) if isinstance(part, ToolAvailabilityDeltaPart) for name in part.tools_added
     }
