@@ -17,7 +17,11 @@ from property.seeded_talks import Talk, service
 FIRST = int(os.environ.get("CUECARD_SEED", "0"))
 COUNT = int(os.environ.get("CUECARD_CONVERSATIONS", "25"))
 
+# Of clients: Google's inherits from aiohttp's, and some stay open, which is told wherever they are collected.
 pytestmark = [
+    pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:Unclosed:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:agent `a`. entry:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*ClientSession.__del__:pytest.PytestUnraisableExceptionWarning"),
 ]
