@@ -20,6 +20,7 @@ COUNT = int(os.environ.get("CUECARD_CONVERSATIONS", "25"))
 # Of clients: Google's inherits from aiohttp's, and some stay open, which is told wherever they are collected.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning"),
+    pytest.mark.filterwarnings(r"ignore:\[EXPERIMENTAL\]:UserWarning"),  # ADK says so of compaction
     pytest.mark.filterwarnings("ignore:Unclosed:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:agent `a`. entry:UserWarning"),
