@@ -265,6 +265,28 @@ class Conversation:
         return step
 
     @checked
+    def in_front(self, step: Step, names: Iterable[str], deferred: Iterable[str] = ()) -> Step:
+        """Report which definitions of tools stand in front of the request of the last step.
+
+        Args:
+            step: the last step.
+            names: the names of the definitions, in their order, without those that the provider holds back.
+            deferred: the names of those.
+
+        Returns:
+            The step; its manifest names a baseline where they are not those of the request before.
+
+        Raises:
+            InputError: when there is no call yet, or an argument is of the wrong type.
+        """
+        call = self._running()
+        front = tuple(names)
+        told = self._hooks.in_front(step, call, front, {*front, *deferred})
+        if told.call is not None and told.call is not call:
+            self._state = replace(self._state, call=told.call)
+        return told
+
+    @checked
     def search_tools(self, query: str, limit: int | None = None) -> SearchResult:
         """The tools that fit a capability, best first: the answer of the agent's search tool in this conversation.
 

@@ -9,7 +9,8 @@ from typing import Any
 Json = dict[str, Any]
 Atoms = list[tuple[str, Any]]
 
-_MARKS = ("cache_control", "cachePoint", "prompt_cache_breakpoint", "prompt_cache_key", "diagnostics")
+_MARKS = ("cache_control", "cachePoint", "prompt_cache_breakpoint", "prompt_cache_key", "diagnostics", "namespace")
+"""The last is pydantic-ai's: it writes it into an old call of a tool that is found later."""
 
 
 def atoms(body: Json) -> Atoms:
@@ -198,7 +199,13 @@ def _parts(content: Any) -> list[Any]:
         return []
     if isinstance(content, dict):
         return list(content.get("parts", [content]))
-    return content if isinstance(content, list) else [{"type": "text", "text": content}]
+    if not isinstance(content, list):
+        return [{"type": "text", "text": content}]
+    return [{**each, "type": "text"} if _is_text(each) else each for each in content]  # which is the same to a model
+
+
+def _is_text(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") == "input_text"
 
 
 def _unmarked(value: Any) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ArgsKwargs
@@ -61,6 +62,7 @@ class Functions:
         refuse(problems)
         self._cards, self._door = cards, EngineDoor(engine)
         self._made: OrderedDict[int, tuple[Engine, Engine]] = OrderedDict()
+        self._asked: WeakKeyDictionary[Conversation, tuple[Step, set[str]]] = WeakKeyDictionary()
         self._chosen = Chosen(self._with_tools(self._door.current), lambda turn: turn)
 
     @property
@@ -141,7 +143,7 @@ class Functions:
             arguments: the arguments, as JSON text or already parsed.
             call_id: the id of the call.
             beside: the tools that the model calls in the same answer: where `run.first_tool` is among them, no other is
-                too early.
+                too early. Calls that were answered before with this step are known.
 
         Raises:
             InputError: with everything that is wrong in an argument, or when the function has to be awaited.
@@ -192,7 +194,10 @@ class Functions:
     def _call(
         self, chat: Conversation, step: Step, name: str, arguments: str | Mapping[str, Json], beside: Collection[str]
     ) -> Any:
-        if refusal := step.refusal(name, beside):
+        last, asked = self._asked.get(chat) or (step, set[str]())
+        asked = {*asked, name} if last is step else {name}
+        self._asked[chat] = step, asked  # whose answer holds these calls
+        if refusal := step.refusal(name, {*beside, *asked}):
             raise _RefusedError(refusal)
         given = _read(arguments)
         if name in self._adapters:

@@ -17,13 +17,14 @@ with needs("langchain", "langchain"):
         ToolCallRequest,
         hook_config,
     )
-    from langchain_core.messages import AIMessage, ToolMessage
+    from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
     from langchain_core.tools import BaseTool
     from langgraph.channels.base import BaseChannel
     from langgraph.runtime import Runtime
     from langgraph.types import Command
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import fields
 from functools import partial
 from typing import Annotated, Any, NotRequired, TypeAlias, cast, get_type_hints
@@ -37,7 +38,7 @@ from cuecard.adapters.langgraph.messages import refusing
 from cuecard.adapters.langgraph.models import Cache
 from cuecard.adapters.langgraph.tools import AnyTool, name_of
 from cuecard.errors import InputError, Problem
-from cuecard.model import Turn
+from cuecard.model import Step, Turn
 from cuecard.model.boundary import FilledText, checked
 
 TurnSource: TypeAlias = Turn | Callable[[ModelRequest[Any]], Turn]
@@ -219,17 +220,44 @@ class _Sent(ModelRequest[Any]):
         """The request with these changes.
 
         Raises:
-            InputError: when the messages were changed, too: then nobody knows what belongs to which of both.
+            InputError: when instructions or references have gone from the messages, or when messages were changed and
+                tools, too: then nobody knows what belongs to which of both.
         """
         asked, known = self.asked, self.asked.ready.conversation
+        if "messages" in overrides and (lost := _lost(known, overrides["messages"], asked.ready.step)):
+            raise _behind(f"a middleware behind `Cuecard` takes {lost} out of the messages")
         made = _asking(cast("_Sent", super().override(**overrides)), asked)
-        if "tools" not in overrides or not asked.narrowed(overrides["tools"]):
+        if "tools" not in overrides:
             return made
+        if not asked.narrowed(overrides["tools"]):
+            given = {
+                name_of(tool): tool for tool in overrides["tools"]
+            }  # in whatever order, which would be another front
+            ordered = [given[name_of(tool)] for tool in asked.ready.tools]
+            return _asking(cast("_Sent", super().override(**{**overrides, "tools": ordered})), asked)
         if made.messages is not known:
-            told = "middlewares behind `Cuecard` change the messages of a request and its tools"
-            hint = "name those that change messages in front of it: middleware=[Trimming(), Cuecard(...), Permission()]"
-            raise InputError(Problem("wrong-argument", told, hint, "middleware"))
+            raise _behind("middlewares behind `Cuecard` change the messages of a request and its tools")
         return _asking(cast("_Sent", super().override(**{**overrides, **asked.sent()})), asked)
+
+
+def _behind(told: str) -> InputError:
+    hint = "name those that change messages in front of it: middleware=[Trimming(), Cuecard(...), Permission()]"
+    return InputError(Problem("wrong-argument", told, hint, "middleware"))
+
+
+def _lost(sent: Sequence[BaseMessage], now: Sequence[BaseMessage], step: Step) -> str:
+    """What was placed in the messages and is no longer in them; empty where all is."""
+    said = "\n".join(message.text for message in now)
+    if any(block.text.strip() not in said for block in step.appended):
+        return "instructions"
+    before, after = (Counter(_references(messages)) for messages in (sent, now))
+    gone = sorted((before - after).keys())
+    return f"the definition of `{gone[0]}`" if gone else ""
+
+
+def _references(messages: Sequence[BaseMessage]) -> Iterator[str]:
+    parts = (part for each in messages if isinstance(each, ToolMessage) for part in each.content)
+    yield from (part["tool_name"] for part in parts if isinstance(part, dict) and part.get("type") == "tool_reference")
 
 
 def _asking(request: _Sent, asked: _Asked) -> _Sent:

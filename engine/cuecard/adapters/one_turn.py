@@ -119,6 +119,20 @@ def without_thinking(
     return [turn for turn in bare if turn["content"] or turn["role"] != "assistant"]
 
 
+def passing_system(step: Step) -> list[str]:
+    """What stands behind the system prompt for this turn alone under `rewrite`: nothing is placed among messages then,
+    and the prompt is made anew for each request.
+    """
+    if step.call is None or not step.call.delivery.rebuilds:
+        return []
+    return [str(each.content).strip() for each in step.messages[1:] if each.role == "system" and not each.persist]
+
+
+def whole_system(step: Step) -> str:
+    """The system prompt with `passing_system` behind it."""
+    return "\n\n".join([step.system.strip(), *passing_system(step)])
+
+
 def ends_with_turn(agent: Agent, call: Call) -> bool:
     """Whether what is stored of a call during its turn holds more than what is stored after it."""
     inputs = any(spec.lives != "conversation" for spec in agent.spec.inputs.values())

@@ -203,11 +203,15 @@ class CallHost:
         there: those of the last request that told of them, whether the catalogue knows them or not.
         gone: those of earlier requests that are not there any more.
         turn: the number of the call whose requests told last; None before the first.
+        front: the names of the definitions in front of the last request, in their order, as far as an adapter told.
+        lost: found tools whose definitions the adapter no longer had then.
     """
 
     there: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     turn: int | None = None
+    front: tuple[str, ...] = field(default=(), metadata=LATER)
+    lost: tuple[str, ...] = field(default=(), metadata=LATER)
 
 
 _UNLIMITED = CallRun()

@@ -275,6 +275,7 @@ def _untold(call: Call, tools: Collection[Withheld]) -> Call:
 
 
 _TAKEN = "taken away: the host no longer has it"
+_LATE = "came within the run: active from the next message on"
 
 
 def with_tools(
@@ -302,6 +303,7 @@ def with_tools(
     placed = place(request, active_tools(request, found, last.active if last else None), last)
     cuts = [cut for cut in call.record.cuts if cut.reason != _TAKEN or cut.what not in change.back]
     cuts += [Cut(name, _TAKEN) for name in change.lost if name not in {cut.what for cut in cuts}]
+    cuts += [Cut(name, _LATE) for name in change.new if call.delivery.shows_all]
     call = replace(call, tools=change.tools(), record=replace(call.record, cuts=tuple(cuts)))
     if call.delivery.rebuilds:
         changed = replace(request, call=call)
@@ -348,7 +350,11 @@ class _HostChange:
         late = (n for n in there if within and not left_out and n in chosen and n not in active and n not in found)
         gone = (*(name for name in host.gone if name not in known), *gone)
         return cls(
-            request, CallHost(there, gone, call.turn), lost, back, tuple(name for name in late if name not in back)
+            request,
+            replace(host, there=there, gone=gone, turn=call.turn),
+            lost,
+            back,
+            tuple(name for name in late if name not in back),
         )
 
     def tools(self) -> CallTools:
@@ -370,6 +376,43 @@ class _HostChange:
         since = None if call.prompt.turns and since == call.prompt.turns[-1] else since
         turn = None if since else call.turn
         return (make_block(TOOLS, text, self.request.count, after=since, turn=turn),) if text else ()
+
+
+def with_front(call: Call, names: tuple[str, ...], lost: tuple[str, ...]) -> Call:
+    """The call with the definitions that stand in front of its last request; itself if they are those of the request
+    before.
+
+    Others are a new beginning of all that a provider has cached, and no request can be without it: so it is named.
+
+    Args:
+        call: the call.
+        names: the names of the definitions, in their order.
+        lost: found tools whose definitions are not to be had, so that no result can refer to them.
+    """
+    host = call.host
+    if (names, lost) == (host.front, host.lost):
+        return call
+    told = replace(call, host=replace(host, front=names, lost=lost))
+    if not host.front or call.delivery.rebuilds:
+        return told
+    there, before = {*names}, {*host.front}
+    came = [*(name for name in names if name not in before), *(name for name in host.lost if name not in lost)]
+    left = [name for name in host.front if name not in there]
+    left += [name for name in lost if name not in host.lost and name in host.gone]
+    if names == host.front and not (came or left):
+        return told
+    changes = [f"{_listed(some)} {verb}" for some, verb in ((came, "came"), (left, "left")) if some] or ["other order"]
+    return _with_cut(told, Cut("baseline", f"the definitions in front of the request changed: {', '.join(changes)}"))
+
+
+_FEW = 5
+"""How many names of definitions a reason has."""
+
+
+def _listed(names: Sequence[str]) -> str:
+    names = [*dict.fromkeys(names)]
+    more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
+    return ", ".join(f"`{name}`" for name in names[:_FEW]) + more
 
 
 CHANGED = "configuration_changed"

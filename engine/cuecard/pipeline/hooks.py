@@ -5,7 +5,7 @@ Arguments have been validated before: `Engine` and `Conversation` are the entry 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 
@@ -43,6 +43,7 @@ from cuecard.pipeline.continuation import (
     last_step,
     message_room,
     tell_withheld,
+    with_front,
     with_tools,
 )
 from cuecard.pipeline.delivery import check_lifetimes, delivery_of, told_of_model
@@ -55,7 +56,7 @@ from cuecard.pipeline.placement import Placement, active_tools, place, room_for,
 from cuecard.pipeline.request import CallRequest, StepRequest, check_call, check_previous
 from cuecard.pipeline.results import render_result
 from cuecard.pipeline.sections import SectionsDraft, draft_sections, unlisted_tools
-from cuecard.pipeline.step import make_step
+from cuecard.pipeline.step import make_step, recorded_again
 from cuecard.pipeline.step_inputs import with_inputs
 from cuecard.pipeline.tools import (
     ToolPlan,
@@ -202,6 +203,19 @@ class Hooks:
         active = active_tools(request, discovered, last.active if last else None, room)
         placed = place(request, active, last)
         return make_step(request, dropped, placed, changed.read if changed else ()), placed
+
+    def in_front(self, step: Step, call: Call, names: tuple[str, ...], shown: Collection[str]) -> Step:
+        """A step of this call with what its manifest says of the definitions that stand in front of its request.
+
+        Args:
+            step: the step.
+            call: its call.
+            names: the names of the definitions in front, in their order.
+            shown: these, and those that the provider holds back.
+        """
+        found = dict.fromkeys(each.tool for each in step.found)
+        now = with_front(call, names, tuple(name for name in found if name not in shown))
+        return step if now is call else recorded_again(step, now, self.salt)
 
     def search(self, query: str, limit: int | None, call: Call | None, found: Discoveries | None) -> SearchResult:
         """The tools that fit a query; with a call, those that its next step will have active.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from operator import attrgetter
@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from cuecard.agent import Section
 from cuecard.model import (
+    Call,
     Configuration,
     Cut,
     DeliveryChoice,
@@ -104,6 +105,17 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
         definitions=_definitions(request, active),
     )
     return replace(manifest, sha256=salted(_fingerprint(manifest), salt))
+
+
+def recorded_again(step: Step, call: Call, salt: str) -> Step:
+    """The step with what is recorded of its call since."""
+    return replace(step, call=call, record=partial(_with_cuts, step.record, call.record.cuts, salt))
+
+
+def _with_cuts(record: Callable[[], Manifest], cuts: Sequence[Cut], salt: str) -> Manifest:
+    made = record()
+    made = replace(made, cuts=tuple(dict.fromkeys((*cuts, *made.cuts))))
+    return replace(made, sha256=salted(_fingerprint(made), salt))
 
 
 def _definitions(request: StepRequest, tools: Iterable[str]) -> dict[str, int]:

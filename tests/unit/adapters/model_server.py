@@ -43,7 +43,7 @@ def model_server(batches: Sequence[Calls] = ()) -> Iterator[ModelServer]:
             calls = got.batches[number] if number < len(got.batches) else ()
             made = ANSWERS[self.path.partition("?")[0]](number, calls)
             streams = json.loads(body).get("stream")
-            data = _as_events(made).encode() if streams else json.dumps(made).encode()
+            data = as_events(made).encode() if streams else json.dumps(made).encode()
             self.answer(data, "text/event-stream" if streams else "application/json")
 
     with serving(Model) as url:
@@ -143,7 +143,7 @@ ANSWERS: dict[str, Callable[[int, Calls], Json]] = {
 }
 
 
-def _as_events(message: Json) -> str:
+def as_events(message: Json) -> str:
     """An answer of a provider's, as its events."""
     if message.get("object") == "chat.completion":
         return _as_chunks(message)

@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    ClearToolUsesEdit,
+    ContextEditingMiddleware,
+    LLMToolSelectorMiddleware,
+    ModelRequest,
+    ModelResponse,
+)
 from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
@@ -215,6 +222,85 @@ def test_other_messages_and_other_tools_behind_the_card_are_one_error_that_says_
 
     with pytest.raises(InputError, match=r"in front of it: middleware=\[Trimming\(\), Cuecard"):
         agent.invoke({"messages": [HumanMessage("go")]})
+
+
+class Selecting(Model):
+    """Selects tools for another model: all but one, from the third time on."""
+
+    asked: int = 0
+
+    @override
+    def with_structured_output(self, schema: Any, **_: Any) -> Any:
+        def select(_: Any) -> dict[str, list[str]]:
+            self.asked += 1
+            return {"tools": ["own_tool"] if self.asked > 2 else ["own_tool", "cms_createPage"]}
+
+        return RunnableLambda(select)
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_langchains_own_selection_of_tools_works_on_either_side_of_the_card(behind: bool) -> None:  # noqa: FBT001 - a parameter
+    RAN.clear()
+    steps: list[Step] = []
+    model = Model(batches=[[("tool_search", PAGES)], [("tool_search", PAGES)], CREATE])
+    card = Cuecard(engine=engine(), turn=Turn(), on_step=steps.append)
+    selector = LLMToolSelectorMiddleware(model=Selecting(), always_include=["tool_search"])
+    around: list[Any] = [card, selector] if behind else [selector, card]
+    agent = create_agent(model, [cms_createPage, own_tool], middleware=around)
+    agent.invoke({"messages": [HumanMessage("go")]})
+
+    assert RAN == []
+    assert "cms_createPage" not in steps[-1].active_tools
+    assert [sum("<withdrawn-tools>" in text for text in texts(each)) for each in model.requests] == [0, 0, 1, 1]
+    assert all(texts(now)[: len(before)] == texts(before) for before, now in pairwise(model.requests))
+    assert model.bound == [model.bound[0]] * 4
+
+
+def clearing() -> ContextEditingMiddleware:
+    """Takes out what old tools gave, whatever they gave."""
+    return ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=1, keep=1)])
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_langchains_own_editing_of_results_keeps_instructions_on_either_side_of_the_card(behind: bool) -> None:  # noqa: FBT001 - a parameter
+    RAN.clear()
+    model = Model(batches=[[("tool_search", PAGES)], CREATE, CREATE])
+    card = Cuecard(engine=engine(), turn=Turn())
+    around: list[Any] = [card, clearing()] if behind else [clearing(), card]
+    create_agent(model, [cms_createPage], middleware=around).invoke({"messages": [HumanMessage("go")]})
+
+    assert RAN == ["About", "About"]
+    assert "[cleared]" in str(texts(model.requests[-1]))
+    assert [sum("<cms_createPage>" in text for text in texts(each)) for each in model.requests] == [0, 1, 1, 1]
+
+
+def test_a_middleware_behind_the_card_that_takes_instructions_out_is_one_error_that_says_which_order_works() -> None:
+    model = Model(batches=[[("tool_search", PAGES)], CREATE, CREATE, CREATE])
+    agent = create_agent(model, [cms_createPage], middleware=[Cuecard(engine=engine(), turn=Turn()), Trimming()])
+
+    with pytest.raises(InputError, match=r"takes instructions out of the messages(.|\n)*\[Trimming\(\), Cuecard"):
+        agent.invoke({"messages": [HumanMessage("go")]})
+
+
+def test_a_definition_that_came_is_a_named_baseline() -> None:
+    taken = Permission("cms_createPage", lambda request: request > 1)
+    _, steps = talk(taken, [("tool_search", PAGES)], CREATE, behind=False)
+
+    told = [[cut.reason for cut in step.manifest.cuts if cut.what == "baseline"] for step in steps]
+    assert told[0] == []
+    assert told[1] == ["the definitions in front of the request changed: `cms_createPage` came"]
+
+
+def test_in_another_process_a_definition_that_nobody_has_any_more_is_a_named_baseline() -> None:
+    saver, steps = InMemorySaver(), list[Step]()
+    thread: Any = {"configurable": {"thread_id": "one"}}
+    for tools in ([cms_createPage, own_tool], [own_tool], [own_tool]):
+        card = Cuecard(engine=engine(), turn=Turn(), on_step=steps.append)
+        agent = create_agent(Model(), tools, middleware=[card], checkpointer=saver)
+        agent.invoke({"messages": [HumanMessage("go")]}, thread)
+
+    told = [[cut.reason for cut in step.manifest.cuts if cut.what == "baseline"] for step in steps]
+    assert told == [[], ["the definitions in front of the request changed: `cms_createPage` left"], []]
 
 
 def test_a_chat_that_is_cleared_with_its_conversation_tells_nothing_of_before() -> None:

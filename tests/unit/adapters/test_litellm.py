@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
 from litellm.router import Router
 
 from cms_agent import cms as engine
-from cuecard import Call, Entity, InputError, Memory, Step, Turn
+from cuecard import Call, Engine, Entity, InputError, Memory, Step, Turn
 from cuecard.adapters.litellm import Cuecard
 from cuecard.adapters.litellm_callback import CuecardCallback
 from cuecard.types import Delivery
@@ -395,3 +396,76 @@ def test_an_error_of_the_search_and_free_text_discover_nothing(content: Any) -> 
     ]
 
     assert "cms_createPage" not in card().prepare(GPT, told, TOOLS).step.active_tools
+
+
+def _said(*, call: str = "call_1") -> list[Any]:
+    """A conversation in which a tool was found."""
+    found = json.dumps({"tools": ["cms_createPage"], "message": "Found 1 tool."})
+    asked = {"id": call, "type": "function", "function": {"name": "tool_search", "arguments": json.dumps(PAGES)}}
+    return [
+        {"role": "user", "content": "make a page"},
+        {"role": "assistant", "content": None, "tool_calls": [asked]},
+        {"role": "tool", "tool_call_id": call, "content": found},
+    ]
+
+
+def test_a_tool_that_is_taken_away_stays_in_front_and_the_model_is_told_behind_the_last_result() -> None:
+    card = Cuecard(engine=engine(), turn=Turn(now=NOW))
+    tools = [definition(name) for name in NAMES]
+    more = [
+        {"role": "assistant", "content": "Which?"},
+        {"role": "user", "content": "any"},
+    ]
+    first = card.prepare(GPT, _said(), tools)
+    gone = card.prepare(GPT, [*_said(), *more], [definition(name) for name in NAMES[1:]])
+    back = card.prepare(GPT, [*_said(), *more, *more], tools)
+
+    assert "cms_createPage" in first.step.active_tools
+    assert "cms_createPage" not in gone.step.active_tools
+    assert gone.step.refusal("cms_createPage")
+    assert "cms_createPage" in back.step.active_tools
+    sent = [each.arguments for each in (first, gone, back)]
+    assert all(each["tools"] == sent[0]["tools"] for each in sent)
+    assert all(now["messages"][: len(old["messages"])] == old["messages"] for old, now in pairwise(sent))
+    assert "<withdrawn-tools>" in str(sent[1]["messages"][-1])
+    assert "<restored-tools>" in str(sent[2]["messages"][-1])
+    assert not [cut for each in (gone, back) for cut in each.step.manifest.cuts if cut.what == "baseline"]
+
+
+def test_hosts_whose_first_messages_are_equal_hear_nothing_of_each_others_tools() -> None:
+    card = Cuecard(engine=engine(), turn=Turn(now=NOW))
+    hello = [{"role": "user", "content": "make a page"}]
+    card.prepare(GPT, hello, [definition(name) for name in NAMES])
+    other = card.prepare(GPT, _said(call="call_of_another"), [definition(name) for name in NAMES[1:]])
+
+    assert "cms_createPage" not in str(other.arguments["tools"])
+    assert "withdrawn" not in str(other.arguments["messages"])
+
+
+def test_a_conversation_with_a_name_goes_on_from_its_first_request() -> None:
+    card = Cuecard(engine=engine(), turn=Turn(now=NOW, conversation="one"))
+    hello = [{"role": "user", "content": "make a page"}]
+    first = card.prepare(GPT, hello, [definition(name) for name in NAMES])
+    gone = card.prepare(GPT, _said(), [definition(name) for name in NAMES[1:]])
+
+    assert gone.arguments["tools"] == first.arguments["tools"]
+    assert "cms_createPage" not in gone.step.active_tools
+
+
+def test_an_input_that_changes_within_a_turn_is_said_behind_the_last_result(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(
+        "agent: a\ndelivery: append\ninputs: {hint: {type: string, default: '', tier: step}}\n"
+        "sections: [{id: role, text: Be brief.}, {id: hint, text: '{{{hint}}}'}]\n"
+    )
+    hints = ["ONE", "TWO"]
+    card = Cuecard(engine=Engine.open(tmp_path), turn=lambda _: Turn({"hint": hints[0]}, now=NOW, conversation="one"))
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    said: list[Any] = [{"role": "user", "content": "go"}]
+    first = card.prepare(GPT, said, [definition("look")]).arguments["messages"]
+    hints.pop(0)
+    said += [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c", "content": "seen"}]
+    then = card.prepare(GPT, said, [definition("look")]).arguments["messages"]
+
+    assert "ONE" in str(first)
+    assert then[: len(first)] == first
+    assert "TWO" in str(then[-1])

@@ -325,3 +325,24 @@ def test_functions_and_entries_are_compared(tmp_path: Path) -> None:
         turn = tools.turn()
 
     assert [each.code for each in turn.diagnostics] == ["unmatched_tools"]
+
+
+def test_a_call_beside_the_first_tool_is_not_too_early_and_one_in_front_of_it_is(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(
+        "agent: shop\nrun: {first_tool: greet}\ntools: {core: [greet, shout]}\nsections: [{id: role, text: A shop.}]\n"
+    )
+
+    def greet() -> str:
+        """Greet."""
+        return "hello"
+
+    tools = Functions(Engine.open(tmp_path), [greet, shout])
+    chat = tools.conversation()
+    chat.user(tools.turn())
+    step = chat.step()
+    early = tools.answer(chat, step, "shout", {"text": "a"}, "1")
+    first = tools.answer(chat, step, "greet", {}, "2")
+    beside = tools.answer(chat, step, "shout", {"text": "a"}, "3")
+
+    assert (early.is_error, first.result, beside.result) == (True, "hello", "A")
+    assert tools.answer(chat, step, "shout", {"text": "b"}, "4", beside=["greet"]).result == "B"

@@ -56,7 +56,7 @@ from cuecard.adapters.adk.texts import SessionRecord
 from cuecard.adapters.bodies import checked_limits
 from cuecard.adapters.conversations import anew, answered_step, found_so_far, in_doubt, made_by, search
 from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, HostTool, OnCall, OnStep, ToolErrors, told_error
-from cuecard.adapters.one_turn import ends_with_turn, inputs_now
+from cuecard.adapters.one_turn import ends_with_turn, inputs_now, whole_system
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, did_you_mean
@@ -79,6 +79,7 @@ class _Talk:
 
     `engine` prepared its last request, and `before` is the conversation as its call began, where this process knows.
     `kept` and `found` are the call and the found tools that the session has, `front` the declarations that it was sent.
+    `older` are earlier texts of this message, each with how many events there were when another one replaced it.
     """
 
     invocation: str
@@ -91,6 +92,7 @@ class _Talk:
     lost: tuple[str, ...] | None = None
     found: tuple[str, ...] = ()
     front: Front = field(default_factory=dict)
+    older: list[tuple[SessionRecord, int]] = field(default_factory=list)
 
 
 def _described(request: LlmRequest) -> list[HostTool]:
@@ -212,6 +214,9 @@ class Cuecard(BasePlugin):
         there = tuple(dict.fromkeys((*llm_request.tools_dict, self.search_tool.name)))
         step = talk.step = talk.chat.step(results, inputs=now, tools=there, templates=True)
         forced = checked_limits(step)
+        if step.call and not call.delivery.rebuilds:
+            talk.front = keep_front(llm_request, step.call.host, talk.front)
+            step = talk.step = talk.chat.in_front(step, [*talk.front])
         await self._keep(talk, callback_context)
         if self.on_step:
             self.on_step(step)
@@ -221,7 +226,7 @@ class Cuecard(BasePlugin):
                 mode=types.FunctionCallingConfigMode.ANY, allowed_function_names=[forced]
             )
             config.tool_config = types.ToolConfig(function_calling_config=calling)
-        config.system_instruction = put_in_front(step.system.strip(), config.system_instruction)
+        config.system_instruction = put_in_front(whole_system(step), config.system_instruction)
         if engine.agent.results:
             llm_request.contents = with_results(llm_request.contents, held, engine.render_result)
         profile = engine.models.find(llm_request.model or "") if step.ended else None
@@ -230,8 +235,6 @@ class Cuecard(BasePlugin):
         llm_request.contents = place_blocks(llm_request.contents, held, step)
         if call.delivery.rebuilds:
             show_active(llm_request, step, engine.tools)
-        elif step.call:
-            talk.front = keep_front(llm_request, step.call.host.gone, talk.front)
 
     @override
     async def after_agent_callback(
@@ -324,7 +327,18 @@ class Cuecard(BasePlugin):
         if service := self._services.get(context.invocation_id):
             await talk.stored.save(service, context.session)
             if before and before.digest != talk.stored.digest and before.invocation == talk.invocation:
-                await before.delete(service, context.session)
+                talk.older.append((before, len(context.session.events)))
+            await self._clear(talk, service, context, ended=ended)
+
+    async def _clear(self, talk: _Talk, service: BaseSessionService, context: CallbackContext, *, ended: bool) -> None:
+        """Keep earlier texts of a message no longer, once ADK has an event that brought the state which replaces them:
+        a request that fails leaves the session with the state before.
+        """
+        waiting, events = talk.older, len(context.session.events)
+        talk.older = [] if ended else [(each, at) for each, at in waiting if at >= events]
+        for each, at in waiting:
+            if (ended or at < events) and talk.stored and each.digest != talk.stored.digest:
+                await each.delete(service, context.session)
 
     def _said(self, context: CallbackContext) -> Turn:
         return self.turn if isinstance(self.turn, Turn) else self.turn(context) if self.turn else Turn()

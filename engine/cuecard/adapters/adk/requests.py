@@ -14,7 +14,7 @@ from google.genai import types
 from typing_extensions import override
 
 from cuecard.engine import Engine
-from cuecard.model import Json, Step
+from cuecard.model import CallHost, Json, Step
 
 
 def agents_of(node: object) -> Iterator[BaseAgent]:
@@ -82,17 +82,20 @@ Front: TypeAlias = dict[str, tuple[types.FunctionDeclaration, BaseTool | None]]
 """The declarations of a request in their order, by name, each with its tool."""
 
 
-def keep_front(request: LlmRequest, gone: Collection[str], sent: Front) -> Front:
+def keep_front(request: LlmRequest, host: CallHost, sent: Front) -> Front:
     """The declarations of a request, in which those of tools that are gone stay where they were sent: nothing may leave
     what a provider has cached. Their tools stay as well, so that a call of one is refused and the run goes on.
+
+    Args:
+        request: the request.
+        host: the tools that the host has, had, and has sent.
+        sent: the declarations of the request before, as far as this process knows them.
     """
     own = [tool for tool in request.config.tools or () if isinstance(tool, types.Tool) and tool.function_declarations]
     now = {each.name or "": each for tool in own for each in tool.function_declarations or ()}
-    front: Front = {
-        name: (now.get(name, declared), request.tools_dict.get(name, tool))
-        for name, (declared, tool) in sent.items()
-        if name in now or name in gone
-    }
+    known = {name: (each, request.tools_dict.get(name)) for name, each in now.items()}
+    known |= {name: held for name, held in sent.items() if name not in now and name in host.gone}
+    front: Front = {name: known[name] for name in dict.fromkeys((*sent, *host.front)) if name in known}
     front |= {name: (each, request.tools_dict.get(name)) for name, each in now.items() if name not in front}
     if own and [*front] != [*now]:
         own[0].function_declarations = [declared for declared, _ in front.values()]

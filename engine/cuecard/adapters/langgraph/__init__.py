@@ -211,11 +211,7 @@ class Cuecard:
         before = thread.chat.call
         names = tuple(name_of(tool) for tool in tools)
         step = thread.chat.step(results, inputs=now, tools=names, templates=True)
-        forced = checked_limits(step)
-        if self.on_step:
-            self.on_step(step)
-        call = thread.chat.call
-        thread = thread if call is before else replace(thread, begun="")
+        forced, call = checked_limits(step), thread.chat.call
         marks = ends_that_stay(messages, step) if facts.claude and self.cache else []
         showing = marked(messages, marks, breakpoint_of(self.cache)) if marks and self.cache else list(messages)
         if engine.agent.results:
@@ -223,7 +219,7 @@ class Cuecard:
         gone = call.host.gone if call else ()
         front = tools_in_front(tools, name_of, gone, self._threads.front(cuecard))
         tools = [tool for name, tool in front.items() if is_offered(name, step)]
-        shown = self._ordered.of(tools, step)
+        shown, late = self._ordered.of(tools, step), set[str]()
         if call and call.delivery.rebuilds:
             shown = active_only((tool for tool in tools if name_of(tool) not in gone), step, engine.tools)
         elif facts.defers:
@@ -232,6 +228,10 @@ class Cuecard:
             shown = self._deferred.shown(all_tools, step, engine.tools, held)
             late = {name_of(tool) for tool, sent in zip(all_tools, shown, strict=True) if tool is not sent}
             showing = revealing(showing, step, late)
+        step = thread.chat.in_front(step, [name for name in map(name_of, shown) if name not in late], late)
+        if self.on_step:
+            self.on_step(step)
+        thread = thread if thread.chat.call is before else replace(thread, begun="")
         forcing = {"tool_choice": forced} if any(name_of(tool) == forced for tool in shown) else {}
         role = facts.speaks(call.delivery.authority if call else "unknown")
         key = f"cuecard-{(step.origin or engine.agent.sha256)[:32]}"

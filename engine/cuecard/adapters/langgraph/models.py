@@ -13,6 +13,7 @@ from langchain_core.runnables import RunnableWithFallbacks
 from langchain_core.runnables.base import RunnableBindingBase
 
 from cuecard.adapters.bodies import reminder, system_pieces
+from cuecard.adapters.one_turn import passing_system, whole_system
 from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import InputError, Problem
 from cuecard.model import Authority, Step, Turn
@@ -144,15 +145,18 @@ def system_message(
         marks: how many breakpoints the messages have, beside that at their end.
     """
     if not model.claude:
-        return SystemMessage("\n\n".join(text for text in (step.system.strip(), own.text if own else "") if text))
+        return SystemMessage("\n\n".join(text for text in (whole_system(step), own.text if own else "") if text))
     limit = max(0, model.profile.breakpoints - 1 - marks) if cache else 0
     pieces = system_pieces(step, model.profile, tools, limit)
     blocks: list[str | dict[str, Any]] = [
         {"type": "text", "text": text, **({"cache_control": breakpoint_of(cache)} if marked and cache else {})}
         for text, marked in pieces
     ]
+    passing = [{"type": "text", "text": text} for text in passing_system(step)]
     behind = own.content if own else []
-    return SystemMessage([*blocks, *([{"type": "text", "text": behind}] if isinstance(behind, str) else behind)])
+    return SystemMessage(
+        [*blocks, *passing, *([{"type": "text", "text": behind}] if isinstance(behind, str) else behind)]
+    )
 
 
 def breakpoint_of(cache: Cache) -> dict[str, str]:

@@ -116,7 +116,8 @@ def revealing(messages: Sequence[BaseMessage], step: Step, there: Collection[str
         if call is not None and tool in there:
             found.setdefault(call, []).append({"type": "tool_reference", "tool_name": tool})
     return [
-        _with(message, found[message.tool_call_id])
+        # The first result with an id counts, and a provider takes each reference once.
+        _with(message, found.pop(message.tool_call_id))
         if isinstance(message, ToolMessage) and message.tool_call_id in found
         else message
         for message in messages

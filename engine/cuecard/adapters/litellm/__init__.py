@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache, partial, wraps
 from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
-from cuecard.adapters.bodies import Body, admit_chat, checked_limits, tool_choice
+from cuecard.adapters.bodies import Body, admit_chat, checked_limits, tool_choice, tool_name
 from cuecard.adapters.clients import check_version
 from cuecard.adapters.conversations import search
 from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, OnCall, OnStep
@@ -66,6 +66,7 @@ class PreparedCompletion:
     step: Step
     _engine: Engine = field(repr=False)
     _chat: Conversation = field(repr=False)
+    _asked: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def answer(self, call: Any, beside: Collection[str] = ()) -> dict[str, Any] | None:
         """The message that answers a call of the model, if it is one of the search tool, or one that is refused.
@@ -73,14 +74,15 @@ class PreparedCompletion:
         Args:
             call: a tool call of the answer, as LiteLLM gives it or as plain JSON.
             beside: the tools that the model calls in the same answer: where `run.first_tool` is among them, no other is
-                too early.
+                too early. Calls that were answered before are known.
 
         Returns:
             The message; None for a call that the host has to run.
         """
         made = _plain(call)
         name = made["function"]["name"]
-        if (told := self.step.refusal(name, beside)) is None and name == self._engine.search_tool:
+        self._asked.add(name)
+        if (told := self.step.refusal(name, {*beside, *self._asked})) is None and name == self._engine.search_tool:
             told = self._found(_json(made["function"].get("arguments")))
         return None if told is None else {"role": "tool", "tool_call_id": made["id"], "name": name, "content": told}
 
@@ -164,17 +166,20 @@ class Cuecard:
         previous, running = self._replays.before(said[own:]) if self._door.follows else (None, None)
         chosen = self._door.choose(previous=previous, call=running, tools=offer.told)
         engine = chosen.engine
-        chat, step = self._replays.replay(engine, said[own:], self._turn(arguments, target, offer, chosen))
-        call = chat.call
+        made = self._replays.replay(engine, said[own:], self._turn(arguments, target, offer, chosen), offer.names)
+        chat, call = made.chat, made.chat.call
         if call is None:
             raise RuntimeError("a replayed conversation has a call")
-        checked_limits(step)
+        checked_limits(made.step)
+        offer = offer.keeping(made.offer, call.host.gone)
+        offered = offer.sent(made.step, engine.tools if call.delivery.rebuilds else None)
+        step = chat.in_front(made.step, [tool_name(each) for each in offered])
+        self._replays.keep(made, offer)
         if self.on_call:
             self.on_call(call)
         if self.on_step:
             self.on_step(step)
         role = "user" if target.moves else call.delivery.authority
-        offered = offer.sent(step, engine.tools if call.delivery.rebuilds else None)
         front = system_message(step, target, offered, said[:own], self.cache)
         showing: list[Mapping[str, Any]] = said[own:]
         if target.profile.checks_thinking and call.delivery.places_blocks and ends_with_turn(engine.agent, call):

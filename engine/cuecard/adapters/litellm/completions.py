@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, cast
 from cuecard.adapters.bodies import Body, is_offered, system_pieces, tool_name
 from cuecard.adapters.host import HostTool
 from cuecard.adapters.litellm.replays import copied
+from cuecard.adapters.one_turn import passing_system, whole_system
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.models_file import ModelProfiles
 from cuecard.model import Authority, Step
@@ -65,10 +66,11 @@ def system_message(
     """The system prompt with the host's own behind it; for Claude in pieces, with breakpoints where they pay."""
     behind = [text for text in map(_text_of, own) if text]
     if target.provider != "anthropic":
-        return {"role": "system", "content": "\n\n".join([step.system.strip(), *behind])}
+        return {"role": "system", "content": "\n\n".join([whole_system(step), *behind])}
     pieces = system_pieces(step, target.profile, tools, target.profile.breakpoints - 1 if cache else 0)
     blocks = [{"type": "text", "text": text, **(_breakpoint(cache) if marked else {})} for text, marked in pieces]
-    return {"role": "system", "content": [*blocks, *({"type": "text", "text": text} for text in behind)]}
+    texts = [*passing_system(step), *behind]
+    return {"role": "system", "content": [*blocks, *({"type": "text", "text": text} for text in texts)]}
 
 
 def _breakpoint(cache: Cache | None) -> Body:
@@ -159,6 +161,15 @@ class ToolOffer:
     def copies(self) -> list[Body]:
         """The tools, which whoever gets them may change: LiteLLM does."""
         return cast("list[Body]", pickle.loads(self._packed))  # noqa: S301 - our own
+
+    def keeping(self, before: ToolOffer | None, gone: Collection[str]) -> ToolOffer:
+        """These tools, and those of the request before that are gone since: their definitions stay in front."""
+        left = {*gone}.difference(self.names)
+        kept = [each for each in before.copies() if tool_name(each) in left] if before and left else []
+        if not kept:
+            return self
+        tools = [*self.copies(), *kept]
+        return ToolOffer(tuple(map(tool_name, tools)), self.told, self._given, pickle.dumps(tools))
 
     def sent(self, step: Step, catalogue: Collection[str] | None) -> list[Body]:
         """What a request shows, in an order that neither discovery, nor a withdrawal, nor the host changes.

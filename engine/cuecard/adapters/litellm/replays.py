@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, TypeAlias
 
+from cuecard.adapters.one_turn import inputs_now
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.model import Call, Step, ToolResult, Turn
@@ -26,10 +27,30 @@ _HASHED = frozenset({str, type(None)})
 """Types of the fields of a message that are hashed as they are; a message of calls has neither id nor text."""
 
 
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """A conversation that was gone through.
+
+    Attributes:
+        chat: the conversation; only for searches once it is kept.
+        step: the next step.
+        offer: what the host offered with the request that this one goes on from; None where it goes on from none.
+    """
+
+    chat: Conversation
+    step: Step
+    offer: Any
+    _messages: list[Message]
+    _reading: _ReplayReader
+    _name: str
+
+
 class Replays:
     """Goes through conversations from their beginning: the same messages and turn give the same prompts, anywhere.
 
-    What the newest requests have come to is kept, so that a request that goes on from one reads only what is new.
+    What the newest requests have come to is kept, so that a request that goes on from one reads only what is new. It
+    may have other tools and other inputs per request, too, where it is known to be the same conversation: by its name,
+    or by the ids of its calls.
     """
 
     def __init__(self, most: int = 1024) -> None:
@@ -37,38 +58,47 @@ class Replays:
         self._points: OrderedDict[_Key, _Point] = OrderedDict()
         self._last: OrderedDict[_Key, _Point] = OrderedDict()
         self._lock = Lock()
-        self._said: tuple[Turn | None, str] = (None, "")
+        self._said: tuple[Turn | None, tuple[str, str]] = (None, ("", ""))
 
-    def replay(self, engine: Engine, messages: Sequence[Message], turn: Turn) -> tuple[Conversation, Step]:
-        """The conversation, for searches only, and the next step.
+    def replay(self, engine: Engine, messages: Sequence[Message], turn: Turn, tools: tuple[str, ...]) -> Replayed:
+        """The conversation, and its next step.
 
         Args:
             engine: the engine; what requests of another one have come to is not gone on from.
             messages: the conversation, without the system prompt.
             turn: what the host knows: the same for every message of the user.
+            tools: the names of the tools that the host offers.
 
         Raises:
             InputError: with everything that is wrong in the turn.
         """
-        name = self._name(turn)
-        name = f"{engine.sha256}{engine.agent.catalogue.sha256}{name}"
-        begun = self._point(self._points, messages, name)
+        files = f"{engine.sha256}{engine.agent.catalogue.sha256}"
+        exact, alike = (files + name for name in self._names(turn, engine))
+        begun = self._point(self._points, messages, alike)
+        begun = begun if begun.chat else self._point(self._points, messages, exact)
         known = len(begun.messages)
         chat = copy(begun.chat) if begun.chat else engine.conversation()
         engine.take_over(chat)
-        reading = copy(begun.reading)
+        reading, goes_on = copy(begun.reading), begun.chat is not None
         for place in range(known, len(messages)):
             if reading.read(messages, place):
                 chat.user(turn, reading.taken())
+                goes_on = False
         if chat.call is None:
             chat.user(turn)
-        step = chat.step(reading.taken())
-        if reading.asked:
-            kept = [*begun.messages, *map(copied, messages[known:])]
-            point = _Point(kept, reading, chat)
-            self._keep(self._points, _key(kept, len(kept), name), point)
+        now = inputs_now(engine.agent, lambda: turn) if goes_on else {}
+        step = chat.step(reading.taken(), inputs=now, tools=tools)
+        kept = [*begun.messages, *map(copied, messages[known:])]
+        name = alike if turn.conversation or reading.names else exact
+        return Replayed(chat, step, begun.offer, kept, reading, name)
+
+    def keep(self, made: Replayed, offer: Any) -> None:
+        """Let requests go on from this one, with what the host has offered with it."""
+        kept = made._messages  # noqa: SLF001 - of this module
+        if made._reading.asked:  # noqa: SLF001 - the same
+            point = _Point(kept, made._reading, made.chat, offer)  # noqa: SLF001 - the same
+            self._keep(self._points, _key(kept, len(kept), made._name), point)  # noqa: SLF001 - the same
             self._keep(self._last, _key(kept, len(kept), ""), point)
-        return chat, step
 
     def before(self, messages: Sequence[Message]) -> tuple[Call | None, Call | None]:
         """The last call of this conversation, by whatever engine, and the same where these messages go on with it; None
@@ -88,12 +118,17 @@ class Replays:
                     return point
         return _Point()
 
-    def _name(self, turn: Turn) -> str:
-        known, name = self._said
+    def _names(self, turn: Turn, engine: Engine) -> tuple[str, str]:
+        """What a turn is known by: all that it says, and that without what a request or a message may change."""
+        known, names = self._said
         if turn is not known:
-            name = repr(turn)
-            self._said = (turn, name)
-        return name
+            spec = engine.agent.spec.inputs
+            passing = {name for name, each in spec.items() if each.tier == "step" or each.lives != "conversation"}
+            inputs = {name: value for name, value in turn.inputs.items() if name not in passing}
+            lasting = replace(turn, tools=None, inputs=inputs, ephemeral="", diagnostics=())
+            names = repr(turn), repr(lasting)
+            self._said = (turn, names)
+        return names
 
     def _keep(self, points: OrderedDict[_Key, _Point], key: _Key, point: _Point) -> None:
         with self._lock:
@@ -157,11 +192,14 @@ class _ReplayReader:
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """What a request has come to: its messages, what was read in them, and the conversation, which nobody changes."""
+    """What a request has come to: its messages, what was read in them, the conversation, which nobody changes, and what
+    the host offered.
+    """
 
     messages: list[Message] = field(default_factory=list)
     reading: _ReplayReader = field(default_factory=_ReplayReader)
     chat: Conversation | None = None
+    offer: Any = None
 
     def goes_on(self, messages: Sequence[Message]) -> bool:
         """Whether these messages go on from here: begin with these, and do not add to what the user has just said."""

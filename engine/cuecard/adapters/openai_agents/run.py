@@ -17,7 +17,7 @@ from cuecard.adapters.bodies import checked_limits
 from cuecard.adapters.conversations import answered_step, check_own, in_doubt, made_by, search
 from cuecard.adapters.function_tools import plain_value
 from cuecard.adapters.host import EngineDoor, HostTool
-from cuecard.adapters.one_turn import inputs_now, refuse_kept_history
+from cuecard.adapters.one_turn import inputs_now, refuse_kept_history, whole_system
 from cuecard.adapters.openai_agents.items import Item, place_blocks, tool_results, with_results, without_ended_thinking
 from cuecard.config.models_file import ModelProfiles
 from cuecard.conversation import Conversation
@@ -251,6 +251,9 @@ class Run:
         self.step = self.chat.step(self._results(items), inputs=now, tools=self._names(agent), templates=True)
         self.call = self.chat.call
         checked_limits(self.step)
+        if self.call and not self.call.delivery.rebuilds and not agent.mcp_servers:
+            self.step = self.chat.in_front(self.step, self._front(agent))
+            self.call = self.chat.call
         self.found.clear()
         self.asked.clear()
         if self.told.step:
@@ -261,7 +264,20 @@ class Run:
             items = without_ended_thinking(items, self.step)
         placed: Any = place_blocks(items, self.step, "user" if authority == "unknown" else authority)
         own = f"\n\n{data.instructions}" if data.instructions else ""
-        return ModelInputData(input=placed, instructions=self.step.system.strip() + own)
+        return ModelInputData(input=placed, instructions=whole_system(self.step) + own)
+
+    def _front(self, agent: AgentBase) -> Iterator[str]:
+        """The names of the tools that the SDK shows with the next request, in their order."""
+        offers_search = self.begin(agent).tools.offers_search
+        for tool in agent.tools:
+            if not isinstance(tool, FunctionTool) or not callable(tool.is_enabled):
+                shown = True
+            elif id(tool) in self.on:
+                shown = self.shows(agent, tool.name, is_on=self.on[id(tool)])
+            else:
+                shown = tool.name == self.engine.search_tool and offers_search
+            if shown:
+                yield tool.name
 
     def refusal(self, tool: str, call_id: str) -> str | None:
         """What to answer in place of this call of a tool; None if it may be called.

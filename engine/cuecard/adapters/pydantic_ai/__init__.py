@@ -40,8 +40,9 @@ from cuecard.adapters.host import (
     refused_limit,
     told_error,
 )
-from cuecard.adapters.one_turn import inputs_now
+from cuecard.adapters.one_turn import inputs_now, whole_system
 from cuecard.adapters.pydantic_ai.messages import (
+    announced,
     as_reminders,
     called_together,
     holds_all,
@@ -59,6 +60,7 @@ from cuecard.adapters.pydantic_ai.messages import (
 from cuecard.adapters.pydantic_ai.models import (
     Showing,
     ToolList,
+    adds_tools,
     checks_thinking,
     keeps_roles,
     reveals_tools,
@@ -191,27 +193,36 @@ class Cuecard(AbstractCapability[Any]):
         parameters, model = request_context.model_request_parameters, request_context.model
         now = inputs_now(engine.agent, partial(self.again, ctx)) if not begins and self.again else {}
         there = tuple(tool.name for tool in (*parameters.function_tools, *parameters.output_tools))
-        step = self.step = chat.step(tool_results(ctx.messages), inputs=now, tools=there, templates=True)
+        step = chat.step(tool_results(ctx.messages), inputs=now, tools=there, templates=True)
         call = step.call or call
         forced = checked_limits(step)
-        if self.on_step:
-            self.on_step(step)
         offered = [tool for tool in parameters.function_tools if is_offered(tool.name, step)]
         listed = self.lists[chat] = self.lists.get(chat, ToolList()).more(offered, call)
         showing: Showing = "active" if call.delivery.rebuilds else "revealed" if reveals_tools(model, known) else "all"
         tools = offered if showing == "active" else listed.sent
-        prompt = InstructionPart(content=step.system.strip(), dynamic=call.delivery.rebuilds)
+        if showing == "all" and not begins:  # pydantic-ai tells the model of what comes within a run
+            hidden = engine.tools.keys() - {*step.active_tools, *call.host.front}
+            tools = [tool for tool in tools if tool.name not in hidden]
+        shown = shown_tools(tools, step, engine.tools, showing)
+        late = deferred = {tool.name for tool in shown if tool.defer_loading}
+        if adds_tools(model):  # what comes within a run, pydantic-ai defines behind the messages
+            late = late | announced(ctx.messages)
+            late |= set() if begins else {tool.name for tool in shown} - {*call.host.front}
+        step = self.step = chat.in_front(step, (tool.name for tool in shown if tool.name not in late), late)
+        if self.on_step:
+            self.on_step(step)
+        prompt = InstructionPart(content=whole_system(step), dynamic=call.delivery.rebuilds)
         if forced and any(tool.name == forced for tool in tools):
             settings = ModelSettings(tool_choice=[forced])
             request_context.model_settings = merge_model_settings(request_context.model_settings, settings)
         request_context.model_request_parameters = replace(
             parameters,
             instruction_parts=[prompt, *(parameters.instruction_parts or [])],
-            function_tools=shown_tools(tools, step, engine.tools, showing),
+            function_tools=shown,
         )
         sent = list(request_context.messages)
         staying = [block for block in step.appended if block.stays]
-        placed = place_appended(place_reveals(sent, step) if showing == "revealed" else sent, staying)
+        placed = place_appended(place_reveals(sent, step, deferred) if showing == "revealed" else sent, staying)
         # The history keeps the blocks too, so that the next request begins with this one; but none of this turn alone.
         kept = {id(old): new for old, new in zip(sent, placed, strict=True)}
         ctx.messages[:] = [kept.get(id(message), message) for message in ctx.messages]
@@ -219,7 +230,7 @@ class Cuecard(AbstractCapability[Any]):
             placed = with_cache_points(placed, step, "1h" if self.cache == "1h" else "5m")
         placed = place_passing(placed, step, ctx.run_id)
         placed = without_ended_thinking(placed, step) if step.ended and checks_thinking(model, known) else placed
-        placed = without_reveals(placed, engine.tools) if showing == "all" else placed
+        placed = without_reveals(placed) if showing == "all" else placed
         if engine.agent.results:
             placed = with_results(placed, engine.render_result)
         request_context.messages = placed if keeps_roles(model, known) else as_reminders(placed, step.reminder)
@@ -296,9 +307,14 @@ class Cuecard(AbstractCapability[Any]):
         return chat, self._begun(self.turn, ctx, request, chosen), True
 
     def _forget(self, ctx: RunContext[Any], request: ModelRequestContext, chat: Conversation, engine: Engine) -> None:
-        """Take the blocks out that another state of the files has placed: the prompt is made anew."""
-        if chat.call is None or chat.call.configuration.sha256 == engine.agent.sha256:
+        """Take the blocks out where the prompt is made anew: from other files, or since some of them are gone."""
+        if chat.call is None:
             return
+        if holds_all(ctx.messages, chat.call.prompt.sent):
+            if chat.call.configuration.sha256 == engine.agent.sha256:
+                return
+        else:
+            chat.compacted()
         old = {block.text for block in (*chat.call.prompt.sent, *last_blocks(chat))}
         if old:
             kept = without_blocks(request.messages, old)
@@ -310,8 +326,6 @@ class Cuecard(AbstractCapability[Any]):
         """The call of the run."""
         chat, engine, turn = self.chat or chosen.engine.conversation(), chosen.engine, chosen.turn(turn)
         self.before = chat.state
-        if chat.call and not holds_all(ctx.messages, chat.call.prompt.sent):
-            chat.compacted()
         turn = with_model(turn, request.model, engine.models)
         known = turn.conversation or (chat.call.conversation if chat.call else "")
         turn = replace(turn, conversation=known or ctx.conversation_id or "")

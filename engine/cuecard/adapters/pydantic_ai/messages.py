@@ -142,9 +142,13 @@ def place_appended(messages: Sequence[ModelMessage], appended: Iterable[Appended
     return placed
 
 
-def place_reveals(messages: Sequence[ModelMessage], step: Step) -> list[ModelMessage]:
-    """The messages with a note for the provider, behind the search result, of each tool that was found there."""
-    placed = list(messages)
+def place_reveals(messages: Sequence[ModelMessage], step: Step, deferred: Collection[str]) -> list[ModelMessage]:
+    """The messages with a note for the provider, behind the search result, of each tool that was found there.
+
+    pydantic-ai notes each tool that came within a run, whether it was found or not: of `deferred` ones those notes go.
+    """
+    ours = {(found.tool, found.after_call_id) for found in (*step.found, *step.discovered)}
+    placed = [_with_notes(message, ours, deferred) for message in messages]
     known = {
         name for part in _parts(placed) if isinstance(part, ToolAvailabilityDeltaPart) for name in part.tools_added
     }
@@ -156,13 +160,33 @@ def place_reveals(messages: Sequence[ModelMessage], step: Step) -> list[ModelMes
     return placed
 
 
-def without_reveals(messages: Sequence[ModelMessage], tools: Collection[str]) -> list[ModelMessage]:
-    """The messages without the notes about these tools, for a request that has all definitions in front."""
-    return _without(messages, lambda part: _reveals(part, tools))
+def _with_notes(
+    message: ModelMessage, ours: Collection[tuple[str, str | None]], names: Collection[str]
+) -> ModelMessage:
+    """The message with the notes about tools of these names that are ours."""
+
+    def told(part: ModelRequestPart) -> ModelRequestPart | None:
+        if not isinstance(part, ToolAvailabilityDeltaPart):
+            return part
+        added = [name for name in part.tools_added if name not in names or (name, part.tool_call_id) in ours]
+        return replace(part, tools_added=added) if added else None
+
+    if not any(isinstance(part, ToolAvailabilityDeltaPart) for part in message.parts):
+        return message
+    return replace(message, parts=[part for part in map(told, message.parts) if part is not None])  # type: ignore[arg-type]  # only requests have notes
 
 
-def _reveals(part: ModelRequestPart, tools: Collection[str]) -> bool:
-    return isinstance(part, ToolAvailabilityDeltaPart) and all(name in tools for name in part.tools_added)
+def without_reveals(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """The messages without the notes about found tools, for a request that has all definitions in front."""
+    return _without(
+        messages, lambda part: isinstance(part, ToolAvailabilityDeltaPart) and part.tool_call_id is not None
+    )
+
+
+def announced(messages: Iterable[ModelMessage]) -> set[str]:
+    """The tools that pydantic-ai itself has told the model of, because they came within a run."""
+    notes = (part for part in _parts(messages) if isinstance(part, ToolAvailabilityDeltaPart))
+    return {name for note in notes if note.tool_call_id is None for name in note.tools_added}
 
 
 def as_reminders(messages: Sequence[ModelMessage], form: str) -> list[ModelMessage]:

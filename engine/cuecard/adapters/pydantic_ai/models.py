@@ -72,11 +72,13 @@ def settings_for(ctx: RunContext[Any], cache: CacheSetting | None, key: str) -> 
 
 
 def reveals_tools(model: Model, profiles: ModelProfiles) -> bool:
-    """Whether the provider takes a tool's definition mid-conversation, so that `tools` never changes by it."""
-    return all(
-        each.tool_addition_mode is not None and (not each.base_url or _in_place(each, profiles))
-        for each in _single(model)
-    )
+    """Whether found tools are defined mid-conversation, so that `tools` never changes by it."""
+    return adds_tools(model) and all(not each.base_url or _in_place(each, profiles) for each in _single(model))
+
+
+def adds_tools(model: Model) -> bool:
+    """Whether the provider takes a tool's definition mid-conversation."""
+    return all(each.tool_addition_mode is not None for each in _single(model))
 
 
 def checks_thinking(model: Model, profiles: ModelProfiles) -> bool:
@@ -122,7 +124,8 @@ class ToolList:
         """
         now = {tool.name: tool for tool in tools}
         known = [now.pop(tool.name, tool) for tool in self.sent]
-        first = {name: place for place, name in enumerate(call.tools.initial)}
+        # Another process may have sent them before.
+        first = {name: place for place, name in enumerate(dict.fromkeys((*call.host.front, *call.tools.initial)))}
         new = sorted(now.values(), key=lambda tool: (first.get(tool.name, len(first)), tool.name))
         return ToolList((*known, *new))
 
@@ -135,7 +138,10 @@ def shown_tools(
         return list(tools)
     if showing == "active":
         return _active(tools, step, catalogue)
-    late = {tool.name for tool in tools if tool.name in catalogue and tool.name not in step.initial_tools}
+    kept = {*step.base_tools, *step.initial_tools}
+    if step.call and step.call.delivery.shows_all:
+        kept |= {*step.call.host.front}
+    late = {tool.name for tool in tools if tool.name in catalogue and tool.name not in kept}
     return [replace(tool, defer_loading=True) if tool.name in late else tool for tool in tools]
 
 

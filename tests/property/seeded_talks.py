@@ -1,0 +1,381 @@
+"""Conversations of agents in frameworks that a seed draws, and what must hold of each body on the wire.
+
+A host makes the moves that a talk draws, in its own way; what it then sends arrives here, is judged as a provider reads
+it, and is answered by what the model does next.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from threading import Lock
+from typing import Any
+
+from typing_extensions import override
+
+from cuecard import Engine, Step, Turn
+from property.seeded_agents import CORE, NAMES, TOLD, Setting, engine_of
+from property.seeded_judge import Atoms, Json, atoms, everything, faults, said
+from unit.adapters.model_server import ANSWERS, as_events
+from unit.loopback_server import Handler, serving
+
+_WORD = re.compile(r"\b(?:t\d|p\d)\b")
+_BASELINES = {
+    "compacted": {"shortened", "compacted", "forgot"},
+    "one-turn text ended": {"text of one turn"},
+    "the delivery changed": {"other model"},
+    "definitions": {"came", "gone", "back", "renamed", "other process", "other model", "handed over"},
+}
+"""Of each reason that a manifest gives for a baseline, the moves of which one must have been made."""
+
+IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
+
+
+class BrokenOffError(Exception):
+    """The service has failed, and the host has stopped the run."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A call of the model."""
+
+    name: str
+    arguments: Json
+    call: str
+
+
+class Talk:
+    """A conversation whose life is drawn by a seed; `moves` counts what has been done in it."""
+
+    def __init__(self, seed: int, can: frozenset[str]) -> None:
+        draw = self.draw = random.Random(seed)  # noqa: S311 - a conversation, not a secret
+        self.can = can
+        delivery = draw.choice(("append", "append", "append", "auto", "frozen", "rewrite"))
+        use = draw.randrange(2) if delivery == "rewrite" else 0  # elsewhere a new date says the section again
+        late = draw.random() < 0.3
+        self.setting = Setting(delivery, "next-call", use, late, ahead=False, protocols=None, total=None)
+        self.engine: Engine = engine_of(self.setting, 0, (1,) * len(TOLD))
+        self.there = {*NAMES, *CORE} - {self.engine.search_tool} - set(draw.sample(NAMES, draw.choice((0, 0, 1, 2))))
+        self.known = set(self.there)
+        self.steps: list[Step] = []
+        self.moves: Counter[str] = Counter()
+        self.recent: set[str] = set()
+        self.since_words: set[str] = set()
+        self.trace: list[str] = [f"{self.setting}"]
+        self.faults: list[str] = []
+        self.found: set[str] = set()
+        self.named: set[str] = set()
+        self.sent: Atoms = []
+        self.told: set[Any] = set()
+        self.requests = 0
+        self.left = 0
+        self.breaks = False
+        self.ids = 0
+        self.now = datetime(2026, 11, 20, 20, tzinfo=UTC)
+        self.turn = Turn(now=self.now)
+        self.words: list[str] = []
+        self.conversation = ""
+        self.restarted = False
+        self.passing: list[str] = []
+        self.offered: set[str] = set()
+        self._lock = Lock()
+
+    def does(self, move: str, chance: float) -> bool:
+        """Whether the host makes a move now; it is counted."""
+        if move not in self.can or self.draw.random() >= chance:
+            return False
+        self.did(move)
+        return True
+
+    def did(self, move: str) -> None:
+        self.moves[move] += 1
+        self.recent.add(move)
+        self.trace.append(move)
+
+    # What the user and the host do.
+
+    def begin(self) -> str:
+        """The words of the next message; the host's tools and what it knows of the message change with it."""
+        if self.words:
+            self.change_tools("between")
+        self.told = set()
+        if "same day" not in self.can:
+            self.now += timedelta(hours=self.draw.choice((0, 0, 1, 5)))
+        text = f"PASSING-{len(self.words)}" if self.does("text of one turn", 0.2) else ""
+        self.passing.append(text)
+        if self.passing[-2:-1] and self.passing[-2]:
+            self.recent.add("text of one turn")
+        self.turn = Turn(now=self.now, ephemeral=text, conversation=self.conversation)
+        self.left = self.draw.randint(0, 3)
+        self.breaks = self.does("broken off", 0.15)
+        if self.breaks:
+            self.left = max(self.left, self.draw.randint(1, 2))
+        self.words.append(f"WORDS-{len(self.words)}-END")
+        self.trace.append(f"user {self.words[-1]} there={sorted(self.there)} left={self.left}")
+        return self.words[-1]
+
+    def change_tools(self, when: str) -> None:
+        """The host's tools come and go."""
+        draw, old = self.draw, set(self.there)
+        if draw.random() < 0.25 and self.does(f"gone {when}", 1):
+            likely = sorted(({*self.steps[-1].active_tools} if self.steps else set()) & self.there - {*CORE})
+            self.there -= {draw.choice(likely or sorted(self.there - {*CORE}) or ["-"])}
+            self.recent.add("gone")
+        gone = sorted(self.known - self.there)
+        if gone and draw.random() < 0.4 and self.does(f"back {when}", 1):
+            self.there |= {draw.choice(gone)}
+            self.recent.add("back")
+        new = sorted({*NAMES} - self.known)
+        if new and draw.random() < 0.15 and self.does(f"renamed {when}", 1):
+            self.there -= {draw.choice(sorted(self.there - {*CORE}) or ["-"])}
+            self.there |= {draw.choice(new)}
+            self.recent |= {"renamed"}
+        self.known |= self.there
+        if self.there != old:
+            self.trace.append(f"  tools now {sorted(self.there)}")
+
+    def run(self, name: str, q: str = "") -> Json:
+        """What a tool of the host does; one that may not be called shows."""
+        with self._lock:
+            if self.steps and name not in self.steps[-1].active_tools:
+                self.faults.append(f"{name} ran and is not active")
+            if name not in self.offered:
+                self.faults.append(f"{name} ran and was taken away")
+        if q == "fail":
+            raise OSError("the disk is full")
+        return {"ok": q}
+
+    # What the model does.
+
+    def decide(self, body: Json) -> list[Asked] | None:
+        """What the model answers to a request: calls of tools, or None for words.
+
+        Raises:
+            BrokenOffError: where the service fails.
+        """
+        before, moved = self.sent, set(self.recent)
+        self.judge(body)
+        self.requests += 1
+        if self.left == 0:
+            self.trace.append("  answers")
+            return None
+        self.left -= 1
+        if self.breaks and self.left == 0:
+            self.sent, self.recent = before, moved  # nobody caches what has failed
+            raise BrokenOffError
+        calls = self.calls()
+        self.trace.append(f"  calls {[(each.name, each.arguments, each.call) for each in calls]}")
+        self.change_tools("within")
+        return calls
+
+    def calls(self) -> list[Asked]:
+        draw, made = self.draw, list[Asked]()
+        for _ in range(draw.choice((1, 1, 2, 3))):
+            self.ids += 1
+            made.append(self.one(f"c{self.ids}"))
+        if len(made) > 1:
+            self.moves["parallel calls"] += 1
+        return made
+
+    def one(self, call: str) -> Asked:
+        draw, find = self.draw, self.engine.search_tool
+        step = self.steps[-1]
+        if draw.random() < 0.5 and step.offers_search:
+            if self.does("failing search", 0.15):
+                return Asked(find, {"query": "x", "limit": 0}, call)
+            names = draw.sample(NAMES, draw.choice((1, 1, 2)))
+            self.named |= {*names}
+            return Asked(find, {"query": " ".join(names), "limit": len(names)}, call)
+        active = sorted({*step.active_tools} - {*CORE})
+        hidden = sorted({*NAMES} & self.offered - {*active})
+        if hidden and draw.random() < 0.25 and self.does("called too early", 1):
+            name = draw.choice(hidden)
+        elif active:
+            name = draw.choice(active)
+        else:
+            name = "done"
+        self.named.add(name)
+        return Asked(name, {"q": "fail" if self.does("failing tool", 0.1) else "x"}, call)
+
+    # What must hold of a request.
+
+    def judge(self, body: Json) -> None:
+        """Judge a body that has arrived."""
+        step = self.steps[-1]
+        self.offered = set(self.there)
+        self.note(body)
+        told = [*self._judged(step, body)]
+        self.faults += [f"request {self.requests}: {each}" for each in told]
+        self.sent = atoms(body)
+        self.recent = set()
+
+    def note(self, body: Json) -> None:
+        """What searches have found, as the model reads it: results that it has not read before."""
+        for text in _texts([value for _, value in atoms(body)]):
+            answer = _json(text)
+            if isinstance(answer, dict) and isinstance(answer.get("tools"), list) and "message" in answer:
+                new = {name for name in answer["tools"] if name in NAMES}
+                self.found |= new
+                self.named |= {name for name in NAMES if re.search(rf"\b{name}\b", text)}
+
+    def _judged(self, step: Step, body: Json) -> Iterator[str]:
+        yield from (f"shape: {each}" for each in faults(body))
+        now = atoms(body)
+        objects = everything([value for kind, value in now if kind != "tool"])
+        text = said([each for each in objects if not _defines(each)])
+        cuts = [cut for cut in step.manifest.cuts if cut.what == "baseline" and cut not in self.told]
+        self.told = {*step.manifest.cuts}
+        rebuilds = step.manifest.delivery.name == "rewrite"
+        moved = rebuilds or not self.sent or self.recent & {"other model", "handed over"}
+        if not moved and now[: len(self.sent)] != self.sent and not self._excused(cuts):
+            yield f"the prefix is broken and no baseline is named: {_difference(self.sent, now)}"
+        if self._untrue(cuts):
+            yield f"a baseline is named that was none: {[cut.reason for cut in cuts]} after {self.since_words}"
+        for each in self.passing[:-1]:
+            if each and re.search(rf"{each}\b", text):
+                yield f"a text of an earlier turn: {each}"
+        left_out = any(cut.what == "ephemeral" for cut in step.manifest.cuts)
+        if self.passing[-1] and self.passing[-1] not in text and not left_out:
+            yield f"the text of this turn is missing: {self.passing[-1]}"
+        if self.words[-1] not in text:
+            yield f"lost {self.words[-1]}"
+        yield from self._instructions(step, text)
+        yield from self._active(step)
+        yield from self._hidden(text, now)
+
+    def _excused(self, cuts: list[Any]) -> bool:
+        # A host that keeps nothing but messages, in a process that has not seen them, begins with the tools of now.
+        anew = "same day" in self.can and (self.restarted or not self.conversation)
+        return bool(cuts) or bool(self.recent & {"shortened", "forgot"}) or anew
+
+    def _untrue(self, cuts: list[Any]) -> bool:
+        """Whether a reason for a baseline is none that the moves give."""
+        self.since_words |= self.recent
+        for cut in cuts:
+            reasons = next((moves for told, moves in _BASELINES.items() if told in cut.reason), None)
+            if reasons is None or not any(m.startswith(r) for m in self.since_words for r in reasons):
+                return True
+        return False
+
+    def _instructions(self, step: Step, text: str) -> Iterator[str]:
+        for name in TOLD:
+            count = text.count(f"B-{name}-v1")
+            if name in step.active_tools and count != 1:
+                yield f"{name} is active and has its instructions {count} times"
+            elif count > 1:
+                yield f"{name} has its instructions {count} times"
+            elif count and name not in self.found and step.manifest.delivery.name != "frozen":
+                yield f"{name} was never found and has instructions"
+
+    def _active(self, step: Step) -> Iterator[str]:
+        there = self.there & {*NAMES}
+        frozen = step.manifest.delivery.name == "frozen"
+        active = {*step.active_tools} & {*NAMES}
+        if active - there:
+            yield f"active and not there: {active - there}"
+        if not frozen and active - self.found:
+            yield f"active and not found: {active - self.found}"
+        if missing := (there if frozen else self.found & there) - active:
+            cuts = {cut.what: cut.reason for cut in step.manifest.cuts}
+            if not missing <= cuts.keys():
+                yield f"found and not active: {missing} {cuts}"
+
+    def _hidden(self, text: str, now: Atoms) -> Iterator[str]:
+        """Nothing names a tool that is neither found nor active, but for what the model itself has named."""
+        step = self.steps[-1]
+        if step.manifest.delivery.name == "frozen":
+            return
+        seen = self.found | self.named | {*step.active_tools}
+        if leaked := {*_WORD.findall(text)} - seen:
+            place = min(text.find(name) for name in leaked)
+            yield f"named and hidden: {leaked} in {text[max(0, place - 200) : place + 60]!r}"
+        for kind, tool in now:
+            if kind == "tool":
+                name = str(tool.get("name") or (tool.get("function") or tool.get("toolSpec") or {}).get("name"))
+                if others := {*_WORD.findall(json.dumps(tool))} - {name} - seen:
+                    yield f"the definition of {name} names {others}"
+
+
+def _defines(value: Json) -> bool:
+    return value.get("type") == "tool_reference" or "parameters" in value
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        if isinstance(value.get("tools"), list) and "message" in value:
+            yield json.dumps(value)
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text) if text.startswith("{") else None
+    except ValueError:
+        return None
+
+
+def _difference(before: Atoms, now: Atoms) -> str:
+    same = (n for n, (old, new) in enumerate(zip(before, now, strict=False)) if old != new)
+    at = next(same, min(len(before), len(now)))
+    return f"at {at} of {len(before)}:\n  was {str(before[at : at + 2])[:600]}\n  is  {str(now[at : at + 2])[:600]}"
+
+
+# The service.
+
+
+@contextmanager
+def service(talks: list[Talk]) -> Iterator[str]:
+    """The address of a service that plays the model of the last of these talks."""
+
+    class Model(Handler):
+        @override
+        def post(self) -> None:
+            body, path = json.loads(self.body()), self.path.partition("?")[0]
+            talk = talks[-1]
+            try:
+                calls = talk.decide(body)
+            except BrokenOffError:
+                self.answer(b'{"error": {"message": "overloaded", "type": "overloaded_error"}}', status=400)
+                return
+            except Exception as error:  # noqa: BLE001 - it is told where the host is
+                talk.faults.append(f"{type(error).__name__}: {error}")
+                self.answer(b'{"error": {"message": "judge", "type": "x"}}', status=400)
+                return
+            made = answer(path, talk.requests, calls or [])
+            streams = body.get("stream")
+            data = as_events(made).encode() if streams else json.dumps(made).encode()
+            self.answer(data, "text/event-stream" if streams else "application/json")
+
+    with serving(Model) as url:
+        yield url
+
+
+def answer(path: str, number: int, calls: list[Asked]) -> Json:
+    """An answer in a provider's form, with the ids of the calls."""
+    if path.endswith("generateContent"):
+        parts: list[Json] = [{"functionCall": {"id": c.call, "name": c.name, "args": c.arguments}} for c in calls] or [
+            {"text": "done"}
+        ]
+        return {
+            "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
+            "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
+        }
+    made = ANSWERS[path](number, [(each.name, each.arguments) for each in calls])
+    written = json.dumps(made)
+    for place, each in enumerate(calls):
+        for made_id in (f'"toolu_{number}_{place}"', f'"call_{number}_{place}"'):
+            written = written.replace(made_id, json.dumps(each.call))
+    told: Json = json.loads(written)
+    return told
