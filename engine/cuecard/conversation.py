@@ -37,6 +37,8 @@ from cuecard.sources.memory import newest, remember
 _IDENTITY = attrgetter(*(each.name for each in fields(ResultRecord) if each.compare))
 """What of a result is compared: of thousands, this is hashed in half of the time."""
 
+_NAMED = attrgetter("call_id", "tool")
+
 _NAME_IT = "name it in the result, or pass `calls={id: tool}`"
 
 
@@ -60,7 +62,7 @@ class KnownResults:
         """Add results."""
         kept = [record for record in records if record.call_id is not None]
         self._records.update(map(_IDENTITY, kept))
-        self.tools.update((record.call_id or "", record.tool) for record in kept)
+        self.tools.update(map(_NAMED, kept))
 
     def named(self, results: History, waiting: Mapping[str, str]) -> History:
         """The results, each with the name of its tool.

@@ -6,21 +6,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from functools import cached_property, reduce
 from pathlib import Path
-from types import MappingProxyType
 
 from pydantic import SkipValidation
 
-from cuecard.agent import Agent, build_agent, usable_skills_of
+from cuecard.agent import Agent, AgentFacts, build_agent, usable_skills_of
 from cuecard.catalogue.catalogue import admit_cards
 from cuecard.catalogue.explanation import Explanation
 from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.catalogue.search import Instructed, SearchIndex, search_remotely
-from cuecard.config.agent_file import InputSpec
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.models_file import ModelProfiles
-from cuecard.config.words_spec import WordsSpec
 from cuecard.conversation import NO_INPUTS, Conversation
-from cuecard.errors import Problem
 from cuecard.files.clock import utc_now
 from cuecard.files.content import find_agent, profiles_with
 from cuecard.files.folder import read_agent
@@ -32,11 +28,9 @@ from cuecard.model import (
     Call,
     Clock,
     ConversationState,
-    Cut,
     DeliveryWish,
     History,
     Memory,
-    ReloadPolicy,
     RenderedResult,
     SearchResult,
     Step,
@@ -59,7 +53,7 @@ from cuecard.records import dataclass, replace
 
 
 @dataclass(frozen=True)
-class Engine:
+class Engine(AgentFacts):
     """An immutable snapshot of one agent: safe to share between threads and tasks. It keeps nothing between calls.
 
     With a `salt`, every fingerprint in a step is salted (`cuecard.pipeline.fingerprints`); a call contains plain
@@ -217,14 +211,23 @@ class Engine:
         return self._hooks.call(turn, found, previous, kept if compacted and previous else None, since)
 
     @checked(also=rules.call_rules)
-    def prepare_step(self, call: Call, history: History = (), *, inputs: JsonObject = NO_INPUTS) -> Step:
+    def prepare_step(
+        self,
+        call: Call,
+        history: History = (),
+        *,
+        inputs: JsonObject = NO_INPUTS,
+        tools: tuple[str, ...] | None = None,
+    ) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.
 
         Args:
-            call: the result of `prepare_call`, or the `call` of the run's previous step, which knows the inputs that
-                came with it.
+            call: the result of `prepare_call`, or the `call` of the run's previous step, which knows the inputs and the
+                tools that came with it.
             history: tool results so far, oldest first: of this run, or of the whole conversation.
             inputs: values of inputs that the agent file declares with `tier: step`, from this request on.
+            tools: every tool that the host itself has for this request, as in `Conversation.step`; None if it does not
+                tell.
 
         Raises:
             InputError: with everything that is wrong in an argument, or when the call was made by another agent, from
@@ -236,7 +239,8 @@ class Engine:
         records = rules.read_results(history, {self.search_tool}, self.agent.pending, every=every)
         self._hooks.heard(call, 0, history)
         found = self._hooks.found(records, call)
-        return self._hooks.step(call, found, changed=Changed(history, inputs) if inputs else None, room=room)[0]
+        changed = Changed(history, inputs, tools) if inputs or tools is not None else None
+        return self._hooks.step(call, found, changed=changed, room=room)[0]
 
     @checked(also=rules.search_rules)
     def search_tools(
@@ -381,87 +385,6 @@ class Engine:
         from cuecard.files.summarizer import asummarized  # noqa: PLC0415 - likewise
 
         return await asummarized(rules.cleaned_history(turn), self.agent.spec.history, self.count, summarizer, timeout)
-
-    @property
-    def name(self) -> str:
-        """The agent's name."""
-        return self.agent.spec.agent
-
-    @property
-    def sha256(self) -> str:
-        """The fingerprint of all of the agent's files, in hex; `configuration.sha256` of calls."""
-        return self.agent.sha256
-
-    @property
-    def tools(self) -> Mapping[str, ToolCard]:
-        """The catalogue: every tool the agent could use, by name."""
-        return self.agent.catalogue
-
-    @property
-    def tool_cuts(self) -> tuple[Cut, ...]:
-        """What `with_tools` left out or truncated in a tool server's declarations, with reasons."""
-        return self.agent.tool_cuts
-
-    @property
-    def core_tools(self) -> tuple[str, ...]:
-        """The names of the tools that are active from the first step on, with the search tool where it can find any."""
-        core, search = self.agent.core, self.search_tool
-        return (search, *core) if self.agent.searched and search not in core else core
-
-    @property
-    def search_tool(self) -> str:
-        """The name of the search tool: its results, and no others, discover tools."""
-        return self.agent.search_tool
-
-    @property
-    def instructions(self) -> Mapping[str, str]:
-        """The instructions of each tool that has any, as a prompt shows them, by tool name."""
-        return MappingProxyType({name: protocol.text for name, protocol in self.agent.protocols.items()})
-
-    @property
-    def inputs(self) -> Mapping[str, InputSpec]:
-        """The inputs that a turn supplies, by name: `type`, `default`, `required`, `trust` and `description`."""
-        return MappingProxyType(self.agent.spec.inputs)
-
-    @property
-    def profiles(self) -> tuple[str, ...]:
-        """The valid values of `Turn.profile`."""
-        return tuple(self.agent.spec.profiles)
-
-    @property
-    def variants(self) -> tuple[str, ...]:
-        """The valid values of `Turn.variant`."""
-        return tuple(self.agent.spec.variants)
-
-    @property
-    def access(self) -> tuple[str, ...]:
-        """The valid values of `Turn.access`."""
-        return tuple(self.agent.spec.access)
-
-    @property
-    def sections(self) -> tuple[str, ...]:
-        """The ids of the sections of a call without profile and variant, in order."""
-        return tuple(section.id for section in self.agent.sections)
-
-    @property
-    def words(self) -> WordsSpec:
-        """The texts that the engine itself sends to the model: `words` in the agent file."""
-        return self.agent.spec.words
-
-    @property
-    def encoding(self) -> str:
-        """The name of the encoding used to count tokens."""
-        return self.agent.spec.tokens.encoding
-
-    @property
-    def reload(self) -> ReloadPolicy:
-        """When changes of watched files reach a conversation."""
-        return self.agent.spec.reload
-
-    @property
-    def warnings(self) -> tuple[Problem, ...]:
-        """The warnings from checking the files."""
-        return self.agent.warnings
 
     @property
     def models(self) -> ModelProfiles:

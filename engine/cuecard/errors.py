@@ -19,6 +19,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, field, replace
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from cuecard.records import dataclass
@@ -67,7 +68,13 @@ class DidYouMean:
     more: str = ""
 
     def __str__(self) -> str:
-        return "\n".join(line for line in (did_you_mean(self.word, self.known), self.more) if line)
+        return "\n".join(line for line in (_known_hint(self.word, self.known), self.more) if line)
+
+
+@lru_cache(maxsize=64)
+def _known_hint(word: str, known: frozenset[str]) -> str:
+    """The hint about a word; the same mistake is often made in many places."""
+    return did_you_mean(word, known)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

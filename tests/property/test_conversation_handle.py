@@ -92,13 +92,16 @@ class Conversations(RuleBasedStateMachine):
         assert told == expected
 
     @precondition(lambda self: self.call)
-    @rule(again=st.integers(0, 3))
-    def ask_the_model(self, again: int) -> None:
+    @rule(again=st.integers(0, 3), gone=st.sampled_from([None, (), (TOOLS[0],), tuple(TOOLS[:3])]))
+    def ask_the_model(self, again: int, gone: tuple[str, ...] | None = None) -> None:
         repeated = [result for result in self.history[-again:] if again and result.call_id]
-        step = self.chat.step([*repeated, *self.taken()])
+        there = None if gone is None else tuple(name for name in self.engine.tools if name not in gone)
+        step = self.chat.step([*repeated, *self.taken()], tools=there)
 
         assert self.call
-        assert step.to_json() == self.engine.prepare_step(self.call, self.history).to_json()
+        expected = self.engine.prepare_step(self.call, self.history, tools=there)
+        assert step.to_json() == expected.to_json()
+        self.call = expected.call
 
     @rule(query=st.sampled_from(["delete a page", "attach an image", "list posts", "move the moon"]))
     def look_for_tools(self, query: str) -> None:

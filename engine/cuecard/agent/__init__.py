@@ -1,6 +1,6 @@
 """An agent: its files, checked as a whole and ready to render."""
 
-from cuecard.agent.agent import Agent, usable_skills_of
+from cuecard.agent.agent import Agent, AgentFacts, usable_skills_of
 from cuecard.agent.build import build_agent
 from cuecard.agent.sections.section import (
     BUILT_IN,
@@ -24,6 +24,7 @@ __all__ = [
     "UPDATE",
     "WORKING_MEMORY",
     "Agent",
+    "AgentFacts",
     "Section",
     "build_agent",
     "usable_skills_of",

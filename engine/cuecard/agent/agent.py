@@ -1,4 +1,4 @@
-"""The compiled agent, and the skills that a call of it may use."""
+"""The compiled agent, what hosts may know of it, and the skills that a call of it may use."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from cuecard.agent.host_functions import NamedRanker
@@ -15,11 +16,12 @@ from cuecard.agent.sections.section import PROTOCOLS, Section, SkillsFill
 from cuecard.agent.sections.selections import Edition
 from cuecard.agent.specification import core_tools
 from cuecard.catalogue.catalogue import Catalogue
-from cuecard.config.agent_file import AgentFile, BudgetSpec
+from cuecard.config.agent_file import AgentFile, BudgetSpec, InputSpec
 from cuecard.config.models_file import ModelsFile
 from cuecard.config.values import is_pattern
+from cuecard.config.words_spec import WordsSpec
 from cuecard.errors import InputError, Problem, did_you_mean
-from cuecard.model import CallTools, CountTokens, Cut, FileText, Json, Segment, Turn
+from cuecard.model import CallTools, CountTokens, Cut, FileText, Json, ReloadPolicy, Segment, ToolCard, Turn
 from cuecard.model.prompt import LibraryOrigin
 from cuecard.model.tools import Skill
 from cuecard.records import dataclass
@@ -227,6 +229,93 @@ class Agent:
         core = core_tools(self.spec.tools, catalogue)
         told = tuple(dict.fromkeys((*self.tool_cuts, *cuts)))
         return replace(self, catalogue=catalogue, core=core, tool_cuts=told)
+
+
+class AgentFacts:
+    """What hosts may know of an agent, each fact as a property."""
+
+    agent: Agent
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return self.agent.spec.agent
+
+    @property
+    def sha256(self) -> str:
+        """The fingerprint of all of the agent's files, in hex; `configuration.sha256` of calls."""
+        return self.agent.sha256
+
+    @property
+    def tools(self) -> Mapping[str, ToolCard]:
+        """The catalogue: every tool the agent could use, by name."""
+        return self.agent.catalogue
+
+    @property
+    def tool_cuts(self) -> tuple[Cut, ...]:
+        """What `with_tools` left out or truncated in a tool server's declarations, with reasons."""
+        return self.agent.tool_cuts
+
+    @property
+    def core_tools(self) -> tuple[str, ...]:
+        """The names of the tools that are active from the first step on, with the search tool where it can find any."""
+        core, search = self.agent.core, self.search_tool
+        return (search, *core) if self.agent.searched and search not in core else core
+
+    @property
+    def search_tool(self) -> str:
+        """The name of the search tool: its results, and no others, discover tools."""
+        return self.agent.search_tool
+
+    @property
+    def instructions(self) -> Mapping[str, str]:
+        """The instructions of each tool that has any, as a prompt shows them, by tool name."""
+        return MappingProxyType({name: protocol.text for name, protocol in self.agent.protocols.items()})
+
+    @property
+    def inputs(self) -> Mapping[str, InputSpec]:
+        """The inputs that a turn supplies, by name: `type`, `default`, `required`, `trust` and `description`."""
+        return MappingProxyType(self.agent.spec.inputs)
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """The valid values of `Turn.profile`."""
+        return tuple(self.agent.spec.profiles)
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The valid values of `Turn.variant`."""
+        return tuple(self.agent.spec.variants)
+
+    @property
+    def access(self) -> tuple[str, ...]:
+        """The valid values of `Turn.access`."""
+        return tuple(self.agent.spec.access)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The ids of the sections of a call without profile and variant, in order."""
+        return tuple(section.id for section in self.agent.sections)
+
+    @property
+    def words(self) -> WordsSpec:
+        """The texts that the engine itself sends to the model: `words` in the agent file."""
+        return self.agent.spec.words
+
+    @property
+    def encoding(self) -> str:
+        """The name of the encoding used to count tokens."""
+        return self.agent.spec.tokens.encoding
+
+    @property
+    def reload(self) -> ReloadPolicy:
+        """When changes of watched files reach a conversation."""
+        return self.agent.spec.reload
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """The warnings from checking the files."""
+        return self.agent.warnings
 
 
 def usable_skills_of(agent: Agent, turn: Turn) -> tuple[Skill, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from copy import deepcopy
@@ -136,17 +135,15 @@ def _read(kind: Hashable, data: Json, *, plain: bool) -> Any:
     from pydantic_core import to_json as written  # noqa: PLC0415 - as above
 
     with suppress(ValueError):  # what is wrong is told by what reads with care
-        if plain and not _NO_NUMBER.search(encoded := written([data])):
+        encoded = written([data]) if plain else b""
+        # These words stand where JSON has no number; or in a text, which is then read with care all the same.
+        if encoded and b"NaN" not in encoded and b"Infinity" not in encoded:
             return _adapter(kind).validate_json(encoded, strict=True)[0]
     text = json.dumps([data], ensure_ascii=False, allow_nan=False)
     encoded = text.encode(errors="xmlcharrefreplace")
     (read,) = _adapter(kind).validate_json(encoded, strict=True)
     # Half a character, as in the name of a file, is no UTF-8: what holds one is checked without it, and read as it is.
     return read if encoded.decode() == text else _adapter(kind).validate_python((data,))[0]
-
-
-_NO_NUMBER = re.compile(b"NaN|Infinity")
-"""What pydantic writes where JSON has no number; or a text with that word, which is read with care all the same."""
 
 
 def _check_format(code: str, number: Json, name: str) -> None:
