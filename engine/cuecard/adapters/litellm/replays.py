@@ -6,9 +6,11 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from typing import Any, TypeAlias
 
+from cuecard.adapters.host import text_of, with_words
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.model import Call, Step, ToolResult, Turn
@@ -59,7 +61,8 @@ class Replays:
         reading = copy(begun.reading)
         for place in range(known, len(messages)):
             if reading.read(messages, place):
-                chat.user(turn, reading.taken())
+                said = messages[place].get("content")
+                chat.user(with_words(turn, engine, partial(text_of, said)), reading.taken())
         if chat.call is None:
             chat.user(turn)
         step = chat.step(reading.taken())
