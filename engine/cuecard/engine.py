@@ -102,7 +102,8 @@ class Engine:
             clock: gives the time if a turn does not.
             salt: a secret mixed into fingerprints in manifests, so that they reveal nothing about texts without it; the
                 same salt gives the same fingerprints.
-            key: a secret that signs what `dump` writes; `load` then accepts nothing else.
+            key: a secret that signs what `dump` writes; `load` then accepts nothing else. Of several between commas the
+                first one signs, and all are read with; `unsigned` among the later ones reads what has no signature.
             ranker: ranks the tools for a search, overriding the agent file: a function that takes a query and a limit
                 and returns names with scores from 0 to 1, best first, or an object that creates one for given tools
                 (`for_tools`).
