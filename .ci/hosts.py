@@ -21,6 +21,7 @@ UV = ROOT / ".tools" / "bin" / "uv"
 FRAMEWORKS = {
     "adk": "google-adk",
     "langchain": "langchain",
+    "langchain-mcp": "langchain",
     "langgraph": "langgraph",
     "litellm": "litellm",
     "openai-agents": "openai-agents",
@@ -29,7 +30,7 @@ FRAMEWORKS = {
 """By page, the package whose versions count; the extra that brings it is found in pyproject.toml."""
 PROVIDERS = {"anthropic": "anthropic", "bedrock": "boto3", "gemini": "google-genai", "openai": "openai"}
 """By page, the client that its loop is around."""
-BESIDE = {"litellm": ["openai"], "langgraph": ["langchain"]}
+BESIDE = {"litellm": ["openai"], "langgraph": ["langchain"], "langchain-mcp": ["langchain-mcp-adapters"]}
 """What a page or program imports beside that."""
 
 

@@ -96,7 +96,7 @@ class Engine(AgentFacts):
             clock: gives the time if a turn does not.
             salt: a secret mixed into fingerprints in manifests, so that they reveal nothing about texts without it; the
                 same salt gives the same fingerprints.
-            key: a secret that signs what `dump` writes; `load` then accepts nothing else.
+            key: a secret that signs what `dump` writes and `load` reads; of several, between commas, the first signs.
             ranker: ranks the tools for a search, overriding the agent file: a function that takes a query and a limit
                 and returns names with scores from 0 to 1, best first, or an object that creates one for given tools
                 (`for_tools`).

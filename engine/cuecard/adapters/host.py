@@ -300,6 +300,21 @@ def error_text(error: BaseException, handling: ToolErrors) -> str | None:
     return handling if isinstance(handling, str) else handling(error)
 
 
+def with_words(turn: Turn, engine: Engine, said: Callable[[], str]) -> Turn:
+    """The turn with the user's words, where the agent searches ahead by them and the host has passed none."""
+    wants = engine.agent.spec.tools.ahead is not None and turn.ahead is None
+    return replace(turn, query=said()) if wants and not (turn.query or turn.message) else turn
+
+
+def text_of(content: Any) -> str:
+    """The text of a message's content, plain or in parts; of other parts nothing."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, (list, tuple)) else ()
+    texts = (part if isinstance(part, str) else part.get("text") for part in parts if isinstance(part, (str, Mapping)))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
 def refused_limit(error: InputError, limit: int | None, words: WordsSpec) -> str:
     """What a model hears that has asked for more tools than a search returns, or for none.
 

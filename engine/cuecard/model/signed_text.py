@@ -33,15 +33,26 @@ _KEYS = {"conversation", "signature", "text_signature"}
 _TAIL = len(_BEHIND) + 64 + len(_END)
 
 
+UNSIGNED = "unsigned"
+"""In place of a later key: texts without a signature are read, too, such as those from before there was a key."""
+
+
+def keys_of(key: str) -> tuple[str, ...]:
+    """The keys between commas: the first one signs, and all of them are read with; none without any."""
+    return tuple(part for each in key.split(",") if (part := each.strip()))
+
+
 def check_key(key: str) -> None:
-    """Refuse a key that could be guessed.
+    """Refuse keys that could be guessed.
 
     Raises:
-        InputError: when it is shorter than it should be.
+        InputError: when one is shorter than it should be.
     """
-    if key and len(key) < SHORTEST_KEY:
+    found = keys_of(key)
+    short = [each for place, each in enumerate(found) if len(each) < SHORTEST_KEY and not (place and each == UNSIGNED)]
+    if short or (key and not found):
         hint = "make one with `python -c 'import secrets; print(secrets.token_hex(32))'`"
-        told = f"the key has {len(key)} characters; at least {SHORTEST_KEY} are required"
+        told = f"the key has {len(short[0]) if short else 0} characters; at least {SHORTEST_KEY} are required"
         raise InputError(Problem("weak-key", told, hint, "key"))
 
 
@@ -54,6 +65,7 @@ def seal(data: Json, key: str, *, as_text: bool = False) -> str:
     Raises:
         InputError: when the text would be longer than `unseal` reads.
     """
+    key = (keys_of(key) or ("",))[0]
     if key and as_text:
         text = json.dumps(data, separators=(",", ":"), allow_nan=False, default=shallow)
         return _within(f"{_FRONT}{text}{_BEHIND}{_text_signature(text, key)}{_END}")
@@ -73,14 +85,15 @@ def unseal(text: str, key: str, name: str) -> Json:
     """The data that `seal` wrote; errors call it `name`.
 
     Raises:
-        InputError: when the text is cut off, too long, too deep, or no such text; or when it is not signed with this
-            key, signed though there is none, or not signed though there is one.
+        InputError: when the text is cut off, too long, too deep, or no such text; or when it is signed with none of
+            the keys, signed though there is none, or not signed though there is one.
     """
+    keys = keys_of(key)
     if not isinstance(text, str):
         _refuse(f"expected a string, not {type(text).__name__}", name)
     if len(text) > LIMIT:
         _refuse(f"the text has {len(text):,} characters; at most {LIMIT:,} are allowed", name)
-    if key and _is_signed_text(text, key):
+    if any(_is_signed_text(text, each) for each in keys if each != UNSIGNED):
         return json.loads(text[len(_FRONT) : -_TAIL])
     try:
         sealed = _loaded(text)
@@ -92,7 +105,7 @@ def unseal(text: str, key: str, name: str) -> Json:
         _refuse("the JSON is not what `dump` wrote", name)
     if _too_deep(sealed):
         _refuse(f"the data is nested more than {DEPTH} levels deep", name)
-    _check(sealed["conversation"], sealed.get("signature", sealed.get("text_signature")), key, name)
+    _check(sealed["conversation"], sealed.get("signature", sealed.get("text_signature")), keys, name)
     return sealed["conversation"]
 
 
@@ -102,18 +115,21 @@ def _loaded(text: str) -> Json:
     return json.loads(text, parse_constant=_no_number)
 
 
-def _check(data: Json, signature: Json, key: str, name: str) -> None:
-    if signature is None and not key:
+def _check(data: Json, signature: Json, keys: tuple[str, ...], name: str) -> None:
+    if signature is None and (not keys or UNSIGNED in keys):
         return
     if signature is None:
         told = "the conversation is not signed, but this engine requires a signature"
-        raise InputError(Problem("bad-signature", told, "start a new conversation", name))
-    if not key:
+        hint = f"start a new conversation; `{UNSIGNED}` behind the key and a comma reads those from before"
+        raise InputError(Problem("bad-signature", told, hint, name))
+    if not keys:
         told = "the conversation is signed, but this engine has no key to verify it"
         raise InputError(Problem("bad-signature", told, "open the engine with the `key` that signed it", name))
-    if not isinstance(signature, str) or not hmac.compare_digest(_signature(data, key).encode(), _bytes(signature)):
+    signed = (_signature(data, each).encode() for each in keys if each != UNSIGNED)
+    if not isinstance(signature, str) or not any(hmac.compare_digest(each, _bytes(signature)) for each in signed):
         told = "the signature does not match: the conversation was modified, or signed with another key"
-        raise InputError(Problem("bad-signature", told, "start a new conversation", name))
+        hint = "start a new conversation; an earlier key stays valid behind the newest and a comma"
+        raise InputError(Problem("bad-signature", told, hint, name))
 
 
 def _signature(data: Json, key: str) -> str:

@@ -163,6 +163,20 @@ def test_a_conversation_is_signed_where_the_engine_has_a_key() -> None:
         asking(saver, Model(batches=TALK), engine=other).invoke(said(WORDS[1]), THREAD)
 
 
+@pytest.mark.parametrize(("before", "now"), [(KEY, f"{'n' * 32}, {KEY}"), ("", f"{KEY},unsigned")])
+def test_a_new_key_does_not_end_threads_that_were_stored_before(before: str, now: str) -> None:
+    """The newest key signs, all are read with: what was written with it needs the old one no more."""
+    saver = InMemorySaver()
+    asking(saver, Model(batches=TALK), engine=replace(engine(), key=before)).invoke(said(WORDS[0]), THREAD)
+    model = Model(batches=TALK)
+    asking(saver, model, engine=replace(engine(), key=now)).invoke(said(WORDS[1]), THREAD)
+
+    assert "cms_createPage" in str(model.requests[0])
+    newest = replace(engine(), key=now.partition(",")[0])
+    stored = newest.dump(newest.conversation())
+    assert newest.load(stored).call is None
+
+
 @pytest.mark.parametrize("part", ["begun", "since"])
 def test_a_conversation_that_was_edited_is_refused(part: str) -> None:
     card = langgraph.Cuecard(engine=replace(engine(), key=KEY))

@@ -330,3 +330,30 @@ def test_the_message_history_of_pydantic_ai_loses_the_blocks_of_a_state_that_has
     held = [part for message in host.history for part in message.parts if part.part_kind == "system-prompt"]
     assert "Ask for a clear yes." not in str(held)
     assert str(held).count("Ask twice.") == 1
+
+
+@pytest.mark.parametrize("framework", HOSTS)
+def test_an_agent_that_searches_ahead_gets_the_words_of_each_message(framework: type[Host], tmp_path: Path) -> None:
+    """Nobody has to pass them: the host knows what the user has said."""
+    path = shop(tmp_path, "handover", "ship", tools=", ahead: {confidence: 0.0}")
+    host = framework(Engine.open(path), [handover, ship], [])
+
+    host.say("hand this chat over to a human")
+    host.say("send goods to the harbour")
+
+    first, second = host.steps
+    assert first.active_tools == ("tool_search", "handover")
+    assert set(second.active_tools) == {"tool_search", "handover", "ship"}
+    assert not any(d.code == "nothing_ahead" for step in host.steps for d in step.manifest.diagnostics)
+    assert first.manifest.delivery.name == "append"
+
+
+@pytest.mark.parametrize("framework", HOSTS)
+def test_without_a_search_ahead_the_words_are_nobodys(framework: type[Host], tmp_path: Path) -> None:
+    path = shop(tmp_path, "handover")
+    host = framework(Engine.open(path), [handover], [])
+
+    host.say("hand this chat over to a human")
+
+    assert host.steps[0].active_tools == ("tool_search",)
+    assert host.steps[0].call is None or not host.steps[0].call.tools.ahead

@@ -9,7 +9,7 @@ import pytest
 
 from cms_agent import cms
 from cuecard import InputError, ToolResult, Turn
-from cuecard.model.signed_text import seal, unseal
+from cuecard.model.signed_text import check_key, seal, unseal
 from cuecard.model.storage import as_plain
 
 KEY = "a key for texts in tests"
@@ -43,6 +43,32 @@ def test_what_says_the_same_in_another_text_is_refused(text: str) -> None:
 def test_another_key_or_none_is_reported(key: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         unseal(TEXT, key, "text")
+
+
+NEWER = "a newer key for tests"
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_of_several_keys_the_first_signs_and_all_are_read_with(as_text: bool) -> None:  # noqa: FBT001 - a parameter
+    old, plain = seal(DATA, KEY, as_text=as_text), seal(DATA, "")
+    new = seal(DATA, f"{NEWER},{KEY}", as_text=as_text)
+
+    assert unseal(old, f"{NEWER}, {KEY}", "text") == unseal(new, f"{NEWER},{KEY}", "text") == DATA
+    assert new == seal(DATA, NEWER, as_text=as_text)
+    assert unseal(plain, f"{NEWER},unsigned", "text") == DATA
+    with pytest.raises(InputError, match="does not match"):
+        unseal(old, f"{NEWER},unsigned", "text")
+    with pytest.raises(InputError, match="not signed"):
+        unseal(plain, f"{NEWER},{KEY}", "text")
+    with pytest.raises(InputError, match="does not match"):
+        unseal(new, KEY, "text")
+
+
+@pytest.mark.parametrize("key", ["unsigned", "unsigned,a key for texts in tests", f"{NEWER},short", ",", " , "])
+def test_each_of_several_keys_is_long_enough(key: str) -> None:
+    with pytest.raises(InputError) as caught:
+        check_key(key)
+    assert caught.value.problems[0].code == "weak-key"
 
 
 def test_plain_data_is_what_the_standard_library_makes_of_it() -> None:

@@ -51,11 +51,22 @@ from cuecard.adapters.adk.requests import (
     sends_news_only,
     show_active,
     waits,
+    words_of,
 )
 from cuecard.adapters.adk.texts import SessionRecord
 from cuecard.adapters.bodies import checked_limits
 from cuecard.adapters.conversations import anew, answered_step, found_so_far, in_doubt, made_by, search
-from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, HostTool, OnCall, OnStep, ToolErrors, told_error
+from cuecard.adapters.host import (
+    AnyEngine,
+    Chosen,
+    EngineDoor,
+    HostTool,
+    OnCall,
+    OnStep,
+    ToolErrors,
+    told_error,
+    with_words,
+)
 from cuecard.adapters.one_turn import ends_with_turn, inputs_now, whole_system
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -301,6 +312,7 @@ class Cuecard(BasePlugin):
         if call is None or not begun:
             talk.before = talk.chat.state
             turn = self._known(context, request, chosen)
+            turn = with_words(turn, engine, lambda: words_of(context.user_content))
             call = talk.chat.user(turn if talk.lost is None else anew(turn, talk.lost, engine), results)
             talk.lost = None
             if self.on_call:

@@ -38,6 +38,11 @@ def says_something(message: types.Content | None) -> bool:
     return message is None or any(not part.function_response for part in message.parts or ())
 
 
+def words_of(message: types.Content | None) -> str:
+    """The text of a message of the user."""
+    return "\n".join(part.text for part in (message.parts or () if message else ()) if part.text and not part.thought)
+
+
 def waits(events: Sequence[Event], invocation: str, agent: str) -> bool:
     """Whether an agent waits for somebody to answer one of its calls, so that its turn goes on then."""
     own = (each for each in events if each.invocation_id == invocation and each.author == agent)

@@ -48,6 +48,7 @@ from cuecard.adapters.host import (
     refused_limit,
     told_error,
     tools_in_front,
+    with_words,
 )
 from cuecard.adapters.langgraph.messages import (
     called_together,
@@ -57,6 +58,7 @@ from cuecard.adapters.langgraph.messages import (
     marked,
     place_appended,
     tool_results,
+    user_words,
     with_refused,
     with_results,
     without_ended_thinking,
@@ -341,7 +343,7 @@ class Cuecard:
         earlier = _before_last_user(messages)
         if chat.call and (stale or not holds_all(earlier, self._threads.last_step(chat, engine))):
             chat.compacted(before)
-        turn = self._turn(said, model, tools, chosen)
+        turn = with_words(self._turn(said, model, tools, chosen), engine, lambda: user_words(messages))
         call = chat.user(turn if thread.lost is None else anew(turn, thread.lost, engine), tool_results(earlier))
         if self.on_call:
             self.on_call(call)

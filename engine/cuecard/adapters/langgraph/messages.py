@@ -18,6 +18,7 @@ from langchain_core.messages import (
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
 from cuecard.adapters.block_places import MessageFacts, homes, results_behind, turn_places
+from cuecard.adapters.host import text_of
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
 from cuecard.model import Json, RenderedResult, Step, ToolResult
 
@@ -207,6 +208,11 @@ def last_user(messages: Sequence[BaseMessage]) -> tuple[int, str]:
         return 0, ""
     last, before = said[-1], len(said) - 1
     return before, last.id or f"{before}:{sha256(repr(last.content).encode('utf-8', 'replace')).hexdigest()}"
+
+
+def user_words(messages: Sequence[BaseMessage]) -> str:
+    """The text of the last message of the user."""
+    return next((text_of(each.content) for each in reversed(messages) if isinstance(each, HumanMessage)), "")
 
 
 def holds_all(messages: Sequence[BaseMessage], step: Step) -> bool:

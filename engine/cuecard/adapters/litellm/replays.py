@@ -6,9 +6,11 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from typing import Any, TypeAlias
 
+from cuecard.adapters.host import text_of, with_words
 from cuecard.adapters.one_turn import inputs_now
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -82,7 +84,8 @@ class Replays:
         reading, goes_on = copy(begun.reading), begun.chat is not None
         for place in range(known, len(messages)):
             if reading.read(messages, place):
-                chat.user(turn, reading.taken())
+                said = messages[place].get("content")
+                chat.user(with_words(turn, engine, partial(text_of, said)), reading.taken())
                 goes_on = False
         if chat.call is None:
             chat.user(turn)

@@ -48,6 +48,7 @@ with needs("openai-agents", "openai-agents"):
     from agents.tool_context import ToolContext
 from cuecard.adapters.conversations import check_own, made_by
 from cuecard.adapters.host import AnyEngine, EngineDoor, OnCall, OnStep, ToolErrors, told_error
+from cuecard.adapters.openai_agents.items import user_words
 from cuecard.adapters.openai_agents.run import Run as Run  # what pages import from here
 from cuecard.adapters.openai_agents.run import RunListener, TurnSource, reachable
 from cuecard.conversation import Conversation
@@ -316,6 +317,7 @@ class Cuecard:
         """
         run = self._running(context.context)
         if run.call is None:
+            run.words = user_words(context.turn_input)
             run.looking = run.looking or asyncio.ensure_future(self._look(run, context, agent))
             await run.looking
         return run

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from cuecard.adapters.block_places import MessageFacts, homes
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.function_tools import plain_value
+from cuecard.adapters.host import text_of
 from cuecard.adapters.one_turn import in_ended_turns
 from cuecard.errors import InputError, Problem
 from cuecard.model import Authority, Json, RenderedResult, Step, ToolResult
@@ -20,6 +21,11 @@ _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 _NOT_WHOLE = (
     "send the whole conversation, for example with a session; if the server keeps it, use Turn(host='system-only')"
 )
+
+
+def user_words(items: Sequence[Item]) -> str:
+    """The text of the last message of the user."""
+    return next((text_of(item.get("content")) for item in reversed(items) if item.get("role") == "user"), "")
 
 
 def tool_results(

@@ -16,7 +16,7 @@ from agents.run_config import ModelInputData
 from cuecard.adapters.bodies import checked_limits
 from cuecard.adapters.conversations import answered_step, check_own, in_doubt, made_by, search
 from cuecard.adapters.function_tools import plain_value
-from cuecard.adapters.host import EngineDoor, HostTool
+from cuecard.adapters.host import EngineDoor, HostTool, with_words
 from cuecard.adapters.one_turn import inputs_now, refuse_kept_history, whole_system
 from cuecard.adapters.openai_agents.items import Item, place_blocks, tool_results, with_results, without_ended_thinking
 from cuecard.config.models_file import ModelProfiles
@@ -161,6 +161,7 @@ class Run:
         kept: whether the provider keeps the history, and is sent only what is new.
         door: what chooses the engine; None for the one that the run has.
         before: the conversation as the run began.
+        words: the user's words that it answers.
         names_tools: whether it is known which tools exist.
     """
 
@@ -185,6 +186,7 @@ class Run:
     kept: bool = False
     door: EngineDoor | None = None
     before: ConversationState | None = None
+    words: str = ""
     names_tools: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -204,6 +206,7 @@ class Run:
             self.engine, self.before = chosen.engine, self.chat.state
             turn = with_model(chosen.turn(self._said()), agent, self.config, self.engine.models)
             turn = replace(turn, tools=self._there(agent) if turn.tools is None else turn.tools)
+            turn = with_words(turn, self.engine, lambda: self.words)
             if before := self.chat.call:  # another process may have sent definitions, too
                 self.listed.update(before.tools.available, before.tools.base, before.tools.sent)
             if self.kept:

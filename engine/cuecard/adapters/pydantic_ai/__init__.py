@@ -39,6 +39,7 @@ from cuecard.adapters.host import (
     ToolErrors,
     refused_limit,
     told_error,
+    with_words,
 )
 from cuecard.adapters.one_turn import inputs_now, whole_system
 from cuecard.adapters.pydantic_ai.messages import (
@@ -51,6 +52,7 @@ from cuecard.adapters.pydantic_ai.messages import (
     place_passing,
     place_reveals,
     tool_results,
+    user_words,
     with_cache_points,
     with_results,
     without_blocks,
@@ -335,6 +337,7 @@ class Cuecard(AbstractCapability[Any]):
             parameters = request.model_request_parameters
             there = (tool.name for tool in (*parameters.function_tools, *parameters.output_tools))
             turn = replace(turn, tools=tuple(name for name in there if name in engine.tools))
+        turn = with_words(turn, engine, lambda: user_words(ctx.messages))
         call = chat.user(turn, tool_results(ctx.messages))
         check_own(call, engine)
         if self.on_call:

@@ -25,10 +25,20 @@ from pydantic_ai.messages import (
 from cuecard.adapters.block_places import MessageFacts, turn_places
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.function_tools import plain_value
+from cuecard.adapters.host import text_of
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
 from cuecard.conversation import Conversation
 from cuecard.errors import InputError
 from cuecard.model import Appended, RenderedResult, Step, ToolResult
+
+
+def user_words(messages: Sequence[ModelMessage]) -> str:
+    """The text of the last message of the user."""
+    for message in reversed(messages):
+        said = [part for part in message.parts if isinstance(part, UserPromptPart)]
+        if said:
+            return "\n".join(text_of(part.content) for part in said)
+    return ""
 
 
 def tool_results(messages: Iterable[ModelMessage]) -> tuple[ToolResult, ...]:
