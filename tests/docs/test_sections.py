@@ -21,11 +21,7 @@ from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpe
 
 ROOT = Path(__file__).parents[2]
 NAMES = (
-    "from-jinja2",
-    "from-poml",
-    "from-strings",
     "helpers",
-    "import",
     "results",
     "sections",
     "templates",
