@@ -14,7 +14,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 RECIPES = sorted(f"how-to/{page.name}" for page in (DOCS / "how-to").glob("*.md") if page.name != "README.md")
 
 
-@pytest.mark.parametrize("page", [*RECIPES, "caching.md", "migrate.md", "tool-instructions.md"])
+@pytest.mark.parametrize("page", [*RECIPES, "caching.md", "migrate.md", "tool-instructions.md", "words.md"])
 def test_a_page_prints_what_it_shows(page: str, tmp_path: Path) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
     for example in re.findall(r"\]\(\.\./\.\./examples/(\w+)\)", text):
