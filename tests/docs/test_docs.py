@@ -28,6 +28,7 @@ ELSEWHERE = {
     "variables.md",
     "results.md",
     "sections.md",
+    "sources.md",
     "templates.md",
     "testing.md",
 }

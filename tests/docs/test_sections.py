@@ -24,12 +24,13 @@ NAMES = (
     "helpers",
     "results",
     "sections",
+    "sources",
     "templates",
     "testing",
     "variables",
 )
 PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in NAMES}
-PAGE = PAGES["sections"]
+PAGE = PAGES["sections"] + PAGES["sources"]
 WRITTEN = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 POLICIES: tuple[type[HistoryBase], ...] = (WindowHistory, TokenHistory, LastHistory, BlockHistory)
 
@@ -118,7 +119,7 @@ def test_no_two_chapters_have_one_title() -> None:
 
 @pytest.mark.parametrize("source", ["text", "file", *SOURCES])
 def test_every_source_of_a_section_has_an_example(source: str) -> None:
-    assert f"### `{source}`" in PAGE
+    assert f"### `{source}`" in PAGES["sources"]
     assert re.search(rf"\b{source}:", "".join(text for _, text in FILE.findall(EXAMPLES[f"`{source}`"])))
 
 
