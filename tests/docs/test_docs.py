@@ -26,7 +26,7 @@ ELSEWHERE = {
     "language.md",
     "deviations.md",
     "variables.md",
-    "results.md",
+    "messages.md",
     "sections.md",
     "sources.md",
     "templates.md",

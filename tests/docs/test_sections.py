@@ -22,7 +22,7 @@ from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpe
 ROOT = Path(__file__).parents[2]
 NAMES = (
     "helpers",
-    "results",
+    "messages",
     "sections",
     "sources",
     "templates",
@@ -30,7 +30,7 @@ NAMES = (
     "variables",
 )
 PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in NAMES}
-PAGE = PAGES["sections"] + PAGES["sources"]
+PAGE = PAGES["sections"] + PAGES["sources"] + PAGES["messages"]
 WRITTEN = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 POLICIES: tuple[type[HistoryBase], ...] = (WindowHistory, TokenHistory, LastHistory, BlockHistory)
 
@@ -113,8 +113,10 @@ def test_every_block_is_a_file_or_shows_commands(page: str) -> None:
     assert len(re.findall(r"^```\w+$", page, re.MULTILINE)) == len(FILE.findall(page)) + len(CONSOLE.findall(page))
 
 
-def test_no_two_chapters_have_one_title() -> None:
-    assert len(CHAPTERS) == sum(len(_chapters(page)) for page in PAGES.values())
+def test_no_two_chapters_with_examples_have_one_title() -> None:
+    with_examples = [title for page in PAGES.values() for title, text in _chapters(page).items() if "```" in text]
+
+    assert len(EXAMPLES) == len(with_examples)
 
 
 @pytest.mark.parametrize("source", ["text", "file", *SOURCES])
