@@ -29,7 +29,6 @@ ELSEWHERE = {
     "messages.md",
     "sections.md",
     "sources.md",
-    "templates.md",
     "testing.md",
 }
 """Pages whose examples are run in folders of their own: `test_sections.py`."""
