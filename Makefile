@@ -81,7 +81,7 @@ bench: setup ## run the benchmarks, side by side in one run
 cost: setup ## draw docs/cost.svg and its table anew (a minute)
 	$(BIN)/python tests/bench/draw_cost.py
 
-picture: setup ## draw the pictures of the README, docs/pictures and docs/run.md anew
+picture: setup ## draw the pictures of the README, docs/pictures and docs/examples.md anew
 	$(BIN)/python tests/docs/draw_overview.py
 	PYTHONPATH=tests $(BIN)/python -m docs.pictures
 	$(BIN)/cuecard run examples/cms --scenario slug-taken --svg docs/run.svg > /dev/null

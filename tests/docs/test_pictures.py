@@ -76,7 +76,7 @@ def test_the_table_of_searches_has_what_the_search_finds_today() -> None:
 
 
 def test_the_picture_of_a_run_is_what_its_command_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (command,) = re.findall(r"^cuecard (run .* --svg docs/run\.svg)$", (DOCS / "run.md").read_text(), re.MULTILINE)
+    (command,) = re.findall(r"^cuecard (run .* --svg docs/run\.svg)$", (DOCS / "examples.md").read_text(), re.MULTILINE)
     monkeypatch.chdir(ROOT)
     done = run(*command.replace("docs/run.svg", str(tmp_path / "run.svg")).split())
 

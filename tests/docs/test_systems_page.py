@@ -1,4 +1,4 @@
-"""docs/systems.md says where each behaviour of the five systems is proved; every proof that it names exists."""
+"""tests/cases/systems/README.md says where each behaviour of the five systems is proved; every proof that it names exists."""
 
 from __future__ import annotations
 
