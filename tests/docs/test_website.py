@@ -46,7 +46,8 @@ def test_an_address_that_is_gone_leads_to_where_its_answer_stands() -> None:
     for old, new in moved.items():
         page, _, anchor = new.partition("#")
         assert f"docs/{Path(old).with_suffix('.md').as_posix()}" not in PAGES
-        text = (ROOT / "docs" / page).with_suffix(".md").read_text(encoding="utf-8")
+        source = page.removesuffix("index.html") + "README.md" if page.endswith("index.html") else f"{page[:-4]}md"
+        text = (ROOT / "docs" / source).read_text(encoding="utf-8")
         assert not anchor or anchor in anchors(text), f"{new} has no such heading"
 
 
