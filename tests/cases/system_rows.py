@@ -1,4 +1,4 @@
-"""Rows of tests/cases/systems/README.md as hosts meet them: turns of a conversation, in a loop of one's own and on pydantic-ai."""
+"""Rows of the table of the five systems as hosts meet them: turns of a conversation, in a loop and on pydantic-ai."""
 
 from __future__ import annotations
 
