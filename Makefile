@@ -122,10 +122,10 @@ api: setup ## write the reference in docs/api from the docstrings
 golden: setup ## accept the current output as the expected one (then read the diff)
 	CUECARD_GOLDEN=1 $(BIN)/python -m pytest -n 0 tests/cases
 
-schemas: setup ## write schemas/*.json and docs/settings.md from the models
+schemas: setup ## write schemas/*.json and docs/settings/ from the models
 	$(BIN)/cuecard schema --write schemas
 	$(BIN)/python -m cuecard.server.app > schemas/openapi.json
-	$(BIN)/cuecard schema --markdown > docs/settings.md
+	$(BIN)/cuecard schema --markdown --write docs/settings
 
 lock: $(UV) ## lock the requirement files anew
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

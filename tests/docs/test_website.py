@@ -58,7 +58,7 @@ def test_a_coding_agent_gets_a_line_for_each_page_and_the_pages_that_are_read(sh
     assert [*lines] == [staged(page) for page in shown]
     assert [page for page, said in lines.items() if not said] == []
     assert "<!-- how-it-works.md -->" in read
-    assert "<!-- settings.md -->" not in read
+    assert "<!-- settings/agent.md -->" not in read
 
 
 def test_the_sources_of_the_site_link_to_each_other(shown: list[str], tmp_path: Path) -> None:

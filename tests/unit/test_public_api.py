@@ -298,7 +298,7 @@ def _members(public: Any) -> Iterator[Any]:
         return
     for kind in public.__mro__:
         if not kind.__module__.startswith("cuecard") or issubclass(kind, pydantic.BaseModel):
-            continue  # docs/settings.md has the fields of files, key by key
+            continue  # docs/settings has the fields of files, key by key
         yield kind
         for name, member in vars(kind).items():
             function = inspect.unwrap(getattr(member, "fget", None) or getattr(member, "func", None) or member)
