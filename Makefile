@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 UV     := .tools/bin/uv
 DOCS   := .tools/docs
+MUTMUT := .tools/mutate
 ARGS   ?=
 SECONDS ?= 60
 COUNT  ?= 20000
@@ -19,10 +20,10 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix docs bench cost picture screenshots curve explore mutate fuzz soak hostile api golden schemas lock audit browser promptfoo compare imports clean
+.PHONY: help setup run shell test check fix docs bench against cost picture screenshots curve explore mutate fuzz soak hostile api golden schemas lock hosts-latest audit browser promptfoo compare imports clean
 
 help: ## list the commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
 
 setup: $(VENV)/.ready ## prepare .venv (the others call it first)
 
@@ -39,6 +40,14 @@ $(VENV)/.ready: $(UV) requirements/dev.lock pyproject.toml
 
 run: setup ## set up, and watch the CMS assistant play all its scenarios
 	@$(BIN)/cuecard run examples/cms/assistant.yaml $(ARGS)
+	@printf '\nWhat now:\n  %-34s%s\n  %-34s%s\n  %-34s%s\n' \
+		'$(BIN)/cuecard studio cms' 'see this prompt in the browser, step by step' \
+		'$(BIN)/cuecard init ../notes' 'begin an agent of your own' \
+		'make shell' 'a shell in which `cuecard` works as the pages write it'
+
+shell: setup ## a shell in which `cuecard` is that of this checkout
+	@echo "cuecard is on the path here; \`exit\` leaves"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)" "$${SHELL:-sh}"
 
 # The studio is used in a browser: where there is none, its tests are skipped, and it does not count.
 UNMEASURED = $(if $(shell command -v chromium chromium-browser google-chrome),,--omit='*/studio/*')
@@ -78,6 +87,9 @@ docs: $(DOCS)/.ready ## build the documentation as a site that works offline, an
 bench: setup ## run the benchmarks, side by side in one run
 	$(BIN)/python -m pytest tests/bench -m bench -n 0 -s --benchmark-disable-gc $(ARGS)
 
+against: setup ## measure the hot path beside another checkout, such as the merge base: ROOT=../base
+	$(BIN)/python tests/bench/against.py $(ROOT)
+
 cost: setup ## draw docs/cost.svg and its table anew (a minute)
 	$(BIN)/python tests/bench/draw_cost.py
 
@@ -100,8 +112,13 @@ curve: setup ## draw docs/search.svg and its table anew, from the queries in CUE
 explore: setup ## look for examples that break a property, for MINUTES (default 10)
 	PYTHONPATH=tests $(BIN)/python -m explore.run --minutes $(MINUTES) $(ARGS)
 
-mutate: setup ## make the mistakes of tests/mutants on purpose, and see which tests notice
-	PYTHONPATH=tests $(BIN)/python -m mutants.run $(ARGS)
+$(MUTMUT)/.ready: $(UV) requirements/mutate.lock
+	@$(UV) venv --quiet --allow-existing --python $(BIN)/python $(MUTMUT)
+	@$(UV) pip sync --quiet --python $(MUTMUT)/bin/python --require-hashes requirements/mutate.lock
+	@touch $@
+
+mutate: setup $(MUTMUT)/.ready ## make mistakes, and see which tests notice: those listed, N=200 SEED=7 drawn, or of what SINCE=main changed
+	PYTHONPATH=tests $(BIN)/python -m mutants.run $(if $(SINCE),--since $(SINCE)) $(if $(N),--draw $(N)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
@@ -141,6 +158,12 @@ lock: $(UV) ## lock the requirement files anew
 		--constraint requirements/dev.lock requirements/action.in pyproject.toml -o requirements/action.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/audit.in -o requirements/audit.lock
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		requirements/mutate.in -o requirements/mutate.lock
+	$(PYTHON) .ci/hosts.py --write
+
+hosts-latest: setup ## run every host page with the newest releases in fresh environments; ARGS=--floor with the oldest
+	$(BIN)/python .ci/hosts.py $(or $(ARGS),--latest)
 
 audit: $(UV) ## look for known vulnerabilities in every lock; without the database, skipped by name
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) .tools/audit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields
 from operator import attrgetter
@@ -220,7 +220,7 @@ class Conversation:
         if state.there is not None and turn.tools_before is None:
             turn = replace(turn, tools_before=state.there)
         found = self._hooks.more(self._found(), news.new)
-        since = next((since for since in map(last_call_id, (news.new, self._results)) if since is not None), None)
+        since = last_call_id(self._last_results(news))
         call = self._hooks.call(turn, found, state.call, state.kept, since)
         self._keep(replace(news, state=replace(state, call=call, memory=turn.memory, kept=None, there=None)), None)
         return call
@@ -257,7 +257,7 @@ class Conversation:
         found = self._hooks.more(progress.found, news.new)
         read = news.results if templates and self._hooks.agent.results else ()
         known = tools is not None or bool(inputs or read)
-        changed = Changed((*self._results, *news.new), inputs, tools, read) if known else None
+        changed = Changed(self._last_results(news), inputs, tools, read) if known else None
         step, placed = self._hooks.step(call, found, progress.placed, changed)
         if step.call is not call:
             news = replace(news, state=replace(news.state, call=step.call))
@@ -400,6 +400,12 @@ class Conversation:
             ),
         )
         return _NewResults(state, new, tuple(result for _, result in news))
+
+    def _last_results(self, news: _NewResults) -> Sequence[ResultRecord]:
+        """The results from the last one with a call id on: all of them would be copied in each step."""
+        known = self._results
+        first = next((at for at in reversed(range(len(known))) if known[at].call_id is not None), 0)
+        return (*known[first:], *news.new)
 
     def _keep(self, news: _NewResults, progress: _Progress | None) -> None:
         self._state, self._progress = news.state, progress

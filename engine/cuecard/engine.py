@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property, reduce
 from pathlib import Path
 from types import MappingProxyType
@@ -55,7 +55,7 @@ from cuecard.pipeline.hooks import Changed, Hooks
 from cuecard.pipeline.placement import CallRooms
 from cuecard.pipeline.request import check_texts
 from cuecard.pipeline.results import render_result
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 
 @dataclass(frozen=True)

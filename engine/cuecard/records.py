@@ -21,11 +21,11 @@ if TYPE_CHECKING:  # to type checkers it is the standard decorator
 else:
 
     def replace(record: Any, /, **changes: Any) -> Any:
-        """As `dataclasses.replace`; a record without slots in a fourth of the time, since a call changes large ones."""
+        """As `dataclasses.replace`, in a fourth of the time, since a call changes large records."""
         kind = type(record)
         known = _taken_over(kind)
         if known is None or not known[0].issuperset(changes):
-            return dataclasses.replace(record, **changes)
+            return kind(**(reader_of(kind)(record) | changes))
         made = object.__new__(kind)
         own = made.__dict__
         own.update(record.__dict__)
@@ -64,6 +64,14 @@ def _taken_over(kind: type) -> tuple[frozenset[str], tuple[str, ...]] | None:
         return None
     kept = (name for name, value in vars(kind).items() if isinstance(value, cached_property))
     return frozenset(field.name for field in dataclasses.fields(kind)), tuple(kept)
+
+
+@cache
+def reader_of(kind: type) -> Callable[[Any], dict[str, Any]]:
+    """Reads the fields that records of a class are made from, by name."""
+    names = [field.name for field in dataclasses.fields(kind) if field.init]
+    values = _getter(names)
+    return lambda record: dict(zip(names, values(record), strict=True))
 
 
 _OPTIONS = frozenset({"frozen", "slots", "eq", "kw_only", "weakref_slot"})

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cuecard.catalogue.ranker import AsyncRanker, Calibration, Ranker
     from cuecard.config.agent_file import InputSpec
     from cuecard.config.figures import Figures
-    from cuecard.config.model_profile import Definitions, MidConversation, ModelProfile
+    from cuecard.config.model_profile import Definitions, Interface, MidConversation, ModelProfile
     from cuecard.config.models_file import EndpointEntry, ModelEntry, ModelProfiles, ModelsFile
     from cuecard.config.values import InputType
     from cuecard.config.words_spec import WordsSpec
@@ -104,7 +104,7 @@ _NAMES = {
     "catalogue.ranker": "AsyncRanker Calibration Ranker",
     "config.agent_file": "InputSpec",
     "config.figures": "Figures",
-    "config.model_profile": "Definitions MidConversation ModelProfile",
+    "config.model_profile": "Definitions Interface MidConversation ModelProfile",
     "config.models_file": "EndpointEntry ModelEntry ModelProfiles ModelsFile",
     "config.values": "InputType",
     "config.words_spec": "WordsSpec",
@@ -196,6 +196,7 @@ __all__ = [
     "InputSpec",
     "InputType",
     "InputUse",
+    "Interface",
     "Json",
     "KeptStates",
     "Layer",

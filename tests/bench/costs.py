@@ -21,6 +21,9 @@ MODEL = "claude-sonnet-5"
 ADDING = "claude-opus-5"
 """The same prices, a minimum of 512 tokens, and tools that a message may add."""
 
+RESPONSES = "gpt-5.6"
+"""OpenAI's prices on the Responses interface, where items define tools."""
+
 BETWEEN_TURNS = "rewrite between turns"
 WAYS = ("append", "rewrite", BETWEEN_TURNS, "frozen", FROZEN_DIRECT)
 """How the prompt reaches the model. `rewrite` makes all of it anew for each request, as hosts without a plan do; the
@@ -58,13 +61,14 @@ def bills(
     engine: Engine,
     talks: Sequence[TranscriptFile],
     way: str,
-    definitions: Definitions = "deferred",
+    definitions: Definitions | None = "deferred",
     *,
     model: str = MODEL,
 ) -> list[Bill]:
-    """What each session costs with the prices of a model."""
+    """What each session costs with the prices of a model; `definitions` is None for what its profile says."""
     profile = read_models().find(model)
-    channel = replace(Channel.of(profile), definitions=definitions)
+    channel = Channel.of(profile)
+    channel = replace(channel, definitions=definitions) if definitions else channel
     return [bill([sent.request for sent in played(engine, talk, way, channel)], Prices.of(profile)) for talk in talks]
 
 

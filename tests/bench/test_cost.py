@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench.costs import ADDING, MODEL, WAYS, bill_of, bills
+from bench.costs import ADDING, MODEL, RESPONSES, WAYS, bill_of, bills
 from bench.sessions import cms, knowing, purposeful, session, without_needless_searches
 from cuecard import Call, Engine, ToolResult, Turn
 from cuecard.files.tokens import uncached_count
@@ -52,7 +52,23 @@ def test_what_appending_saves(definitions: Definitions) -> None:
         assert append <= 1.05 * total(found[FROZEN_DIRECT])
 
 
-@pytest.mark.parametrize("model", [ADDING, MODEL])
+def test_what_late_definitions_save_on_the_responses_interface() -> None:
+    """A default body costs there what definitions cost that come when their tool is found."""
+    talks = [session(seed) for seed in range(SESSIONS)]
+    direct = total(bills(cms(), talks, FROZEN_DIRECT, None, model=RESPONSES))
+    costs = {place: total(bills(cms(), talks, "append", place, model=RESPONSES)) for place in (None, "deferred", "all")}
+    frozen = total(bills(cms(), talks, "frozen", None, model=RESPONSES))
+    chat = total(bills(cms(), talks, "append", None, model=f"openai-chat:{RESPONSES}"))
+    print(f"\n{SESSIONS} sessions of 15 requests, {RESPONSES}: append is {costs[None] / SESSIONS:,.0f}")
+    print(f"  {costs[None] / frozen:.2f}x of frozen, {costs[None] / direct:.3f}x of it without searches; late by hand")
+    print(f"  {costs['deferred'] / direct:.3f}x, all in front {costs['all'] / direct:.3f}x, chat {chat / direct:.3f}x")
+
+    assert abs(costs[None] - costs["deferred"]) <= 0.02 * direct
+    assert costs[None] <= 1.0 * direct
+    assert chat == pytest.approx(costs["all"])
+
+
+@pytest.mark.parametrize("model", [ADDING, MODEL, RESPONSES])
 def test_what_looking_ahead_and_late_cues_save(model: str) -> None:
     """Sessions in which the user says what is needed; the model searches for what the first step does not have.
 
@@ -75,7 +91,7 @@ def test_what_looking_ahead_and_late_cues_save(model: str) -> None:
         print(f"  {way:36s}{cost / SESSIONS:10,.0f}{cost / direct:9.2f}x of frozen without searches")
 
     assert sum(one.rewrites for one in bills(knowing(), fewer, "append", model=model)) == 0
-    if model == ADDING:
+    if model != MODEL:
         assert found["append, ahead and cues"] <= 0.92 * direct
     else:
         assert found["append"] < found["append, ahead and cues"]

@@ -18,6 +18,7 @@ from cases.system_rows import (
     WORDS,
     Asked,
     Play,
+    Sent,
     chapters,
     in_a_loop,
     lines,
@@ -28,7 +29,7 @@ from cases.system_rows import (
 )
 from cuecard import Turn
 from cuecard.config.turn_file import to_turn
-from cuecard.types import Delivery
+from cuecard.types import Delivery, DeliveryWish
 from cuecard.workbench.played import past_results, read_turn
 
 ROWS = {row.id: row for rows in chapters().values() for row in rows if not row.is_out}
@@ -109,6 +110,13 @@ def case_of(named: str) -> Case:
     return Case(file.parent, agent, asked, golden.read_text(encoding="utf-8"))
 
 
+@cache
+def played(play: Play, named: str, delivery: DeliveryWish | None = None) -> list[Sent]:
+    """The requests of a case, which several rows look at."""
+    case = case_of(named)
+    return play(opened(case.agent, delivery), case.asks)
+
+
 def _is_subsequence(wanted: list[str], found: list[str]) -> bool:
     rest = iter(found)
     return all(line in rest for line in wanted)
@@ -120,12 +128,13 @@ ROWS_OF_CASES = pytest.mark.parametrize("row", [row.id for row in ROWS.values() 
 @ROWS_OF_CASES
 def test_row_when_the_system_prompt_is_made_again(row: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing but the prompt of that turn is said, in its order, and behind it the prompt is as before it."""
-    for case in map(case_of, ROWS[row].cases):
+    for name in ROWS[row].cases:
+        case = case_of(name)
         monkeypatch.chdir(case.folder)
         if case.error:
             _is_refused(in_a_loop, case, "rewrite")
             continue
-        first, second, third = in_a_loop(opened(case.agent, "rewrite"), case.asks)
+        first, second, third = played(in_a_loop, name, "rewrite")
         wanted = {line for _, text in case.said for line in text}
         ordered = [line for head, text in case.said if not head.startswith("appended") for line in text]
 
@@ -147,7 +156,7 @@ def test_row_on_a_host(row: str, play: Play, monkeypatch: pytest.MonkeyPatch) ->
         if case.error:
             _is_refused(play, case)
             continue
-        first, second, third = play(opened(case.agent), case.asks)
+        first, second, third = played(play, name)
         heard = [text for head, text in case.said if play is in_a_loop or head.startswith("appended")]
         wanted = {*case.system, *(line for text in heard for line in text)}
         blocks = second.step.appended

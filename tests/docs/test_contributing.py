@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", ".github/pull_request_template.md")
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-TARGETS = re.findall(r"^([a-z]+):.*## ", MAKEFILE, re.MULTILINE)
+TARGETS = re.findall(r"^([a-z-]+):.*## ", MAKEFILE, re.MULTILINE)
 YAML_FILES = [ROOT / ".pre-commit-config.yaml", *sorted((ROOT / ".github").rglob("*.yml"))]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PYTHONS = [name.rpartition(" ")[2] for name in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", name)]
@@ -60,7 +60,7 @@ def test_every_heading_that_a_page_links_to_exists(page: str) -> None:
 
 @pytest.mark.parametrize("page", [*PAGES, ".github/workflows/ci.yml", ".github/workflows/release.yml"])
 def test_every_make_target_that_is_named_exists(page: str) -> None:
-    assert set(re.findall(r"(?:`|run: |\$ )make ([a-z]+)", text_of(page))) <= {*TARGETS}
+    assert set(re.findall(r"(?:`|run: |\$ )make ([a-z-]+)", text_of(page))) <= {*TARGETS}
 
 
 def test_the_guide_lists_every_make_target() -> None:

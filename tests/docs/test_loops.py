@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from docs.host_page import BLOCK, SCRIPT, environment
 from loopback_models import loopback_models
 
 ROOT = Path(__file__).parents[2]
 LOOPS = ("anthropic.md", "bedrock.md", "gemini.md", "openai.md")
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SCRIPT = ([("tool_search", {"query": "create a page"})], [("cms_createPage", {"title": "About us"})])
-KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
 
 @pytest.mark.parametrize("page", LOOPS)
@@ -25,10 +22,7 @@ def test_a_loop_runs_as_it_appears_on_its_page(
     typed: dict[str, Any] = {}
     monkeypatch.chdir(ROOT)
     with loopback_models(SCRIPT) as service:
-        addresses = ("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
-        given = {**dict.fromkeys(KEYS, "none"), **dict.fromkeys(addresses, service.url)}
-        given |= {"OPENAI_BASE_URL": f"{service.url}/v1", "AWS_DEFAULT_REGION": "us-east-1", "NO_PROXY": "127.0.0.1"}
-        for name, value in given.items():
+        for name, value in environment(service.url).items():
             monkeypatch.setenv(name, value)
         for code in BLOCK.findall(text):
             exec(compile(code, page, "exec"), typed)  # noqa: S102 - running the example is the test

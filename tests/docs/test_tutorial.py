@@ -76,5 +76,5 @@ def test_only_what_installs_is_left_out() -> None:
     assert [line for line in typed if NOT_RUN.match(line)] == [
         "python3 -m venv .venv",
         ". .venv/bin/activate",
-        "pip install cuecard",
+        "pip install ../cuecard",
     ]

@@ -120,7 +120,7 @@ def test_the_commands_of_the_front_page_give_an_agent_that_works(
 ) -> None:
     (shown,) = re.findall(r"```shell\n(.*?)```", (ROOT / "docs" / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     install, start = shown.splitlines()
-    assert install == "pip install cuecard"  # this is what the tests run in
+    assert install == "pip install ."  # this is what the tests run in
 
     monkeypatch.chdir(tmp_path)
     for command in (start, "cuecard check my-agent"):

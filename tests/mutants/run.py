@@ -1,198 +1,355 @@
-"""Mutation testing over a stated list: `make mutate`, or `make mutate ARGS="NAME ..."` for some.
-
-mutmut and cosmic-ray make mutants by operators: thousands over these modules, which take hours, differ with each
-version of the code, and add up to a score that tells nobody what is safe. Neither can be told to make one given mistake
-and to hold given tests to it. So the mistakes are a list here (`mutants.toml`), chosen where one would hurt; what is
-left is a copy, a replacement and a run of pytest.
-
-Each is made in a copy of the repository, never in the working tree.
-"""
+"""Mistakes on purpose, and who notices: `make mutate`; README.md beside this file says what it does and why so."""
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import Queue
 
-from mutants.mutants import ROOT, Mutant, mistakes, read_mutants
+from mutants.contexts import TIMES, Contexts
+from mutants.mutants import PACKAGE, ROOT, Mutant, mistakes, read_mutants
 
-TIME_LIMIT = 600
-"""Seconds that the tests of one mutant may take; one that makes them hang is caught."""
+KEPT = ROOT / ".tools" / "mutate"
+MAKER = KEPT / "bin" / "python"
+HERE = Path(__file__).parent
+TESTS = ("tests/unit", "tests/cases")
+"""What is measured (tests/conftest.py), so what can be chosen by what it runs."""
 
-_COPIED = ("engine", "prompts", "tool_instructions", "schemas", "examples", "docs", "tests", "pyproject.toml")
-_LEFT = shutil.ignore_patterns("__pycache__", "node_modules", ".hypothesis")
-_PASSED, _FAILED = 0, 1
+PATIENCE = 30.0
+"""Seconds that the tests of a mistake may take beside ten times what they take without it."""
+
+
+LISTED = 60.0
+"""Seconds for the tests of a mistake of the list, which nobody measures."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A module with a mistake in it, and the tests that are asked.
+
+    Attributes:
+        place: `file:line`.
+        change: its lines before and after, with `-` and `+`.
+        text: the module with the mistake.
+        tests: what pytest calls them.
+        seconds: what they take without it.
+        stated: why no test can notice it, as `mutants.toml` says.
+    """
+
+    place: str
+    change: tuple[str, ...]
+    text: str
+    tests: tuple[str, ...]
+    seconds: float
+    stated: str = ""
+
+    @property
+    def file(self) -> str:
+        """The module, relative to the root."""
+        return self.place.partition(":")[0]
+
+    @property
+    def room(self) -> str:
+        """The room of the module, or its name."""
+        return Path(self.file).relative_to(PACKAGE).parts[0]
+
+    @property
+    def name(self) -> str:
+        """What is written down of it, so that an interrupted run goes on."""
+        return hashlib.sha256("\n".join([self.place, *self.change]).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant: `caught` names what noticed it, and is empty where nothing did."""
+    """What became of a mistake: `noticed` names what noticed it, and is empty where nothing did."""
 
-    mutant: Mutant
-    caught: str
+    name: str
+    noticed: str
     seconds: float
 
-    @property
-    def as_stated(self) -> bool:
-        """Whether the list says so."""
-        return bool(self.caught) != bool(self.mutant.survives)
 
-    def __str__(self) -> str:
-        said = f"killed by {self.caught}" if self.caught else "SURVIVED"
-        stated = (
-            "" if self.as_stated else f"; the list says that it survives: {self.mutant.survives}" if self.caught else ""
-        )
-        known = f", as stated: {self.mutant.survives}" if self.as_stated and not self.caught else ""
-        return f"{self.mutant.name}: {said}{stated}{known} ({self.seconds:.0f} s)"
+class RefusedError(Exception):
+    """The run cannot begin."""
+
+
+def git(*words: str) -> str:
+    """What git says in the repository.
+
+    Raises:
+        RefusedError: with what it says when it fails.
+    """
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RefusedError(done.stderr.strip())
+    return done.stdout
+
+
+def require_clean() -> str:
+    """The tree of the last commit, which is what stands in the folder.
+
+    Raises:
+        RefusedError: when something is not committed: the mistakes are made in a copy of the commit.
+    """
+    if changed := git("status", "--porcelain").splitlines():
+        raise RefusedError(f"commit or stash first: {len(changed)} files differ from the last commit: {changed[0][3:]}")
+    return git("rev-parse", "HEAD^{tree}").strip()
+
+
+def modules(since: str, within: Sequence[str]) -> list[str]:
+    """The modules that are mistaken: all, or those that changed; of these rooms, if any is named.
+
+    Raises:
+        RefusedError: when there is none.
+    """
+    listed = (
+        git("diff", "--name-only", "--diff-filter=d", since, "--", str(PACKAGE))
+        if since
+        else git("ls-files", str(PACKAGE))
+    )
+    chosen = [file for file in listed.splitlines() if file.endswith(".py")]
+    if within:
+        wanted = tuple(f"{PACKAGE.as_posix()}/{room}" for room in within)
+        chosen = [file for file in chosen if file.startswith(wanted)]
+    if not chosen:
+        raise RefusedError("no module of engine/cuecard is chosen")
+    return chosen
+
+
+def contexts(tree: str, tests: Sequence[str], jobs: int) -> Contexts:
+    """Which tests run what; measured once for each commit and choice of tests, which takes minutes."""
+    key = hashlib.sha256("\n".join([tree, *tests]).encode()).hexdigest()[:12]
+    data, times = KEPT / f"contexts-{key}", KEPT / f"times-{key}"
+    if not data.exists():
+        print(f"measuring which tests run what: {' '.join(tests)}", flush=True)
+        for old in (*KEPT.glob("contexts-*"), *KEPT.glob("times-*")):
+            old.unlink()
+        own = {"PYTHONPATH": str(ROOT / "tests"), "COVERAGE_FILE": f"{data}-part", TIMES: str(times)}
+        coverage = [sys.executable, "-m", "coverage"]
+        options = ["-m", "pytest", "-q", "-n", str(jobs), "--dist", "loadfile", "-p", "mutants.contexts", *tests]
+        subprocess.run([*coverage, "run", *options], cwd=ROOT, env={**os.environ, **own}, check=False)
+        parts = [str(part) for part in KEPT.glob(f"{data.name}-part*")]
+        subprocess.run([*coverage, "combine", "--quiet", f"--data-file={data}", *parts], cwd=ROOT, check=True)
+    return Contexts.read(data, times)
+
+
+def drawn(files: Sequence[str], seed: int, number: int, known: Contexts) -> list[Mistake]:
+    """So many mistakes in these modules, the same for the same seed."""
+    asked = json.dumps({"files": files, "seed": seed, "number": number})
+    done = subprocess.run(
+        [MAKER, HERE / "made.py"], cwd=ROOT, input=asked, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return [_mistake(made, known) for made in map(json.loads, done.stdout.splitlines())]
+
+
+def _mistake(made: dict[str, object], known: Contexts) -> Mistake:
+    file, line, text = str(made["file"]), int(str(made["line"])), str(made["text"])
+    change = made["change"]
+    assert isinstance(change, list)
+    tests = known.of(file, line)
+    return Mistake(f"{file}:{line}", tuple(change), text, tuple(tests), sum(map(known.seconds.__getitem__, tests)))
+
+
+def listed(names: Sequence[str]) -> list[Mistake]:
+    """The mistakes of `mutants.toml`, or those of these names.
+
+    Raises:
+        RefusedError: when the list is wrong.
+    """
+    every = read_mutants()
+    unknown = [f"there is no mutant `{name}`" for name in names if name not in {mutant.name for mutant in every}]
+    if wrong := [*mistakes(every), *unknown]:
+        raise RefusedError("\n".join(wrong))
+    return [_listed(mutant) for mutant in every if not names or mutant.name in names]
+
+
+def _listed(mutant: Mutant) -> Mistake:
+    text = (ROOT / mutant.path).read_text(encoding="utf-8")
+    line = text.partition(mutant.find)[0].count("\n") + 1
+    change = (
+        mutant.name,
+        *(f"-{each}" for each in mutant.find.splitlines()),
+        *(f"+{each}" for each in mutant.replace.splitlines()),
+    )
+    return Mistake(
+        f"{mutant.path.as_posix()}:{line}", change, mutant.applied(text), mutant.tests, 60.0, mutant.survives
+    )
 
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy of the repository in which mistakes are made."""
+    """A copy of the last commit in which mistakes are made, and the process that asks its tests."""
 
     root: Path
+    judge: subprocess.Popen[str]
 
-    def run(self, tests: Sequence[str]) -> subprocess.CompletedProcess[str]:
-        """Run tests over the copy, up to the first that fails."""
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-n",
-            "0",
-            "-x",
-            "--tb=line",
-            "-rf",
-            "-p",
-            "no:cacheprovider",
-            *tests,
-        ]
-        # Before the working tree, which is installed: plugins of pytest import the package before its settings.
-        environment = {**os.environ, "PYTHONPATH": str(self.root / "engine"), "COLUMNS": "300"}
-        return subprocess.run(
-            command, cwd=self.root, env=environment, capture_output=True, text=True, check=False, timeout=TIME_LIMIT
-        )
-
-    def outcome(self, mutant: Mutant, number: int) -> Outcome:
-        """Make the mistake, run its tests, and take it back.
-
-        Raises:
-            RuntimeError: when the tests cannot be run at all.
-        """
-        module, began = self.root / mutant.path, time.monotonic()
+    def outcome(self, mistake: Mistake, number: int) -> Outcome:
+        """Make a mistake, ask its tests, and take it back."""
+        module, began = self.root / mistake.file, time.monotonic()
         text = module.read_text(encoding="utf-8")
-        module.write_text(mutant.applied(text), encoding="utf-8")
+        module.write_text(mistake.text, encoding="utf-8")
         # Byte code is known by second and size: no two states of a module have one time.
         os.utime(module, (number, number))
         try:
-            caught = _caught(mutant, self.run(mutant.tests))
-        except subprocess.TimeoutExpired:
-            caught = f"the time limit of {TIME_LIMIT} s"
+            noticed = self.noticed(mistake.tests, mistake.seconds) if mistake.tests else ""
         finally:
             module.write_text(text, encoding="utf-8")
             os.utime(module, (0, 0))
-        return Outcome(mutant, caught, time.monotonic() - began)
+        return Outcome(mistake.name, noticed, round(time.monotonic() - began, 1))
 
-
-def _caught(mutant: Mutant, done: subprocess.CompletedProcess[str]) -> str:
-    if done.returncode == _PASSED:
-        return ""
-    if done.returncode != _FAILED:
-        raise RuntimeError(f"mutant `{mutant.name}`: its tests do not run\n{done.stdout}{done.stderr}")
-    lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    return lines[0].split(" ", 1)[1].split(" - ")[0] if lines else "a test"
+    def noticed(self, tests: Sequence[str], seconds: float) -> str:
+        """Which of these tests fails first, or what ended them."""
+        assert self.judge.stdin
+        assert self.judge.stdout
+        self.judge.stdin.write(json.dumps({"tests": tests, "seconds": PATIENCE + 10 * seconds}) + "\n")
+        self.judge.stdin.flush()
+        return str(json.loads(self.judge.stdout.readline())["noticed"])
 
 
 @contextmanager
 def copies(number: int) -> Iterator[Queue[Copy]]:
-    """So many copies of the repository, removed at the end."""
+    """So many copies of the last commit, removed at the end."""
     waiting: Queue[Copy] = Queue()
-    with tempfile.TemporaryDirectory(prefix="cuecard-mutants-") as folder:
+    with ExitStack() as stack:
         for place in range(number):
-            root = Path(folder) / str(place)
-            for name in _COPIED:
-                source = ROOT / name
-                if source.is_dir():
-                    shutil.copytree(source, root / name, ignore=_LEFT, symlinks=True)
-                else:
-                    shutil.copy2(source, root / name)
-            waiting.put(Copy(root))
+            root = KEPT / f"copy-{place}"
+            subprocess.run(["git", "worktree", "remove", "--force", root], cwd=ROOT, capture_output=True, check=False)
+            git("worktree", "add", "--quiet", "--force", "--detach", str(root), "HEAD")
+            stack.callback(git, "worktree", "remove", "--force", str(root))
+            # Before the working tree, which is installed: plugins of pytest import the package before its settings.
+            paths = os.pathsep.join(str(root / name) for name in ("engine", "tests"))
+            judge = stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, root / "tests" / "mutants" / "judge.py"],
+                    cwd=root,
+                    env={**os.environ, "PYTHONPATH": paths},
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            waiting.put(Copy(root, judge))
         yield waiting
 
 
-def outcomes(mutants: Sequence[Mutant], jobs: int) -> Iterator[Outcome]:
+def outcomes(asked: Sequence[Mistake], jobs: int) -> Iterator[Outcome]:
     """What becomes of each, in the order in which they are done.
 
     Raises:
-        RuntimeError: when tests fail without any mistake: then their failing says nothing.
+        RefusedError: when one of the tests that noticed fails without any mistake: then its failing says nothing.
     """
+    who = set[str]()
     with copies(jobs) as free, ThreadPoolExecutor(jobs) as pool:
-        first = free.get()
-        where = [sys.executable, "-c", "import cuecard; print(cuecard.__file__)"]
-        used = subprocess.run(
-            where,
-            env={**os.environ, "PYTHONPATH": str(first.root / "engine")},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        if not used.stdout.startswith(str(first.root)):
-            raise RuntimeError(f"the tests would run over {used.stdout.strip()}, not over the copy")
-        plain = first.run(sorted({test for mutant in mutants for test in mutant.tests}))
-        if plain.returncode != _PASSED:
-            raise RuntimeError(f"the tests fail without any mutant\n{plain.stdout}{plain.stderr}")
-        free.put(first)
 
-        def one(number: int, mutant: Mutant) -> Outcome:
+        def one(number: int, mistake: Mistake) -> Outcome:
             copy = free.get()
             try:
-                return copy.outcome(mutant, number)
+                return copy.outcome(mistake, number)
             finally:
                 free.put(copy)
 
-        waiting = [pool.submit(one, number, mutant) for number, mutant in enumerate(mutants, start=1)]
-        yield from (done.result() for done in as_completed(waiting))
+        copy = free.get()
+        if fails := copy.noticed(next((mistake.tests for mistake in asked if mistake.tests), ()), LISTED):
+            raise RefusedError(f"fails without any mistake: {fails}")
+        free.put(copy)
+        waiting = [pool.submit(one, number, mistake) for number, mistake in enumerate(asked, start=1)]
+        for done in as_completed(waiting):
+            who.add(done.result().noticed)
+            yield done.result()
+        tests = sorted(name for name in who if "::" in name)
+        if tests and (fails := free.get().noticed(tests, LISTED)):
+            raise RefusedError(f"fails without any mistake, so it says nothing: {fails}")
+
+
+def kept(file: Path) -> dict[str, Outcome]:
+    """What a run that was interrupted has written down."""
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return {each.name: each for each in (Outcome(**json.loads(line)) for line in lines if line.endswith("}"))}
+
+
+def run(asked: Sequence[Mistake], file: Path, jobs: int) -> dict[str, Outcome]:
+    """Ask for each mistake, and write down what became of it."""
+    done = kept(file)
+    left = [mistake for mistake in asked if mistake.name not in done]
+    names = {mistake.name: mistake for mistake in asked}
+    print(f"{len(asked)} mistakes, of which {len(asked) - len(left)} are done: {file.relative_to(ROOT)}", flush=True)
+    for outcome in outcomes(left, jobs) if left else ():
+        done[outcome.name] = outcome
+        with file.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(asdict(outcome)) + "\n")
+        told = f"noticed by {outcome.noticed}" if outcome.noticed else "NOT NOTICED"
+        print(f"[{len(done)}/{len(asked)}] {names[outcome.name].place}: {told} ({outcome.seconds} s)", flush=True)
+    return done
+
+
+def report(asked: Sequence[Mistake], done: dict[str, Outcome]) -> Iterator[str]:
+    """The mistakes that nobody noticed, and the table by room."""
+    made, noticed = Counter(mistake.room for mistake in asked), Counter[str]()
+    for mistake in asked:
+        if done[mistake.name].noticed:
+            noticed[mistake.room] += 1
+            continue
+        if mistake.stated:
+            yield f"{mistake.place}: nobody can notice {mistake.change[0]}: {mistake.stated}"
+            continue
+        nearest = ", ".join(mistake.tests[:3]) or "no test runs it"
+        yield "\n".join([f"{mistake.place}", *(f"    {line}" for line in mistake.change), f"    nearest: {nearest}"])
+        if "GITHUB_ACTIONS" in os.environ:
+            file, _, line = mistake.place.partition(":")
+            yield f"::warning file={file},line={line}::no test notices: {' '.join(mistake.change)}"
+    yield "| room | made | noticed |\n|---|---|---|"
+    yield from (f"| {room} | {made[room]} | {noticed[room]} |" for room in sorted(made))
+    share = 100 * noticed.total() / max(made.total(), 1)
+    yield f"| all | {made.total()} | {noticed.total()} ({share:.1f} %) |"
+
+
+def options(arguments: Sequence[str]) -> argparse.Namespace:
+    """What is asked for."""
+    parser = argparse.ArgumentParser(prog="make mutate", description="Make mistakes on purpose, and see who notices.")
+    parser.add_argument("names", nargs="*", help="mistakes of tests/mutants/mutants.toml; all without any option")
+    parser.add_argument("--draw", type=int, default=0, help="so many that mutmut makes; 0 with --since: all")
+    parser.add_argument("--seed", type=int, default=0, help="which of them")
+    parser.add_argument("--since", default="", help="only in modules that changed since this revision")
+    parser.add_argument("--within", action="append", default=[], help="only in this room or module of engine/cuecard")
+    parser.add_argument("--tests", action="append", default=[], help="ask only these; all that are measured without it")
+    parser.add_argument("--jobs", type=int, default=2, help="how many at once (default 2)")
+    return parser.parse_args(arguments)
 
 
 def main() -> int:
-    """Run the mutants that are named, or all; the exit code tells whether each did as the list says."""
-    parser = argparse.ArgumentParser(prog="make mutate", description="Make mistakes on purpose, and see who notices.")
-    parser.add_argument("names", nargs="*", help="mutants of tests/mutants/mutants.toml; all without any")
-    parser.add_argument("--jobs", type=int, default=2, help="how many at once (default 2)")
-    options = parser.parse_args()
-    every = read_mutants()
-    wrong = [
-        *mistakes(every),
-        *(f"there is no mutant `{n}`" for n in options.names if n not in {m.name for m in every}),
-    ]
-    if wrong:
-        print(*wrong, sep="\n", file=sys.stderr)
-        return 2
-    chosen = [mutant for mutant in every if not options.names or mutant.name in options.names]
-    print(f"{len(chosen)} mutants; first their tests without any", flush=True)
-    done: list[Outcome] = []
+    """Make mistakes; the exit code tells whether one went unnoticed that should not."""
+    chosen = options(sys.argv[1:])
     try:
-        for outcome in outcomes(chosen, options.jobs):
-            done.append(outcome)
-            print(f"[{len(done)}/{len(chosen)}] {outcome}", flush=True)
-    except RuntimeError as error:
+        tree = require_clean()
+        if chosen.draw or chosen.since:
+            files = modules(chosen.since, chosen.within)
+            known = contexts(tree, chosen.tests or TESTS, chosen.jobs)
+            asked = drawn(files, chosen.seed, chosen.draw, known)
+        else:
+            asked = listed(chosen.names)
+    except RefusedError as error:
         print(error, file=sys.stderr)
         return 2
-    alive = [each.mutant.name for each in done if not each.caught]
-    print(f"{len(done) - len(alive)} killed, {len(alive)} survived: {', '.join(alive) or 'none'}")
-    odd = [each.mutant.name for each in done if not each.as_stated]
-    if odd:
-        print(f"not as the list says: {', '.join(odd)}; write a test, or a reason into tests/mutants/mutants.toml")
+    key = hashlib.sha256("\n".join([tree, *(mistake.name for mistake in asked)]).encode()).hexdigest()[:12]
+    try:
+        done = run(asked, KEPT / f"run-{key}.jsonl", chosen.jobs)
+    except RefusedError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(*report(asked, done), sep="\n")
+    odd = [each for each in asked if bool(done[each.name].noticed) == bool(each.stated)]
+    if stale := [each.change[0] for each in odd if each.stated]:
+        print(f"noticed although the list says that nobody can: {', '.join(stale)}")
     return 1 if odd else 0
 
 

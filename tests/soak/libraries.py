@@ -206,12 +206,13 @@ def lock(url: str, folder: Path) -> float:
     return took
 
 
-def full(folder: Path) -> tuple[int, bool]:
-    """Write until the file may not grow: how many versions there are, and whether all are whole and served."""
-    file, content = folder / "full.db", agent_in(folder / "agent")
+def full(folder: Path, disk: Path | None = None) -> tuple[int, bool]:
+    """Write until a small disk is full, or the file may not grow: how many versions, and whether all are whole."""
+    file, content = (disk or folder) / "full.db", agent_in(folder / "agent")
     library = Library(f"sqlite:///{file}")
     library.create()
-    sa.event.listen(library._database._engine, "engine_connect", _limited)
+    if disk is None:
+        sa.event.listen(library._database._engine, "engine_connect", _limited)
     told = ""
     for number in range(1, 10_000):
         try:

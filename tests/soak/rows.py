@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,11 @@ class Row:
     held: bool = True
 
     @property
+    def number(self) -> int:
+        """Its place in the table."""
+        return int(self.name[1:].partition(",")[0])
+
+    @property
     def mark(self) -> str:
         """What is said where it has not."""
         return "" if self.held else " **(not held)**"
@@ -38,17 +44,29 @@ def machine() -> str:
 
 def table(rows: Iterable[Row]) -> str:
     """The rows in Markdown."""
-    lines = (
-        f"| {row.name} | {row.tried} | {row.holds} | {row.measured}{'' if row.held else ' **(not held)**'} |"
-        for row in rows
-    )
-    return "\n".join(["| | tried | must hold | measured |", "|---|---|---|---|", *lines])
+    return "\n".join(["| | tried | must hold | measured |", "|---|---|---|---|", *map(_line, rows)])
 
 
-def write(rows: Iterable[Row], minutes: float) -> None:
-    """Put the table into docs/robustness.md."""
+def write(rows: Sequence[Row], minutes: float, *, whole: bool = True) -> None:
+    """Put the table into docs/robustness.md, or only these rows in place of those with their numbers."""
     page = PAGE.read_text(encoding="utf-8")
     head, _, rest = page.partition(BEGIN)
-    tail = rest.partition(END)[2]
-    text = f"{minutes:g} minute{'s' * (minutes != 1)} on {machine()}:\n\n{table(rows)}"
-    PAGE.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{tail}", encoding="utf-8")
+    before, _, tail = rest.partition(END)
+    if whole:
+        made = f"{minutes:g} minute{'s' * (minutes != 1)} on {machine()}:\n\n{table(rows)}"
+    else:
+        new = {row.number for row in rows}
+        kept = [(_number(line), line) for line in before.strip().splitlines()]
+        kept = [(number, line) for number, line in kept if number not in new]
+        kept += [(row.number, _line(row)) for row in rows]
+        made = "\n".join(line for _, line in sorted(kept, key=lambda each: each[0]))
+    PAGE.write_text(f"{head}{BEGIN}\n\n{made}\n\n{END}{tail}", encoding="utf-8")
+
+
+def _line(row: Row) -> str:
+    return f"| {row.name} | {row.tried} | {row.holds} | {row.measured}{row.mark} |"
+
+
+def _number(line: str) -> int:
+    found = re.match(r"\| L(\d+)", line)
+    return int(found[1]) if found else 0

@@ -82,3 +82,12 @@ def test_the_table_is_put_where_the_page_has_room_for_it(tmp_path: Path, monkeyp
     assert "| L1 | a | b | c **(not held)** |" in text
     assert "2 minutes on " in text
     assert "bygone" not in text
+    rows.write([Row("L28", "d", "e", "f"), Row("L3", "g", "h", "i")], 10, whole=False)
+    rows.write([Row("L3", "j", "k", "l")], 10, whole=False)
+
+    names = [line.partition("|")[2].split("|")[0:2] for line in page.read_text(encoding="utf-8").splitlines()]
+    assert [[cell.strip() for cell in each] for each in names if each[0].strip().startswith("L")] == [
+        ["L1", "a"],
+        ["L3", "j"],
+        ["L28", "d"],
+    ]

@@ -78,7 +78,7 @@ def test_keys_move_through_screens_steps_and_folds(page: Page, studio: ServedStu
     expect(page.locator("details.sec[open]")).to_have_count(0)
     page.keyboard.press("2")
     page.wait_for_url("**/timeline?*")
-    page.keyboard.press("3")
+    page.keyboard.press("4")
     page.wait_for_url("**/inputs?*")
     page.keyboard.press("1")
     page.wait_for_url("**/prompt?*")

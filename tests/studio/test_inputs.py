@@ -132,7 +132,7 @@ def test_a_step_of_a_conversation_fills_the_form(page: Page, studio: ServedStudi
     page.goto(f"{studio.url}timeline?agent=cms")
     page.locator("#w-run").select_option(index=1)
     page.wait_for_url("**run=*")
-    page.keyboard.press("3")
+    page.keyboard.press("4")
     page.wait_for_url("**/inputs?*")
     expect(page.locator("#answer")).to_contain_text("Filled from step")
     expect(page.get_by_label("message", exact=True)).not_to_have_value("")

@@ -45,6 +45,14 @@ def test_the_first_page_says_what_the_agent_is(visit: Visit) -> None:
     assert "4,588" in " ".join(words(page, "//ol[@class='grow-list']/li"))
 
 
+def test_the_bar_leads_to_every_screen(visit: Visit) -> None:
+    bar = visit.page("/").xpath("//nav[@class='screens']/a")
+
+    assert [each.text for each in bar] == ["Prompt", "Timeline", "Switches", "Inputs", "Price", "Editor"]
+    for each in bar:
+        assert words(visit.page(each.get("href")), "//nav[@class='screens']/a[@aria-current]") == [each.text]
+
+
 def test_a_search_on_the_first_page_leads_to_the_prompt_with_what_it_finds(visit: Visit) -> None:
     found = visit.client.get("/search", params={"query": "attach an image"})
     page = visit.page(found.headers["location"])

@@ -5,6 +5,7 @@ Skipped where Node or npm is missing, or the packages cannot be installed.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -156,6 +157,15 @@ def test_what_is_packed_needs_nothing_else() -> None:
     for source in (CLIENT / "dist").glob("*.js"):
         imports = re.findall(r"from \"(.*?)\"", source.read_text(encoding="utf-8"))
         assert [name for name in imports if not name.startswith("./")] == []
+
+
+@pytest.mark.usefixtures("built")
+def test_the_client_and_what_the_ai_sdk_needs_of_it_are_small(tmp_path: Path) -> None:
+    """What a bundler makes of each entry: at most 4 KB when it is packed."""
+    for entry in ("index", "ai-sdk"):
+        made = ["--bundle", "--minify", "--format=esm", "--target=es2022", f"--outfile={tmp_path}/{entry}.js"]
+        run("esbuild", f"dist/{entry}.js", "--log-level=warning", *made)
+        assert len(gzip.compress((tmp_path / f"{entry}.js").read_bytes())) <= 4000, entry
 
 
 def test_the_version_is_that_of_cuecard() -> None:

@@ -104,6 +104,7 @@ TYPES = [
     "InputSpec",
     "InputType",
     "InputUse",
+    "Interface",
     "Json",
     "KeptStates",
     "Layer",

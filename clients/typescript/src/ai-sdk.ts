@@ -1,5 +1,6 @@
-import { type Cuecard, CuecardError, type Inputs, type Turn } from "./client.js";
-import { Conversation, twoAtOnce } from "./conversation.js";
+import type { Cuecard, Inputs, Turn } from "./client.js";
+import type { Conversation } from "./conversation.js";
+import { CuecardError, twoAtOnce } from "./errors.js";
 import { placed, type Message, type Role } from "./placing.js";
 import { resultsIn, withTexts } from "./results.js";
 
@@ -71,7 +72,7 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
   const { role = "user", search = "tool_search" } = options;
 
   async function prepareCall({ options: asked, ...rest }: any): Promise<any> {
-    const chat = options.conversation?.(asked) ?? new Conversation(client, { agent: options.agent });
+    const chat = options.conversation?.(asked) ?? client.conversation({ agent: options.agent });
     const messages: Message[] = rest.messages ?? (Array.isArray(rest.prompt) ? rest.prompt : []);
     const own: Record<string, any> = rest.tools ?? {};
     const allowed = (name: string) => rest.activeTools?.includes(name) ?? true;
@@ -110,8 +111,7 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
     const { steps, stepNumber, messages } = request;
     const run = runOf(request);
     if (!run) {
-      const told = "no call has begun: give the agent `prepareCall`, or `streamText` what `await settings.call(...)` makes";
-      throw new CuecardError(told, 0, "no-call");
+      throw new CuecardError("no call has begun: give the agent `prepareCall`, or take what `await settings.call(...)` makes", 0, "no-call");
     }
     runs.set(steps, run);
     const { chat } = run;
@@ -124,8 +124,7 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
             signal: options.signal?.(run.options as Options),
           });
     if (step.stopped) {
-      const told = `the run has come to its limit without an answer (${step.stopped})`;
-      throw new CuecardError(`${told}: end the turn and tell the user`, 0, "run-limit");
+      throw new CuecardError(`the run is at its limit (${step.stopped}): end the turn and tell the user`, 0, "run-limit");
     }
     options.onStep?.(chat);
     const system = withOwn(step.system, run.own);
@@ -203,9 +202,8 @@ function wrongSearch(name: string): CuecardError {
 function refuseKeptHistory({ call }: Conversation, turn: Turn, providers: any): void {
   const kept = [providers?.openai, providers?.azure].some((told) => told?.previousResponseId ?? told?.conversation);
   if (!kept || !call?.one_turn || call.delivery.name === "rewrite" || turn.host === "system-only") return;
-  const told = "texts of one turn would stay in the history that the provider keeps";
   const wayOut = 'pass `turn: { host: "system-only" }`, or send the messages yourself';
-  throw new CuecardError(`${told}: ${wayOut}`, 0, "kept-history");
+  throw new CuecardError(`the provider's history would keep texts of one turn: ${wayOut}`, 0, "kept-history");
 }
 
 interface Run {

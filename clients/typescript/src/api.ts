@@ -752,6 +752,16 @@ export interface components {
                 [key: string]: number;
             };
             /**
+             * Items
+             * @description how many items of a list are read at most where ids and names are read
+             */
+            items: number;
+            /**
+             * Lists
+             * @description the tools in whose results lists are read as a whole all the same
+             */
+            lists: string[];
+            /**
              * Words
              * @description results of those tools whose JSON has one of these texts are read, too
              */

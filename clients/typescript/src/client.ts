@@ -1,4 +1,6 @@
 import type { components } from "./api.js";
+import { Conversation } from "./conversation.js";
+import { CuecardError, objectIn } from "./errors.js";
 
 type Schemas = components["schemas"];
 
@@ -14,8 +16,6 @@ export type PreparedStep = Schemas["PreparedStep"];
 export type Found = Schemas["SearchAnswer"];
 export type Remembered = Schemas["MemoryAnswer"];
 export type Agent = Schemas["AgentShape"];
-export type Problem = Schemas["ProblemShape"];
-
 /** What an agent reads of results. */
 export type Reads = Schemas["ReadsShape"];
 
@@ -40,26 +40,6 @@ export interface Asking {
 /** The number of the service's interface that this client speaks. */
 export const API = 2;
 
-/** What the service refuses, with its problems; or that no answer has come (`status` 0). No message has an address in it. */
-export class CuecardError extends Error {
-  override readonly name = "CuecardError";
-  /** The id of the request, which the service logs; empty where none was sent. */
-  readonly requestId: string;
-
-  constructor(
-    message: string,
-    /** The HTTP status; 0 where there was no answer. */
-    readonly status: number,
-    /** The stable code of the first problem, such as `old-conversation`; `unreachable`, `deadline`, `wrong-answer` or `other-api`. */
-    readonly code: string,
-    readonly problems: readonly Problem[] = [],
-    options: ErrorOptions & { requestId?: string } = {},
-  ) {
-    super(message, options);
-    this.requestId = options.requestId ?? "";
-  }
-}
-
 const AGAIN = [429, 502, 503, 504];
 
 /** The service, path by path. It keeps nothing: each answer has the conversation for the next request. */
@@ -70,6 +50,11 @@ export class Cuecard {
 
   constructor(options: Options) {
     this.#options = options;
+  }
+
+  /** A new conversation, or the one that goes on from a signed text. */
+  conversation(options?: { agent?: string | undefined; text?: string | undefined }): Conversation {
+    return new Conversation(this, options);
   }
 
   agents(asking?: Asking) {
@@ -143,7 +128,7 @@ export class Cuecard {
       ? fails(told.detail || told.code, told.code)
       : fails(`${status} of something in between`, "wrong-answer");
     if (!answer.ok && !AGAIN.includes(status)) throw error;
-    return new Failed(error, waitOf(answer.headers.get("retry-after")));
+    return new Failed(error, waitOf(answer.headers));
   }
 }
 
@@ -155,17 +140,9 @@ class Failed {
   ) {}
 }
 
-/** The object in a JSON text; an empty one where there is none. */
-export function objectIn(text: string | undefined): any {
-  try {
-    return Object(JSON.parse(text!));
-  } catch {
-    return {};
-  }
-}
-
-function waitOf(told: string | null): number | undefined {
-  if (!told) return undefined;
-  const wait = /^\d+$/.test(told) ? +told * 1000 : Date.parse(told) - Date.now();
+/** The milliseconds that an answer asks to wait; a date counts from that of the answer, by the same clock. */
+function waitOf(headers: Headers): number | undefined {
+  const told = headers.get("retry-after") ?? "";
+  const wait = /^\d+$/.test(told) ? +told * 1000 : Date.parse(told) - Date.parse(headers.get("date") ?? "");
   return wait >= 0 ? wait : undefined;
 }

@@ -1,5 +1,5 @@
-import { type Asking, type Cuecard, CuecardError, objectIn } from "./client.js";
-import type { Entity, Found, Inputs, PreparedCall, PreparedStep, Result, Step, Turn } from "./client.js";
+import type { Asking, Cuecard, Entity, Found, Inputs, PreparedCall, PreparedStep, Result, Step, Turn } from "./client.js";
+import { CuecardError, objectIn, twoAtOnce } from "./errors.js";
 import { sendable } from "./results.js";
 
 type Begin = Parameters<Cuecard["prepareCall"]>[0];
@@ -57,7 +57,7 @@ export class Conversation {
       ...(resumed && { resumed }),
     };
     return this.#alone(async () => {
-      let fresh = this.#fresh(results, this.#reads ?? { tools: {}, words: [], room: 0 });
+      let fresh = this.#fresh(results, this.#reads ?? { tools: {}, items: 0, lists: [], words: [], room: 0 });
       let told = await this.#client.prepareCall({ ...begin, results: fresh }, asking);
       this.#note(told);
       // What is sent of results depends on what the agent reads of them, which only its answer says.
@@ -212,8 +212,4 @@ export class Conversation {
     const unsent = results.filter(({ call_id }) => !call_id || !this.#sent.has(call_id));
     return sendable(unsent, reads, (id) => this.#known.has(id));
   }
-}
-
-export function twoAtOnce(): CuecardError {
-  return new CuecardError("another message of this conversation is being answered: send this one after it", 409, "two-at-once");
 }

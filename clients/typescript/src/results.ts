@@ -1,4 +1,5 @@
 import type { Reads, Result } from "./client.js";
+import { objectIn } from "./errors.js";
 import type { Message } from "./placing.js";
 
 /**
@@ -12,9 +13,9 @@ export function resultsIn(messages: readonly Message[], steps: readonly any[] = 
   const asked = new Map<string, unknown>(partsOf(messages, "tool-call").map((part) => [part.toolCallId, part.input]));
   return messages.flatMap((message, at) =>
     message.role === "tool" && Array.isArray(message.content)
-      ? message.content
-          .filter((part) => part.type === "tool-result")
-          .map((part) => toResult(part, batchOf(messages, at), failed.has(part.toolCallId), asked.get(part.toolCallId)))
+      ? partsOf([message], "tool-result").map((part) =>
+          toResult(part, batchOf(messages, at), failed.has(part.toolCallId), asked.get(part.toolCallId)),
+        )
       : [],
   );
 }
@@ -24,8 +25,7 @@ export function withTexts(messages: readonly Message[], text: (callId: string) =
   const one = (part: any) => {
     const made = part.type === "tool-result" && isText(part.output) ? text(part.toolCallId) : undefined;
     if (made === undefined) return part;
-    const failed = part.output.type === "error-text" || part.output.type === "error-json";
-    return { ...part, output: { type: failed ? "error-text" : "text", value: made } };
+    return { ...part, output: { type: part.output.type.startsWith("error-") ? "error-text" : "text", value: made } };
   };
   return messages.map((message) =>
     message.role === "tool" && Array.isArray(message.content) ? { ...message, content: message.content.map(one) } : message,
@@ -34,7 +34,7 @@ export function withTexts(messages: readonly Message[], text: (callId: string) =
 
 function isText(output: any): boolean {
   if (output?.type === "content") return output.value.every((part: any) => part.type === "text");
-  return ["text", "json", "error-text", "error-json"].includes(output?.type);
+  return /^(error-)?(text|json)$/.test(output?.type);
 }
 
 function partsOf(messages: readonly Message[], type: string): any[] {
@@ -48,7 +48,7 @@ function toResult(part: any, batch: string, failed: boolean, asked: unknown): Re
     tool: part.toolName,
     call_id: part.toolCallId,
     result: value ?? null,
-    is_error: failed || type === "error-text" || type === "error-json" || type === "execution-denied",
+    is_error: failed || /^error-|^execution-denied$/.test(type),
     batch,
     arguments: asked ?? null,
   };
@@ -62,7 +62,7 @@ function batchOf(messages: readonly Message[], at: number): string {
 }
 
 /**
- * What is sent of results: no body that the agent does not read, and none that is too large.
+ * What is sent of results: no body that the agent does not read, of lists what it reads, and nothing that is too large.
  *
  * `isKnown` says of which the conversation knows; of those, only the ones that are told in the agent's words go again.
  */
@@ -72,12 +72,25 @@ export function sendable(results: readonly Result[], reads: Reads | undefined, i
     const isNew = !isKnown(result.call_id ?? "");
     const read = reads && tool ? reads.tools[tool] : WHOLE;
     if (read === TOLD || (read === WHOLE && isNew)) return [{ result, most: Infinity }];
-    const has = (word: string) => JSON.stringify(body)?.includes(word);
-    if ((read === IN_PARTS && isNew) || (read !== undefined && reads!.words.some(has))) return [{ result, most: LONG }];
-    return isNew ? [{ result: { tool: tool!, ...bare } }] : [];
+    const text = JSON.stringify(body) ?? "";
+    if (read !== undefined && reads!.words.some((word) => text.includes(word))) return [{ result, most: LONG }];
+    if (!isNew) return [];
+    if (read !== IN_PARTS) return [{ result: { tool: tool!, ...bare } }];
+    return [{ result: reads!.lists.includes(tool!) ? result : { ...result, result: begun(body, reads!.items) }, most: LONG }];
   });
   const each = (reads?.room ?? Infinity) / sent.filter(({ most }) => most).length;
   return sent.map(({ result, most }) => (most ? fitting(result, each, most) : result));
+}
+
+/** The body with the first items of its lists, also within a text that is JSON; pieces of one text stay together. */
+function begun(body: unknown, items: number): unknown {
+  const cut = (_: string, value: any): unknown => {
+    if (Array.isArray(value)) return value[0]?.text === undefined ? value.slice(0, items) : value;
+    if (typeof value !== "string" || /\d{16}/.test(value)) return value; // a number that JavaScript would round
+    const held = objectIn(value);
+    return Object.keys(held).length ? JSON.stringify(held, cut) : value;
+  };
+  return JSON.parse(JSON.stringify(body ?? null, cut));
 }
 
 /** What is read of a tool's results. */

@@ -1,65 +1,13 @@
 // What a team with the AI SDK relies on: nothing lost, nothing sent twice, the host's word kept, over real connections.
 import assert from "node:assert/strict";
-import { createServer, request } from "node:http";
 import { test } from "node:test";
 import * as ai from "ai";
-import { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
 import { Conversation, Cuecard, CuecardError } from "../dist/index.js";
 import { aiSdk } from "../dist/ai-sdk.js";
+import { balancer, calls, says, scripted, search } from "./support.mjs";
 
 const url = process.env.CUECARD_URL;
-const usage = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } };
-const answer = (unified, ...content) => ({ content, finishReason: { unified, raw: undefined }, usage, warnings: [] });
-const calls = (...made) => answer("tool-calls", ...made.map(([toolCallId, toolName, input = {}]) => ({ type: "tool-call", toolCallId, toolName, input: JSON.stringify(input) })));
-const says = (text) => answer("stop", { type: "text", text });
-const search = (id, query) => calls([id, "tool_search", { query, limit: 1 }]);
-
-function scripted(...answers) {
-  const saw = [];
-  const note = ({ prompt, tools }) => {
-    const [system, messages] = [prompt.filter((m) => m.role === "system"), prompt.filter((m) => m.role !== "system")];
-    saw.push({ system: system.map((m) => m.content).join("\n"), messages, tools: (tools ?? []).map((t) => t.name) });
-    return answers[saw.length - 1];
-  };
-  const parts = ({ content, finishReason }) => [
-    { type: "stream-start", warnings: [] },
-    ...content.flatMap((part, at) => (part.type === "text" ? [{ type: "text-start", id: `${at}` }, { type: "text-delta", id: `${at}`, delta: part.text }, { type: "text-end", id: `${at}` }] : [part])),
-    { type: "finish", finishReason, usage },
-  ];
-  const doStream = async (asked) => ({ stream: ai.simulateReadableStream({ chunks: parts(note(asked)) }) });
-  return { saw, model: new MockLanguageModelV4({ modelId: "scripted", doGenerate: async (asked) => note(asked), doStream }) };
-}
-
-/** A load balancer: `route` says of a request an address, or an answer of its own; `cut` ends it in its body. */
-async function balancer(t, route) {
-  const seen = [];
-  const server = createServer((req, res) => {
-    const pieces = [];
-    req.on("data", (piece) => pieces.push(piece));
-    req.on("end", async () => {
-      const body = Buffer.concat(pieces);
-      seen.push({ path: req.url.split("/").at(-1), body: body.toString(), size: body.length, id: req.headers["x-request-id"] });
-      const to = await route(seen.at(-1), seen.length - 1);
-      if (typeof to !== "string") {
-        res.writeHead(to.status ?? 200, { ...to.headers, ...(to.cut ? { "content-length": "1000" } : {}) });
-        return to.cut ? (res.write('{"conversation": "'), setTimeout(() => res.destroy(), 20)) : to.silent || res.end(to.body ?? "");
-      }
-      const headers = { ...req.headers, host: new URL(to).host };
-      const out = request(to + req.url, { method: req.method, headers }, (answered) => {
-        const { "x-request-id": _, "retry-after": __, ...kept } = answered.headers; // a proxy may strip what it does not know
-        res.writeHead(answered.statusCode, kept);
-        answered.pipe(res);
-      });
-      out.on("error", () => res.writeHead(502).end());
-      out.end(body);
-    });
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => (server.closeAllConnections(), server.close()));
-  return { seen, url: `http://127.0.0.1:${server.address().port}` };
-}
-
 const made = [];
 const hostTools = (extra = {}, output = (name) => ({ success: true, page: { id: `p-${name}`, name } })) => ({
   ...Object.fromEntries(
@@ -138,24 +86,43 @@ test("a service of another interface is named once, with both numbers", async (t
   }
 });
 
-test("a conversation of 12 messages moves little more than its own bytes, and nothing of foreign tools", async (t) => {
+const rows = () => Array.from({ length: 700 }, (_, at) => ({ id: `page-${at}`, name: `Page number ${at}`, views: at, status: "published" }));
+const bodies = { "a text": () => "x".repeat(60_000), JSON: () => ({ data: rows() }), "JSON in a text": () => JSON.stringify({ data: rows() }) };
+for (const [name, body] of Object.entries(bodies)) {
+  test(`a conversation of 12 messages with results of ${name} moves little of its bytes, and nothing of foreign tools`, async (t) => {
+    const { url: there, seen } = await balancer(t, () => url);
+    const c = new Cuecard({ url: there });
+    const weather = ai.tool({ description: "w", inputSchema: z.object({}), execute: async () => "SECRET-RAIN".repeat(120_000) });
+    const messages = [];
+    let text;
+    for (let turn = 0; turn < 12; turn++) {
+      messages.push({ role: "user", content: "List the pages" });
+      const { model } = scripted(search(`s${turn}`, "list pages"), calls([`a${turn}`, "cms_listPages"]), calls([`b${turn}`, "cms_listPages"], [`w${turn}`, "weather"]), says("Here."));
+      const chat = new Conversation(c, { agent: "cms", text });
+      const agent = new ai.ToolLoopAgent({ model, ...bounded(c), tools: hostTools({ weather }, body) });
+      messages.push(...(await agent.generate({ messages, options: { chat } })).responseMessages);
+      text = chat.text;
+    }
+    const moved = seen.reduce((sum, { size }) => sum + size, 0);
+    assert.ok(moved <= 1.2 * 12 * 2 * 60_000, `${moved} bytes`);
+    assert.doesNotMatch(seen.map(({ body }) => body).join(""), /SECRET-RAIN/);
+  });
+}
+
+test("what the memory learns from long lists, and what it forgets by them, is all there", async (t) => {
   const { url: there, seen } = await balancer(t, () => url);
-  const c = new Cuecard({ url: there });
-  const weather = ai.tool({ description: "w", inputSchema: z.object({}), execute: async () => "SECRET-RAIN".repeat(120_000) });
-  const messages = [];
-  let text;
-  for (let turn = 0; turn < 12; turn++) {
-    messages.push({ role: "user", content: "List the pages" });
-    const { model } = scripted(search(`s${turn}`, "list pages"), calls([`a${turn}`, "cms_listPages"]), calls([`b${turn}`, "cms_listPages"], [`w${turn}`, "weather"]), says("Here."));
-    const chat = new Conversation(c, { agent: "cms", text });
-    const agent = new ai.ToolLoopAgent({ model, ...bounded(c), tools: hostTools({ weather }, () => "x".repeat(60_000)) });
-    messages.push(...(await agent.generate({ messages, options: { chat } })).responseMessages);
-    text = chat.text;
-  }
-  const own = 12 * 2 * 60_000;
-  const moved = seen.reduce((sum, { size }) => sum + size, 0);
-  assert.ok(moved <= 1.2 * own, `${moved} bytes`);
-  assert.doesNotMatch(seen.map(({ body }) => body).join(""), /SECRET-RAIN/);
+  const chat = new Conversation(new Cuecard({ url: there }), { agent: "cms" });
+  await chat.user();
+  const listed = await chat.next([{ tool: "cms_listPages", call_id: "c1", result: JSON.stringify({ data: rows(), next: "12345678901234567" }) }]);
+  assert.ok(listed && seen.at(-1).size > 40_000, "a text with a number that JavaScript rounds is sent as it is");
+  const ids = async () => (await chat.remember([])).map(({ id }) => id);
+  assert.deepEqual(await ids(), ["page-0", "page-1", "page-2", "page-3", "page-4"]);
+  await chat.next([{ tool: "cms_listPages", call_id: "c2", result: { data: rows().slice(100) } }]);
+  assert.ok(seen.at(-1).size < 40_000);
+  assert.deepEqual((await ids()).slice(0, 5), ["page-100", "page-101", "page-102", "page-103", "page-104"]);
+  const gone = rows().slice(0, 200).map(({ id }) => ({ id }));
+  await chat.next([{ tool: "cms_deletePage", call_id: "c3", result: { success: true, deleted: gone.reverse() } }]);
+  assert.deepEqual(await ids(), []);
 });
 
 test("a result that is too large for a request does not end the run", async () => {
@@ -265,6 +232,61 @@ test("a search that fails tells the model what to do, and no address", async (t)
   assert.match(told, /Search once more/);
   assert.doesNotMatch(told, /127\.0|Traceback|\/v1|CuecardError/);
   for (const limit of [0, -3, 2.7, 9999, NaN, "5"]) assert.ok((await new Conversation(client, { agent: "cms" }).search("create a page", limit)).tools.length);
+});
+
+test("a proxy that buffers, compresses and strips headers changes nothing, or is named", async (t) => {
+  const { url: packed } = await balancer(t, () => url, { stripped: ["x-request-id", "accept-encoding"], compresses: true });
+  const chat = new Conversation(new Cuecard({ url: packed }), { agent: "cms" });
+  assert.equal((await chat.user()).system, (await new Conversation(client, { agent: "cms" }).user()).system);
+  const { url: bare } = await balancer(t, () => url, { stripped: ["content-type"] });
+  await assert.rejects(new Conversation(new Cuecard({ url: bare }), { agent: "cms" }).user(), { code: "wrong-media-type", status: 415 });
+});
+
+test("a clock that jumps neither ends a request nor lets one wait for hours", async (t) => {
+  const now = Date.now;
+  t.after(() => (Date.now = now));
+  const hours = (count) => (Date.now = () => now() + count * 3_600_000);
+  for (const jump of [6, -6]) {
+    let asked = 0;
+    const headers = () => ({ date: new Date(now()).toUTCString(), "retry-after": new Date(now() + 1000).toUTCString() });
+    const { url: there } = await balancer(t, () => (asked++ ? url : (hours(jump), { status: 503, headers: headers() })));
+    const begun = performance.now();
+    assert.ok((await new Conversation(new Cuecard({ url: there }), { agent: "cms" }).user()).system);
+    assert.ok(performance.now() - begun < 15_000);
+    Date.now = now;
+  }
+});
+
+test("a stream that is aborted in mid-answer loses nothing, and the next message goes on", async () => {
+  made.length = 0;
+  const stop = new AbortController();
+  const { model, saw } = scripted(search("c1", "create a page"), calls(["c2", "cms_createPage"]), says("You will never read all of this."), says("Here I am."));
+  const chat = new Conversation(client, { agent: "cms" });
+  const agent = new ai.ToolLoopAgent({ model, ...bounded(client), tools: hostTools() });
+  const messages = [{ role: "user", content: "A page" }];
+  const streamed = await agent.stream({ messages, options: { chat }, abortSignal: stop.signal });
+  for await (const part of streamed.fullStream) if (part.type === "text-delta") stop.abort();
+  assert.deepEqual(made, ["cms_createPage"]);
+  const kept = new Conversation(client, { agent: "cms", text: await chat.end() });
+  const shown = saw[2].messages.filter(({ providerOptions }) => !providerOptions?.cuecard);
+  const again = await agent.generate({ messages: [...shown, { role: "user", content: "Are you there?" }], options: { chat: kept } });
+  assert.equal(again.text, "Here I am.");
+  assert.equal(saw[3].system, saw[2].system);
+  assert.ok(kept.step.active_tools.includes("cms_createPage"), "what was found stays found");
+});
+
+test("of two tabs that send at once, the second to end is told that the conversation went on", async () => {
+  const begun = new Conversation(client, { agent: "cms" });
+  await begun.user();
+  let stored = begun.text;
+  const tab = async () => {
+    const chat = new Conversation(client, { agent: "cms", text: stored });
+    await new ai.ToolLoopAgent({ model: scripted(says("Hi.")).model, ...bounded(client), tools: hostTools() }).generate({ prompt: "Hi", options: { chat } });
+    if (stored !== chat.from) return "told";
+    stored = chat.text;
+    return "stored";
+  };
+  assert.deepEqual((await Promise.all([tab(), tab()])).sort(), ["stored", "told"]);
 });
 
 test("two messages at once: the second is told, and the answer to the first goes on", async () => {

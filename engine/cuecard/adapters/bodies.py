@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from pydantic import PlainValidator
 
-from cuecard.config.model_profile import ModelProfile, wire_name
+from cuecard.config.model_profile import Interface, ModelProfile, wire_name
 from cuecard.config.models_file import endpoint_name
 from cuecard.config.values import fill
 from cuecard.errors import InputError, Problem, RunLimitError
@@ -29,7 +29,7 @@ Message: TypeAlias = Mapping[str, Any]
 Body: TypeAlias = dict[str, Any]
 """A request body, or a part of one."""
 
-Form: TypeAlias = Literal["anthropic", "bedrock", "chat", "responses", "gemini"]
+Form: TypeAlias = Interface
 """The format of messages."""
 
 
@@ -240,8 +240,11 @@ def profile_of(model: str | ModelProfile, base_url: str = "") -> ModelProfile:
         return _named(model, base_url)
     if base_url and model.endpoint != endpoint_name(base_url):
         there = read_models().find(model.name, endpoint=base_url)
-        return replace(model, mid_conversation=there.mid_conversation, adds_tools=there.adds_tools)
+        return replace(model, **{name: getattr(there, name) for name in _OF_ENDPOINTS})
     return model
+
+
+_OF_ENDPOINTS = ("mid_conversation", "adds_tools", "definitions", "interfaces")
 
 
 @lru_cache(maxsize=256, typed=True)

@@ -1,18 +1,31 @@
-"""Whether a client or framework is new enough."""
+"""Whether a client or framework is of a version that the adapters were tested with."""
 
 from __future__ import annotations
 
 import inspect
+import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distributions, version
 from typing import Any
 
 from cuecard.errors import InputError, Problem
 from cuecard.model.boundary import checked
 
+# Both are written by `make lock`: floors from pyproject.toml, versions from requirements/dev.lock.
 TRIED: Mapping[str, str] = {"anthropic": "2.11.0", "boto3": "1.44.5", "google-genai": "2.34.0", "openai": "3.52.0"}
 """The versions of clients that the tests run."""
+TESTED: Mapping[str, tuple[str, str]] = {
+    "google-adk": ("2.13", "2.13.0"),
+    "langchain": ("1.4", "1.4.7"),
+    "langgraph": ("1.2.11", "1.2.22"),
+    "litellm": ("1.83", "1.83.0"),
+    "mcp": ("2", "2.3.0"),
+    "openai-agents": ("0.24", "0.24.0"),
+    "pydantic-ai-slim": ("2.62", "2.68.0"),
+}
+"""The ranges that the adapters of frameworks were tested with: the oldest version that works, and the newest tried."""
 
 _PACKAGES = {"anthropic": "anthropic", "botocore": "boto3", "google": "google-genai", "openai": "openai"}
 
@@ -54,34 +67,82 @@ def _problem(create: Callable[..., Any], key: str) -> Problem:
 
 
 def _installed_client(package: str) -> str:
-    try:
-        return f"{package} {version(package)}" if package else "this client"
-    except PackageNotFoundError:
-        return package
+    return f"{package} {_version_of(package) or ''}".strip() or "this client"
 
 
 @contextmanager
-def needs(package: str, works: str, extra: str) -> Iterator[None]:
-    """Around the imports of a framework: what is missing is told with the version that has it.
+def needs(package: str, extra: str) -> Iterator[None]:
+    """Around the imports of a framework: what is missing or too old is told with the versions that work.
 
     Args:
-        package: the framework's name on PyPI.
-        works: the versions that work, such as `>=1.4`.
-        extra: the extra of cuecard that installs one.
+        package: the framework's name on PyPI, one of `TESTED`.
+        extra: the extra of cuecard that installs it.
 
     Raises:
-        InputError: when the framework is not installed, or its version lacks what is imported.
+        InputError: when the framework is not installed, is too old, or lacks what is imported.
     """
+    place = f"cuecard.adapters.{extra}"
+    check_version(package, extra, place)
     try:
         yield
     except ImportError as error:
-        told = f"{package} {_installed(package)}, and the adapter needs {package}{works}: {error}"
-        hint = f'run `pip install "cuecard[{extra}]"`'
-        raise InputError(Problem("not-installed", told, hint, f"cuecard.adapters.{extra}")) from error
+        installed = _version_of(package)
+        there = f"{installed} is installed" if installed else "is not installed"
+        told = f"{package} {there}, and the adapter needs {package}>={TESTED[package][0]}: {error}"
+        raise InputError(Problem("not-installed", told, _way_out(package, extra), place)) from error
 
 
-def _installed(package: str) -> str:
+def check_version(package: str, extra: str, place: str) -> None:
+    """Check a package for the versions that work here; one that is not installed passes.
+
+    A newer major version than any that was tried is told by a `UserWarning`: it may work.
+
+    Args:
+        package: its name on PyPI, one of `TESTED`.
+        extra: the extra of cuecard that installs it.
+        place: what needs it, for the error.
+
+    Raises:
+        InputError: when it is too old.
+    """
+    floor, newest = TESTED[package]
+    installed = _version_of(package)
+    if installed is None:
+        return
+    if _numbers(installed) < _numbers(floor):
+        told = f"{package} {installed} is installed, and `{place}` needs {package}>={floor}"
+        raise InputError(Problem("not-installed", told, _way_out(package, extra), place))
+    if _numbers(installed)[:1] > _numbers(newest)[:1]:
+        told = f"{package} {installed} is newer than any that cuecard was tested with ({floor} to {newest})"
+        warnings.warn(told, UserWarning, stacklevel=2)
+
+
+def _version_of(package: str) -> str | None:
     try:
-        return f"{version(package)} is installed"
+        return version(package)
     except PackageNotFoundError:
-        return "is not installed"
+        return None
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """The release that a version belongs to, without zeros at its end."""
+    release = re.match(r"(?:\d+!)?([\d.]*)", text.lstrip("v"))
+    numbers = [int(part) for part in (release[1] if release else "").split(".") if part]
+    while len(numbers) > 1 and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def _way_out(package: str, extra: str) -> str:
+    """What to install; where another package holds this one back, in an environment of its own."""
+    needed = f'pip install "cuecard[{extra}]"'
+    pins = re.compile(rf"{re.escape(package)}(?![\w.-])(?:\[[^]]*\])?\s*\(?([^;)]*(?:<|==|~=)[^;)]*)", re.IGNORECASE)
+    held = sorted(
+        f"{each.name} {each.version} wants {package}{found[1].strip()}"
+        for each in distributions()
+        for wanted in each.requires or ()
+        if "extra ==" not in wanted and (found := pins.match(wanted))
+    )
+    if not held:
+        return f"run `{needed}`"
+    return f"{'; '.join(held[:3])}: run `{needed}` in an environment of its own (`uv venv`, `python -m venv`)"

@@ -26,7 +26,7 @@ from cuecard.adapters.bodies import (
     system_pieces,
     tool_choice,
 )
-from cuecard.adapters.openai_tools import DEFINITIONS
+from cuecard.adapters.openai_tools import DEFINITIONS, late_definitions
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Authority, Json, RenderedResult, Step, ToolResult
 from cuecard.model.boundary import FilledText, checked
@@ -48,8 +48,9 @@ def responses_request(
     """The body of one request to the Responses API, `input` last.
 
     The system prompt goes into `instructions`. If the model accepts explicit breakpoints and its minimum is reached, it
-    goes into a first item instead, where the parts that conversations share can be marked. The body holds the whole
-    conversation: do not combine it with `previous_response_id`.
+    goes into a first item instead, where the parts that conversations share can be marked. Models that take definitions
+    late (GPT-5.6 and later) get each tool defined where it was found, as `additional_tools` does it; what the host has
+    placed itself stays. The body holds the whole conversation: do not combine it with `previous_response_id`.
 
     Args:
         step: the step from `prepare_step`.
@@ -69,15 +70,18 @@ def responses_request(
         RunLimitError: when a limit of the run allows no further request.
     """
     model = profile_of(model, base_url)
+    if late := model.defers("responses"):
+        tools, items = late_definitions(tools, items, step)
     ordered = order_tools(tools, step)
     pieces = system_pieces(step, model, ordered, model.breakpoints)
     marked = any(mark for _, mark in pieces)
     first = [{"role": _first_role(model), "content": _parts(pieces, "input_text")}] if marked else []
     bare = _with_definitions(item for item in items if item not in first)
     rest = [*chain.from_iterable(map(_apart, _placed(bare, step, model.mid_conversation, _RESPONSES)))]
+    given = [tool for item in rest if late and item.get("type") == DEFINITIONS for tool in item["tools"]]
     return {
         **_head(step, model, ordered, cache_key),
-        **tool_choice(step, "responses", ordered, model),
+        **tool_choice(step, "responses", [*ordered, *given], model),
         **({} if first else {"instructions": step.system}),
         **({"prompt_cache_options": {"comparison_response_id": compare_with}} if compare_with else {}),
         "input": [*first, *rest],

@@ -61,6 +61,24 @@ def additional_tools(
     return late.front(also), late.after({**late.found, **dict.fromkeys(step.brought)})
 
 
+def late_definitions(
+    tools: Iterable[Message], items: Iterable[Message], step: Step
+) -> tuple[list[Message], list[Message]]:
+    """The same for tools of any kind: those that the catalogue does not know stay in front.
+
+    Nothing changes where the host has placed definitions itself, or leaves the search to the model.
+    """
+    offered, said = list(tools), list(items)
+    placed = {tool_name(tool) for item in said if item.get("type") == DEFINITIONS for tool in item["tools"]}
+    searches = any(tool.get("type") == "tool_search" for tool in offered)
+    if searches or not placed <= {tool_name(tool) for tool in offered}:
+        return offered, said
+    ours = {tool_name(tool): tool for tool in offered if tool_name(tool) in step.refusals.tools}
+    first, said = additional_tools(ours.values(), said, step)
+    late = ours.keys() - {tool_name(tool) for tool in first}
+    return [tool for tool in offered if tool_name(tool) not in late], said
+
+
 def client_tool_search(
     tools: Iterable[Message], items: Iterable[Message], step: Step, *, also: Collection[str] = ()
 ) -> tuple[list[Message], list[Message]]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import field, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from cuecard.agent.host_functions import NamedRanker
-from cuecard.agent.results import ResultForms
+from cuecard.agent.results import ResultForms, form_of
 from cuecard.agent.sections.layout import Layout
 from cuecard.agent.sections.section import PROTOCOLS, Section, SkillsFill
 from cuecard.agent.sections.selections import Edition
@@ -22,6 +23,7 @@ from cuecard.model import CallTools, CountTokens, Cut, FileText, Json, Segment, 
 from cuecard.model.prompt import LibraryOrigin
 from cuecard.model.tools import Skill
 from cuecard.records import dataclass
+from cuecard.sources.memory import forget_rules
 from cuecard.sources.skill_selection import usable_skills
 from cuecard.sources.tools import Protocol
 from cuecard.template.guards.gate import PromptGate
@@ -139,6 +141,23 @@ class Agent:
     def pending(self) -> str:
         """The key by which results ask for confirmation; empty if nothing depends on it."""
         return self.spec.tools.cues.pending if self.spec.tools.cues.on_result else ""
+
+    @cached_property
+    def reads(self) -> Mapping[str, int]:
+        """How much is read of the results of each of its own tools."""
+        return {name: self.read_of(name, is_own=True) for name in (self.search_tool, *self.catalogue, *self.core)}
+
+    def read_of(self, tool: str, *, is_own: bool) -> int:
+        """How much is read of a tool's results: nothing (0), ids and names in them (1), all of them (2), or all of
+        them, which a template then tells (3).
+        """
+        if tool == self.search_tool:
+            return 2
+        if form_of(self.results, tool):
+            return 3
+        memory = self.spec.memory
+        named = memory.extract and any(fnmatchcase(tool, kind) for kind in memory.types if kind != "*")
+        return int(bool(named or any(forget_rules(tool, memory)) or (memory.extract and is_own)))
 
     @property
     def protocol_place(self) -> str:

@@ -143,8 +143,10 @@ def _validated(document: Document) -> tuple[AgentFile | None, list[Problem]]:
 def _unwritten(document: Document) -> Iterator[Problem]:
     """The problem of a file without a prompt, at the `template: null` that removed the template, if there is one."""
     if not document.value.get("sections"):
-        message = "`the file` needs either `template`, an XML core, or `sections`, a list"
-        yield document.problem(("template",) if "template" in document.value else (), "wrong-value", message)
+        message = "an agent needs either `template`, an XML core, or `sections`, a list"
+        hint = "write `template: agent.xml` and that file, or `sections: [{id: role, text: You help.}]`;"
+        hint += " `cuecard init DIR` begins one that works"
+        yield document.problem(("template",) if "template" in document.value else (), "wrong-value", message, hint)
 
 
 MAX_SECTIONS = 2_000

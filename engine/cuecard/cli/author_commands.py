@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
+from cuecard.cli.options import (
+    HERE,
+    SIDE_HELP,
+    AgentPath,
+    AllowCode,
+    DeliveryOption,
+    Discovered,
+    Format,
+    Json,
+    Set,
+    TurnFile,
+)
 from cuecard.cli.signatures import Argument, Option
 
 
@@ -57,7 +69,8 @@ def run_tests(
 
 def format_files(
     paths: Annotated[
-        list[Path], Argument(metavar="PATH...", help="Agent, tool and turn files, texts, or folders of agents.")
+        list[Path],
+        Argument("Agent, tool and turn files, texts, or folders of agents; default: .", "[PATH]...", HERE),
     ],
     check: Annotated[bool, Option(help="Write nothing; exit with 1 when a file would change.")] = False,
     diff: Annotated[bool, Option(help="Like --check, and show what would change.")] = False,
@@ -87,8 +100,8 @@ def import_files(
 
 
 def diff(
-    before: Annotated[str, Argument(metavar="A", help=SIDE_HELP)],
-    after: Annotated[str, Argument(metavar="B", help="The same for the second prompt.")],
+    before: Annotated[str, Argument(f"{SIDE_HELP} Default: HEAD:., what was committed last.", "[A]", "HEAD:.")],
+    after: Annotated[str, Argument("The same for the second prompt; default: the current folder.", "[B]", ".")],
     agent: Annotated[Path | None, Option(metavar="AGENT", help="The agent that the turn files belong to.")] = None,
     turn: Annotated[
         list[Path] | None,
@@ -119,7 +132,8 @@ def diff(
 
 def run(
     agent: Annotated[
-        Path, Argument(metavar="AGENT", help="An agent file, an assistant file, a folder, or a name such as cms.")
+        Path,
+        Argument("An agent file, an assistant file, a folder, or a name such as cms; default: .", "[AGENT]", HERE),
     ],
     scenario: Annotated[list[str] | None, Option(help="Play only this scenario; repeatable.")] = None,
     model: Annotated[str | None, Option(help="A pydantic-ai model name; an assistant defaults to its script.")] = None,
@@ -143,6 +157,10 @@ def run(
     allow_code: AllowCode = False,
 ) -> int:
     """Run an agent: chat with a model, or play an assistant's scenarios."""
+    from cuecard.workbench.output import require
+
+    needed = {"pydantic_ai": "pydantic-ai"}
+    require("cuecard run", "run", needed if find_spec("pydantic_ai") else needed | {"mcp": "mcp"})
     from cuecard.workbench.run.command import run as command
     from cuecard.workbench.run.sources import ChatOptions, Sources
 

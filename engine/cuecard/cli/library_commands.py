@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from cuecard.cli.options import Json
+from cuecard.cli.options import AgentPath, Json
 from cuecard.cli.signatures import Argument, Group, Option
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def upgrade(library: Url = None, json: Json = False) -> None:
 
 
 def publish(
-    agent: Annotated[Path, Argument(metavar="AGENT", help="The agent file, or a folder with agent.yaml.")],
+    agent: AgentPath,
     message: Message,
     label: Label = None,
     author: Author = None,

@@ -13,12 +13,12 @@ import cuecard
 from cuecard.cli.author_commands import diff, format_files, import_files, init, run, run_tests
 from cuecard.cli.library_commands import LIBRARY
 from cuecard.cli.options import (
+    HERE,
     SWITCH_INTERVAL,
     AgentPath,
     AllowCode,
     DeliveryOption,
     Discovered,
-    Format,
     Json,
     Set,
     TurnFile,
@@ -73,7 +73,10 @@ MONTH: Final = 30 * 24 * 60 * 60.0
 def serve(
     agents: Annotated[
         list[Path] | None,
-        Argument(metavar="AGENT...", help="Agent files, folders, or shipped names; with --library, NAME@LABEL."),
+        Argument(
+            metavar="[AGENT]...",
+            help="Agent files, folders, or shipped names, default: .; with --library, NAME@LABEL.",
+        ),
     ] = None,
     host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, Option(least=0, most=65535, help="The port; 0 for any free one.")] = 8765,
@@ -123,7 +126,7 @@ def serve(
 
 
 def studio(
-    agents: Annotated[list[Path], Argument(metavar="AGENT...", help="Agent files, folders, or shipped names.")],
+    agents: Annotated[list[Path], Argument("Agent files, folders, or shipped names; default: .", "[AGENT]...", HERE)],
     host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, Option(least=0, most=65535, help="The port; 0 for any free one.")] = 8766,
     no_browser: Annotated[bool, Option(help="Print the address, and open no browser.")] = False,
@@ -168,9 +171,12 @@ def render(
 
 def check(
     agents: Annotated[
-        list[Path], Argument(metavar="AGENT...", help="Agent files, their folders, or folders of agents.")
+        list[Path], Argument("Agent files, their folders, or folders of agents; default: .", "[AGENT]...", HERE)
     ],
-    format: Format = "text",
+    format: Annotated[
+        Literal["text", "json", "github", "sarif"],
+        Option(help="Output for people, for machines, for GitHub, or for code scanning (SARIF 2.1.0)."),
+    ] = "text",
     select: Annotated[str, Option(metavar="A,B", help="Only these codes or prefixes of codes.")] = "",
     ignore: Annotated[str, Option(metavar="A,B", help="All but these codes or prefixes.")] = "",
     strict: Annotated[bool, Option(help="Treat warnings as errors.")] = False,

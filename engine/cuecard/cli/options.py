@@ -9,7 +9,11 @@ from typing import Annotated, Literal
 
 from cuecard.cli.signatures import Argument, Option
 
-AgentPath = Annotated[Path, Argument(metavar="AGENT", help="The agent file, or a folder with agent.yaml.")]
+HERE = Path()
+"""The agent of commands that are typed in its folder."""
+AgentPath = Annotated[
+    Path, Argument("The agent file, or a folder with agent.yaml; default: the current folder.", "[AGENT]", HERE)
+]
 Json = Annotated[bool, Option(help="Print JSON for machines.")]
 Format = Annotated[Literal["text", "json", "github"], Option(help="Output for people, for machines, or for GitHub.")]
 DeliveryOption = Annotated[

@@ -43,10 +43,13 @@ class Argument:
     Attributes:
         help: one sentence.
         metavar: its name in help texts; by default, the parameter's name in capitals.
+        default: what stands where no word is given for it, as the only one if it may be repeated. A parameter's own
+            default would have to come behind the parameters without one.
     """
 
     help: str
     metavar: str = ""
+    default: Any = Parameter.empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +174,11 @@ def _declared(command: Command) -> Iterator[Declared]:
 
 def _argument(parameter: Parameter, kind: Any, mark: Argument) -> dict[str, Any]:
     repeated, one = _parts(kind)
-    required = parameter.default is Parameter.empty
-    form: dict[str, Any] = {} if required else {"default": parameter.default}
+    default = parameter.default
+    if mark.default is not Parameter.empty:
+        default = [mark.default] if repeated else mark.default
+    required = default is Parameter.empty
+    form: dict[str, Any] = {} if required else {"default": default}
     if repeated:
         form["nargs"] = "+" if required else "*"
     elif not required:

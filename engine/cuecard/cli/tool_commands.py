@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from cuecard.cli.options import AgentPath, AllowCode, Json
+from cuecard.cli.options import HERE, AgentPath, AllowCode, Json
 from cuecard.cli.signatures import Argument, Group, Option
 
 
@@ -86,6 +86,8 @@ def tools_import(
     """Write real tools into the agent's files of tool instructions; tell what is new, changed, renamed and gone."""
     from cuecard.workbench.tool_import.command import ImportOptions, ImportSource, import_tools
 
+    if file is None and agent.suffix == ".json":
+        agent, file = HERE, agent
     asked = ImportSource(mcp, mcp_url, openapi, file, timeout)
     return import_tools(agent, asked, ImportOptions(into, check, trust, source, prefix, keep or (), json))
 
@@ -132,7 +134,7 @@ def tools_report(
 
 
 def bench_search(
-    catalogue: Annotated[Path, Argument(metavar="CATALOGUE", help="A JSON file of tools, or an agent.")],
+    catalogue: Annotated[Path, Argument("A JSON file of tools, or an agent; default: .", "[CATALOGUE]", HERE)],
     queries: Annotated[Path, Argument(metavar="QUERIES", help="JSON lines, each with a query and the right tools.")],
     ranker: Annotated[list[str] | None, Option(metavar="NAME", help="Only this ranker; repeatable.")] = None,
     limit: Annotated[int | None, Option(least=1, most=50, help="The maximum number of tools.")] = None,

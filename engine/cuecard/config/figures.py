@@ -1,12 +1,13 @@
 """Figures of models, each with its source and the day it was read."""
 
+from collections.abc import Mapping
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.model_profile import Definitions, MidConversation
+from cuecard.config.model_profile import Definitions, Interface, MidConversation
 
 
 def _day(value: Any) -> Any:
@@ -48,10 +49,19 @@ class Role(Figure):
     value: MidConversation = Field(description="the role; `user` if no other works there")
 
 
+_Places: TypeAlias = Annotated[
+    Annotated[Definitions, Tag("word")] | Annotated[dict[Interface, Definitions], Tag("interfaces")],
+    Discriminator(lambda value: "interfaces" if isinstance(value, Mapping) else "word"),
+]
+
+
 class DefinitionsPlace(Figure):
     """Where the definitions of tools can stand."""
 
-    value: Definitions = Field(description="`deferred` if a tool can be defined where it is found, otherwise `all`")
+    value: _Places = Field(
+        description="`deferred` if a tool can be defined where it is found, otherwise `all`; or one of these for each "
+        "interface, such as `{responses: deferred, chat: all}`: those that are not stated take all of them"
+    )
 
 
 class Day(Figure):
@@ -98,7 +108,9 @@ class Figures(FileModel):
     )
 
     adds_tools: Truth | None = Field(
-        None, description="whether system messages can add tools mid-conversation (Anthropic's `tool_addition`)"
+        None,
+        description="whether messages can add tools mid-conversation (Anthropic's `tool_addition`, OpenAI's "
+        "`additional_tools`)",
     )
     checks_thinking: Truth | None = Field(
         None, description="whether thinking is only accepted while the text before it is the same (prefix checks)"
@@ -111,4 +123,12 @@ class Figures(FileModel):
     def values(self) -> dict[str, Any]:
         """The bare figures that this entry states."""
         stated = ((name, getattr(self, name)) for name in Figures.model_fields)
-        return {name: figure.value for name, figure in stated if figure is not None}
+        found = {name: figure.value for name, figure in stated if figure is not None}
+        return {**found, **_placed(found["definitions"])} if "definitions" in found else found
+
+
+def _placed(value: Definitions | dict[Interface, Definitions]) -> dict[str, Any]:
+    if isinstance(value, str):
+        return {"definitions": value, "interfaces": ()}
+    late = tuple(sorted(name for name, place in value.items() if place == "deferred"))
+    return {"definitions": "deferred" if late else "all", "interfaces": late}

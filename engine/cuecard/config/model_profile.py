@@ -17,6 +17,9 @@ Definitions: TypeAlias = Literal["deferred", "all"]
 `all`: all of them at the very beginning, from the start.
 """
 
+Interface: TypeAlias = Literal["anthropic", "bedrock", "chat", "responses", "gemini"]
+"""The format of requests: a provider may take with one what it refuses with another."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
@@ -25,6 +28,9 @@ class ModelProfile:
     The defaults are conservative: a large minimum, no gain from caching, no breakpoints, no role for instructions
     mid-conversation, a token count that errs on the high side, all definitions at the start. Units as in `Figures`;
     None means unknown. Output tokens cost five times as much as input tokens, the most common ratio.
+
+    Where `definitions` depend on the interface, they are those of the one that the name states, such as `openai-chat:`,
+    otherwise the best that there is; `interfaces` are then those that defer.
     """
 
     name: str
@@ -40,6 +46,7 @@ class ModelProfile:
     look_back: int | None = None
     output: float = 5.0
     definitions: Definitions = "all"
+    interfaces: tuple[Interface, ...] = ()
     ends: date | None = None
     mid_conversation: MidConversation = "user"
     tokenizer: str = ""
@@ -50,6 +57,10 @@ class ModelProfile:
     forces_tools: bool = True
     endpoint: str = ""
     known: bool = True
+
+    def defers(self, interface: Interface) -> bool:
+        """Whether requests in this format may define tools where they are found."""
+        return self.definitions == "deferred" and (not self.interfaces or interface in self.interfaces)
 
 
 _PROVIDERS = frozenset(
@@ -119,6 +130,21 @@ def bare_name(model: str) -> str:
         if not places or model[: min(places)].lower() not in _PROVIDERS or not model[min(places) + 1 :]:
             return model
         model = model[min(places) + 1 :]
+
+
+_INTERFACES: dict[str, Interface] = {
+    "openai-chat": "chat",
+    "chat": "chat",
+    "openai-responses": "responses",
+    "responses": "responses",
+}
+"""The prefixes of model names that state an interface."""
+
+
+def interface_of(model: str) -> Interface | None:
+    """The interface that the name of a model states, as `openai-chat:gpt-5.6` does; None if it states none."""
+    prefixes = re.split("[:/]", model[: len(model) - len(bare_name(model))].lower())
+    return next((_INTERFACES[prefix] for prefix in prefixes if prefix in _INTERFACES), None)
 
 
 def wire_name(model: str, base_url: str = "") -> str:

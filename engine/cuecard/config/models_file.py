@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from fnmatch import fnmatchcase
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import Field
 
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.figures import Figures, Truth
-from cuecard.config.model_profile import ModelProfile, names_to_try
+from cuecard.config.model_profile import Interface, ModelProfile, interface_of, names_to_try
 from cuecard.errors import Problem, did_you_mean
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 _URL = re.compile(
     r"(?:(?P<scheme>[a-z][a-z0-9+.-]*)://)?(?:[^/?#]*@)?(?P<host>\[[0-9a-f:.]+\]|[^\[\]:/?#@]+)(?::(?P<port>\d{0,5}))?"
@@ -101,6 +101,14 @@ _NOTHING_IN_PLACE: Mapping[str, Any] = {"mid_conversation": "user", "adds_tools"
 """The figures for endpoints where messages may not stay in place."""
 
 
+def _without_items(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Where definitions stand if they cannot be messages of their own, as they are on the Responses interface."""
+    if figures.get("definitions") != "deferred":
+        return {}
+    late = tuple(name for name in figures.get("interfaces") or get_args(Interface) if name != "responses")
+    return {"definitions": "deferred" if late else "all", "interfaces": late}
+
+
 @dataclass(frozen=True, slots=True)
 class ModelProfiles:
     """Every profile that the files state."""
@@ -135,18 +143,22 @@ class ModelProfiles:
         owner = entry.provider if entry else provider
         figures = {**self.providers.get(owner, Figures()).values(), **(entry.values() if entry else {})}
         if endpoint:
-            figures |= self._here(model, endpoint)
+            figures |= self._here(model, endpoint, figures)
         known = bool(entry or figures.keys() - _NOTHING_IN_PLACE.keys())
-        return ModelProfile(model, owner, **figures, endpoint=endpoint_name(endpoint), known=known)
+        found = ModelProfile(model, owner, **figures, endpoint=endpoint_name(endpoint), known=known)
+        stated = interface_of(model)
+        lacks = found.interfaces and stated and not found.defers(stated)
+        return replace(found, definitions="all", interfaces=()) if lacks else found
 
-    def _here(self, model: str, endpoint: str) -> dict[str, Any]:
+    def _here(self, model: str, endpoint: str, figures: Mapping[str, Any]) -> dict[str, Any]:
         """The figures of a model at this address, which override all others."""
+        moved = {**_NOTHING_IN_PLACE, **_without_items(figures)}
         name = find_endpoint(endpoint, self.endpoints)
         if name is None:
-            return dict(_NOTHING_IN_PLACE)
+            return moved
         there = self.endpoints[name]
         own = next((there.models[each] for each in names_to_try(model) if each in there.models), Figures())
-        return {**({} if there.in_place.value else _NOTHING_IN_PLACE), **own.values()}
+        return {**({} if there.in_place.value else moved), **own.values()}
 
     def _entry(self, model: str) -> ModelEntry | None:
         """The entry with exactly this name, in any spelling, otherwise the longest pattern that matches its shortest

@@ -21,7 +21,7 @@ def rewrite(path: Path, text: str, before: str) -> None:
 
     Args:
         path: the file; a link stays a link, and its target is written.
-        text: the new content, written as UTF-8 with its newlines unchanged.
+        text: the new content, written as UTF-8 with the line ends that the file has.
         before: the text that the new one was made from; someone may have saved another version since.
 
     Raises:
@@ -33,9 +33,10 @@ def rewrite(path: Path, text: str, before: str) -> None:
         if not os.access(real, os.W_OK):
             raise PermissionError(13, "Permission denied")
         seen = real.stat()
+        data = with_line_ends(text, real.read_bytes()).encode("utf-8")
         handle, beside = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
         with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8"))
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         shutil.copymode(real, beside)
@@ -49,6 +50,12 @@ def rewrite(path: Path, text: str, before: str) -> None:
     finally:
         if beside:
             Path(beside).unlink(missing_ok=True)
+
+
+def with_line_ends(text: str, data: bytes) -> str:
+    """The text with the line ends of these bytes: those of most lines, which a checkout may have chosen."""
+    text = text.replace("\r\n", "\n")
+    return text.replace("\n", "\r\n") if data.count(b"\r\n") * 2 > data.count(b"\n") else text
 
 
 def write_new(path: Path, text: str) -> None:

@@ -6,6 +6,7 @@ import os
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,7 +17,7 @@ from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.layers import lay_over
 from cuecard.config.named_files import AgentPlaces, texts
 from cuecard.errors import Problem, SpecError
-from cuecard.files.content import ENDINGS, find_content, in_folder
+from cuecard.files.content import ENDINGS, YAML_SUFFIXES, find_content, in_folder, is_agent_text, no_agent, not_yaml
 from cuecard.files.named_files import NamedTexts
 from cuecard.files.roots import Roots, is_folder, is_there, shown
 from cuecard.files.safe_read import MAX_LOG_BYTES, NOTHING_OVER, Overlay, read_text
@@ -40,7 +41,14 @@ def read_agent(path: str | Path, overlay: Overlay = NOTHING_OVER) -> AgentSource
         SpecError: when the agent file itself cannot be read as YAML; every other problem is in the result.
     """
     file = in_folder(Path(path), "agent")
-    agent = read_text(file, overlay=overlay)
+    try:
+        agent = read_text(file, overlay=overlay)
+    except SpecError as error:
+        if is_there(file) or any(problem.message != "no such file" for problem in error.problems):
+            raise
+        raise SpecError(replace(problem, advice=no_agent(Path(path))) for problem in error.problems) from None
+    if file.suffix not in YAML_SUFFIXES and not is_agent_text(agent.text):
+        raise SpecError(not_yaml(file))
     document = read_yaml(agent.text, agent.name)
     layers = _Layers(file.parent, document, overlay).of(agent, document)
     return _follow(file.parent, agent, layers, overlay)

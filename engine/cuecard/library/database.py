@@ -129,13 +129,9 @@ class Database:
 
     @property
     def _engine(self) -> sa.Engine:
-        """The connections of this process: those of a parent are not used in the child of a fork."""
+        """The connections of this process; those of a parent are neither used nor let go of in the child of a fork."""
         pid = os.getpid()
-        if pid not in self._engines:
-            for inherited in self._engines.values():
-                inherited.dispose(close=False)
-            self._engines = {pid: self._made()}
-        return self._engines[pid]
+        return self._engines.get(pid) or self._engines.setdefault(pid, self._made())
 
     def _made(self) -> sa.Engine:
         given: dict[str, Any] = {"timeout": self._timeout, "check_same_thread": False}
@@ -158,8 +154,14 @@ class Database:
     def _connected(self, *, create: bool = False) -> Iterator[sa.Connection]:
         if self.is_sqlite and not create and not self.file.is_file():
             raise LibraryError(self._missing())
-        with self._engine.connect() as connection:
-            yield connection.execution_options(isolation_level="AUTOCOMMIT")
+        engine = self._engine
+        pool = engine.pool
+        try:
+            with engine.connect() as connection:
+                yield connection.execution_options(isolation_level="AUTOCOMMIT")
+        finally:
+            if self._engines.get(os.getpid()) is not engine:
+                pool.dispose()  # closed meanwhile: nobody else would close what was given back just now
 
     @contextmanager
     def _begun(self, connection: sa.Connection) -> Iterator[None]:
@@ -265,9 +267,6 @@ def _impatient(seconds: float) -> Any:
     import psycopg  # noqa: PLC0415 - whoever has a file of SQLite needs no driver of PostgreSQL
 
     class Impatient(psycopg.Connection[Any]):
-        def __del__(self, *_: Any) -> None:
-            """Warn of nothing: a pool that is dropped lets go of its connections, and each closes itself."""
-
         def wait(self, gen: Generator[Any, Any, Any], *given: Any, **more: Any) -> Any:
             return super().wait(self._within(gen, time.monotonic() + seconds), *given, **more)
 

@@ -9,78 +9,23 @@ from dataclasses import fields, replace
 from typing import Any
 
 from cuecard.agent.specification import read_specification
+from cuecard.agent.texts import SectionText, entry_of, in_place, section_of
 from cuecard.agent.world import Memo
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.documents.yaml_edits import with_value
 from cuecard.config.named_files import WRITTEN, written_file
 from cuecard.errors import InputError, Problem, SpecError, TemplateError, did_you_mean
 from cuecard.library.versions import Content, Version, check_characters
-from cuecard.library.yaml_edits import inserted, replaced
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template import clean, without_controls
-from cuecard.template.markup.tags import tags
 from cuecard.template.syntax.nodes import Block, Mustache, as_path, walk
 from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import TemplateSource
 
 MAX_TEXT = 1024 * 1024
 """The maximum number of characters of an edited text, as of a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class SectionText:
-    """The text of a section, and where it is: a whole file, a value of a YAML file, or a part of a template.
-
-    Attributes:
-        section: the id of the section.
-        body: its text.
-        title: its title; empty if it has none.
-        path: the file that has the text.
-        key: the place in YAML; empty for a whole file or a part.
-        part: the offsets in a template.
-        titled: the file and the place of the section, for its title.
-    """
-
-    section: str
-    body: str
-    title: str = ""
-    path: str = ""
-    key: tuple[str | int, ...] = ()
-    part: tuple[int, int] | None = None
-    titled: tuple[str, tuple[str | int, ...]] | None = None
-
-
-def section_of(sources: AgentSources, section: str) -> SectionText:
-    """The text of a section.
-
-    Raises:
-        InputError: when there is no such section, or it has no text of its own.
-    """
-    spec = read_specification(sources, Memo()).spec
-    known = [each.id for each in spec.sections] if spec else []
-    if section not in known:
-        hint = did_you_mean(section, known)
-        raise InputError(Problem("unknown-section", f"there is no section `{section}`", hint, "section"))
-    files = (sources.agent, *reversed(sources.layers))
-    titled = next(((file.path, at) for file, at, held in _written(files, section) if "title" in held), None)
-    titled = titled or next(((file.path, at) for file, at, _ in _written(files, section)), None)
-    title = next((each.title for each in spec.sections if each.id == section), "") if spec else ""
-    for file, at, held in _written(files, section):
-        if isinstance(held.get("text"), str):
-            return SectionText(section, held["text"], title, file.path, (*at, "text"), None, titled)
-        if isinstance(held.get("file"), str):
-            path = posixpath.normpath(posixpath.join(sources.folder(file), held["file"]))
-            for source in sources.sections:
-                if posixpath.normpath(source.path) == path:
-                    return SectionText(section, source.text, title, source.path, titled=titled)
-        if "choose" in held:
-            break
-    if sources.template and (part := _part(sources.template, section)):
-        start, end = part
-        return SectionText(section, sources.template.text[start:end], "", sources.template.path, (), part)
-    hint = "edit its file, and publish the folder"
-    raise InputError(Problem("wrong-edit", f"`{section}` has no single text that can be edited", hint, "section"))
 
 
 def with_section(content: Content, section: str, body: str | None, title: str | None) -> Content:
@@ -94,7 +39,7 @@ def with_section(content: Content, section: str, body: str | None, title: str | 
         found = section_of(content.sources, section)
         check_text(body, "body")
         _refuse_raw(found, body)
-        made = _with_text(made, found.path, lambda text: _in_place(text, found, body))
+        made = _with_text(made, found.path, lambda text: in_place(text, found, body))
     if title is not None:
         found = section_of(made.sources, section)
         if found.titled is None:
@@ -106,22 +51,6 @@ def with_section(content: Content, section: str, body: str | None, title: str | 
     return made
 
 
-def entry_of(sources: AgentSources, tool: str) -> tuple[str, Json]:
-    """The file that has the entry of a tool, and the entry.
-
-    Raises:
-        InputError: when no file has one.
-    """
-    known: dict[str, tuple[str, Json]] = {}
-    for source in sources.instructions:
-        written = read_yaml(source.text, source.name).value.get("tools")
-        known |= {name: (source.path, held) for name, held in written.items()} if isinstance(written, dict) else {}
-    if tool not in known:
-        hint = did_you_mean(tool, known)
-        raise InputError(Problem("unknown-tool", f"no file has an entry for the tool `{tool}`", hint, "tool"))
-    return known[tool]
-
-
 def with_entry(content: Content, tool: str, entry: Mapping[str, Json]) -> Content:
     """The content with another entry of a tool.
 
@@ -131,7 +60,7 @@ def with_entry(content: Content, tool: str, entry: Mapping[str, Json]) -> Conten
     path, _ = entry_of(content.sources, tool)
     for name, text in _texts(entry, tool):
         check_text(text, name)
-    return _with_text(content, path, lambda text: replaced(text, ("tools", tool), dict(entry)))
+    return _with_text(content, path, lambda text: with_value(text, ("tools", tool), dict(entry)))
 
 
 def with_written(content: Content, name: str, text: str) -> Content:
@@ -186,43 +115,8 @@ def check_text(text: str, name: str) -> str:
     return check_characters(text, name)
 
 
-def _written(files: tuple[SourceText, ...], section: str) -> Iterator[tuple[SourceText, tuple[str | int, ...], Any]]:
-    """What each agent file says of a section, from the top down."""
-    for file in files:
-        listed = read_yaml(file.text, file.name).value.get("sections")
-        for index, held in enumerate(listed if isinstance(listed, list) else ()):
-            if isinstance(held, dict) and held.get("id") == section:
-                yield file, ("sections", index), held
-
-
-def _part(template: SourceText, section: str) -> tuple[int, int] | None:
-    """The offsets of what stands between the tags of an element below the root."""
-    depth, start = 0, 0
-    for tag in tags(template.text):
-        if tag.kind == "open":
-            depth += 1
-            start = tag.end if depth == 2 and tag.name == section else start
-        elif tag.kind == "close":
-            if depth == 2 and tag.name == section:
-                return start, tag.start
-            depth -= 1
-    return None
-
-
-def _in_place(text: str, found: SectionText, body: str) -> str:
-    if found.key:
-        return replaced(text, found.key, body)
-    start, end = found.part or (0, len(text))
-    return text[:start] + body + text[end:]
-
-
 def _with_title(text: str, at: tuple[str | int, ...], title: str) -> str:
-    held: Any = read_yaml(text, "").value
-    for step in at:
-        held = held[step]
-    if "title" in held:
-        return replaced(text, (*at, "title"), title)
-    return inserted(text, (*at, "id"), "title", title)
+    return with_value(text, (*at, "title"), title, order=("id", "title"))
 
 
 def _with_text(content: Content, path: str, change: Callable[[str], str]) -> Content:

@@ -11,13 +11,14 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import field, replace
 from datetime import datetime
+from heapq import nsmallest
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from cuecard.config.documents.sources import AgentSources
 from cuecard.engine import Engine
@@ -42,6 +43,7 @@ _SHUT = 2.0
 """Seconds for which nobody waits for a database that has just failed to answer."""
 
 _log = logging.getLogger(__name__)
+_Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,18 +154,20 @@ class Engines:
         due, patience = self._due(reference, held)
         if not due:
             return held
-        task = self._begin(reference)
+        begun, task = time.monotonic(), self._begin(reference)
         if not patience:
             return held
-        for _ in range(2):  # what another caller has begun to load may be older than the last change
+        for _ in range(2):  # what another caller has begun to load may be older than the last change, or a lifetime
             with suppress(TimeoutError):
                 task.result(patience)
             if not task.done():
                 self._failed(reference, "it does not answer")
-            elif self._labels[key].change[0] != self._known(reference.agent)[0] and not self._labels[key].failures:
-                task = self._begin(reference)
-                continue
-            break
+                break
+            held = self._labels.get(key, held)
+            oldest = begun - self._options.lifetime
+            if held.failures or (held.change[0] == self._known(reference.agent)[0] and held.asked >= oldest):
+                break
+            task = self._begin(reference)
         return self._labels.get(key, held)
 
     def peek(self, reference: Reference) -> Held | None:
@@ -299,7 +303,7 @@ class Engines:
             made = replace(held, number=before.number + changed, since=since)
         self._labels[key] = made
         self._seen.setdefault(key, next(self._now))
-        for oldest in sorted(self._labels, key=lambda each: self._seen.get(each, 0))[: -self._options.most]:
+        for oldest in self._beyond(self._labels, self._seen):
             self._labels.pop(oldest, None)
             self._seen.pop(oldest, None)
         for followed, listener in tuple(self._listeners) if changed else ():
@@ -403,10 +407,15 @@ class Engines:
             engine = _with(self._make(content.sources), LibraryOrigin(reference.number))
             self._versions[key] = engine
         self._ages[key] = next(self._now)
-        for oldest in sorted(self._versions, key=lambda each: self._ages.get(each, 0))[: -self._options.most]:
+        for oldest in self._beyond(self._versions, self._ages):
             self._versions.pop(oldest, None)
             self._ages.pop(oldest, None)
         return engine
+
+    def _beyond(self, kept: Mapping[_Key, object], used: Mapping[_Key, int]) -> list[_Key]:
+        """The keys that were not used for longest, of those that are too many."""
+        keys = list(kept)  # others write meanwhile
+        return nsmallest(len(keys) - self._options.most, keys, key=lambda each: used.get(each, 0))
 
     def _refused(self, reference: Reference, error: Exception) -> Exception | None:
         """What those who wait are told; None where the last good engine serves them."""

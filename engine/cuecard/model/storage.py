@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from cuecard.errors import InputError, Problem, seen
 from cuecard.model.values import Json
+from cuecard.records import reader_of
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -42,10 +43,10 @@ def to_json_lazily(value: Any) -> dict[str, Json]:
 
 def shallow(value: Any) -> Json:
     """The `default` of `json.dumps`: a value of whatever class as plain JSON, those in it as they are."""
-    names = _fields(cast("Hashable", type(value)))
-    if names is None:
+    read = _reader(cast("Hashable", type(value)))
+    if read is None:
         return dict(value) if isinstance(value, Mapping) else str(value)
-    plain = {name: getattr(value, name) for name in names}
+    plain = read(value)
     for name, usual in _later(cast("Hashable", type(value))):
         if as_plain(plain[name]) == usual:
             del plain[name]
@@ -58,19 +59,21 @@ def as_plain(value: Any) -> Json:
     if kind in _ATOMS:
         return value
     if kind is dict:
-        return {key: as_plain(held) for key, held in value.items()}
-    if kind is list:
-        return [as_plain(held) for held in value]
-    if kind is tuple:
-        return tuple([as_plain(held) for held in value])
+        return dict(value) if _is_flat(value.values()) else {key: as_plain(held) for key, held in value.items()}
+    if kind is list or kind is tuple:
+        return kind(value if _is_flat(value) else [as_plain(held) for held in value])
     if isinstance(value, (str, int, float)):
         return _without_class(value)
-    names = _fields(cast("Hashable", kind))
-    return deepcopy(value) if names is None else _written(value, names)
+    read = _reader(cast("Hashable", kind))
+    return deepcopy(value) if read is None else _written(value, read)
 
 
-def _written(value: Any, names: tuple[str, ...]) -> dict[str, Json]:
-    plain = {name: as_plain(getattr(value, name)) for name in names}
+def _is_flat(values: Iterable[Any]) -> bool:
+    return _ATOMS.issuperset(map(type, values))
+
+
+def _written(value: Any, read: Callable[[Any], dict[str, Any]]) -> dict[str, Json]:
+    plain = {name: as_plain(held) for name, held in read(value).items()}
     for name, usual in _later(cast("Hashable", type(value))):
         if plain[name] == usual:
             del plain[name]
@@ -85,8 +88,8 @@ def _without_class(value: str | float) -> Json:
 
 
 @cache
-def _fields(kind: Any) -> tuple[str, ...] | None:
-    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else None
+def _reader(kind: Any) -> Callable[[Any], dict[str, Any]] | None:
+    return reader_of(cast("Hashable", kind)) if is_dataclass(kind) else None
 
 
 @cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any, TypeAlias
 
@@ -23,6 +22,7 @@ from cuecard.pipeline.changes import (
     find_causes,
 )
 from cuecard.pipeline.fingerprints import NOTHING
+from cuecard.records import replace
 
 _Key: TypeAlias = tuple[str, int]
 """The identity of a section, and its number among equal ones."""

@@ -288,7 +288,7 @@ def with_tools(
     Args:
         request: the request for the step.
         tools: the names of every tool of the host.
-        results: every result so far, oldest first.
+        results: the last results, at least from the last one with a call id on.
         last: the prompt of the call's last step.
     """
     call, there = request.call, dict.fromkeys(tools)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from cuecard.agent.agent import Agent
@@ -18,7 +17,7 @@ from cuecard.agent.sections.section import Section
 from cuecard.model import Cut, Discovery, Withheld
 from cuecard.model.tools import DEFINITIONS
 from cuecard.pipeline.request import CallRequest, StepRequest
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 NOT_SHOWN = "no section of this call shows its instructions"
 
@@ -28,6 +27,9 @@ class Budget(NamedTuple):
 
     reason: str
     left: int
+
+
+_NOWHERE = Budget(NOT_SHOWN, 0)
 
 
 class Offer(NamedTuple):
@@ -114,109 +116,61 @@ def first_fit(offers: Iterable[Offer], room: Room, *, anew: bool = False) -> Fit
         anew: whether they are for a new system prompt, which keeps the tools that were used last: after one for which
             it has no room, there are no others. Each then takes its part of the budget of instructions, active or not.
     """
-    left, full = _Allotment(room, anew=anew), ""
+    protocols, definitions, total, section = map(_left, (room.protocols, room.definitions, room.total, room.section))
+    shown, takes, limited = room.shown, room.takes, room.total is not None or room.section is not None
+    opened, noticed = {*room.opened}, {*room.noticed}
     active, withheld = list[str](), list[Withheld]()
-    give, fits = left.give, active.append
-    for offer in offers:
-        reason = give(offer, full)
-        if not reason:
-            fits(offer.tool)
+    full: Budget | None = None
+    for tool, tokens, after, message, paid, there, definition in offers:
+        asked, placed = 0 if paid else tokens, there and tokens > 0
+        all_times = takes(tool) if limited and placed and asked <= protocols and not full else 0
+        needed, once = all_times if message in opened else all_times + room.opening, all_times // room.times
+        lacks = (
+            (asked > protocols and room.protocols)
+            or (definition > definitions and room.definitions)
+            or (placed and (full or (needed > total and room.total) or (once > section and room.section)))
+            or (placed and not shown and _NOWHERE)
+        )
+        if not lacks:
+            protocols, definitions = protocols - asked, definitions - definition
+            if placed:
+                total, section = total - needed, section - once
+                opened.add(message)
+            active.append(tool)
             continue
-        full = full or (reason if anew and left.is_of_the_prompt(reason) else "")
-        tokens = offer.definition if reason.startswith(DEFINITIONS) else offer.tokens
-        lost = Withheld(offer.tool, offer.after_call_id, reason, tokens)
-        withheld.append(lost if left.name(offer, lost) else replace(lost, told=False))
-    return Fit(tuple(active), tuple(withheld), left.room)
+        if anew and lacks is not room.protocols and lacks is not room.definitions:
+            protocols, full = protocols - asked, full or (None if lacks is _NOWHERE else lacks)
+        lost = Withheld(tool, after, lacks.reason, definition if lacks is room.definitions else tokens)
+        if room.named and room.total:
+            notice = message, lost.lacks_definition
+            needed = room.named(lost, notice not in noticed) + (0 if message in opened else room.opening)
+            if needed <= total:
+                total -= needed
+                opened.add(message)
+                noticed.add(notice)
+            else:
+                lost = replace(lost, told=False)
+        withheld.append(lost)
 
-
-class _Allotment:
-    """A room while it is given away."""
-
-    __slots__ = (
-        *("_anew", "_definitions", "_limited", "_noticed", "_opened", "_opening", "_protocols"),
-        *("_room", "_section", "_shown", "_takes", "_times", "_total"),
-    )
-
-    def __init__(self, room: Room, *, anew: bool) -> None:
-        self._room, self._anew = room, anew
-        self._protocols, self._definitions = _left(room.protocols), _left(room.definitions)
-        self._total, self._section = _left(room.total), _left(room.section)
-        self._limited = room.total is not None or room.section is not None
-        # Every offer asks for these, of which the fields of the room itself would be slower.
-        self._shown, self._takes, self._times, self._opening = room.shown, room.takes, room.times, room.opening
-        self._opened, self._noticed = set(room.opened), set(room.noticed)
-
-    def give(self, offer: Offer, full: str) -> str:
-        """The reason why the offer does not fit; empty if it does, and has its room from now on.
-
-        If the prompt is already `full`, that is the reason for whatever has room among the instructions.
-        """
-        tool, tokens, _, message, paid, there, definition = offer
-        asked = 0 if paid else tokens
-        if asked > self._protocols:
-            return _reason(self._room.protocols)
-        if definition > self._definitions:
-            return _reason(self._room.definitions)
-        reason = (full or self._placed(tool, message)) if tokens and there else ""
-        if self._anew or not reason:
-            self._protocols -= asked
-        if not reason:
-            self._definitions -= definition
-        return reason
-
-    def name(self, offer: Offer, lost: Withheld) -> bool:
-        """Whether the notice about inactive tools has room for this one too, and takes it."""
-        room, message = self._room, offer.message
-        if room.named is None or room.total is None:
-            return True
-        notice = message, lost.lacks_definition
-        needed = room.named(lost, notice not in self._noticed)
-        needed += 0 if message in self._opened else room.opening
-        if needed > self._total:
-            return False
-        self._total -= needed
-        self._opened.add(message)
-        self._noticed.add(notice)
-        return True
-
-    def is_of_the_prompt(self, reason: str) -> bool:
-        """Whether a reason is a budget of the prompt, rather than that of instructions."""
-        return reason in {_reason(self._room.total), _reason(self._room.section)}
-
-    def room(self) -> Room:
-        """The room that is left."""
-        room = self._room
+    def left() -> Room:
         return room._replace(
-            protocols=room.protocols and Budget(room.protocols.reason, self._protocols),
-            total=room.total and Budget(room.total.reason, self._total),
-            section=room.section and Budget(room.section.reason, self._section),
-            definitions=room.definitions and Budget(room.definitions.reason, self._definitions),
-            opened=frozenset(self._opened),
-            noticed=frozenset(self._noticed),
+            protocols=_with(room.protocols, protocols),
+            definitions=_with(room.definitions, definitions),
+            total=_with(room.total, total),
+            section=_with(room.section, section),
+            opened=frozenset(opened),
+            noticed=frozenset(noticed),
         )
 
-    def _placed(self, tool: str, message: int) -> str:
-        """The reason why the prompt has no room for a tool; empty if it has, and gives it."""
-        if self._limited:
-            takes = self._takes(tool)
-            needed, once = takes if message in self._opened else takes + self._opening, takes // self._times
-            if needed > self._total:
-                return _reason(self._room.total)
-            if once > self._section:
-                return _reason(self._room.section)
-            if self._shown:
-                self._total -= needed
-                self._section -= once
-                self._opened.add(message)
-        return "" if self._shown else NOT_SHOWN
+    return Fit(tuple(active), tuple(withheld), left)
 
 
 def _left(budget: Budget | None) -> int:
     return sys.maxsize if budget is None else budget.left
 
 
-def _reason(budget: Budget | None) -> str:
-    return budget.reason if budget else ""
+def _with(budget: Budget | None, left: int) -> Budget | None:
+    return budget and Budget(budget.reason, left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,7 +338,7 @@ def _step_offers(request: StepRequest, new: Sequence[Discovery]) -> list[Offer]:
         early = {discovery.tool: discovery for discovery in new if discovery.tool in before}
         first = recent_first(early, tools.called, tools.named)
         order = (*[early[name] for name in first], *[each for each in new if each.tool not in early])
-    defined = _definitions(request, [d.tool for d in order])
+    defined = _definitions(request, [each.tool for each in order])
     offers = [Offer(d.tool, cost(request, d.tool), d.after_call_id, messages.get(d.tool, 0)) for d in order]
     return [each._replace(definition=defined.get(each.tool, 0)) for each in offers] if defined else offers
 

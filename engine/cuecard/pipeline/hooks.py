@@ -80,7 +80,7 @@ class Changed:
     """What comes with a request.
 
     Attributes:
-        results: every result so far.
+        results: the last results, at least from the last one with a call id on.
         inputs: values of inputs that differ from now on.
         tools: the names of every tool that the host has; None where it does not tell.
         read: the results that are new, where the model reads them as the agent file's `results` tell them.

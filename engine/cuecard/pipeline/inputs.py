@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, field
 from datetime import datetime
 from functools import reduce
 
@@ -40,7 +40,7 @@ from cuecard.model.storage import from_json
 from cuecard.model.turn import Gates
 from cuecard.pipeline.discovery import record_of
 from cuecard.pipeline.request import CallRequest, check_previous, check_texts
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 from cuecard.sources.clock import date_text
 from cuecard.sources.gates import unknown_in_gates
 from cuecard.sources.memory import memory_text, remember

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime
 
 from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
 from cuecard.model import Call, Cut, Json, Segment
 from cuecard.model.messages import Message, Role
 from cuecard.pipeline.history.selection import HistoryCut
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 
 def section_messages(spoken: tuple[tuple[Role, str, str], ...]) -> tuple[Message, ...]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from cuecard.agent import Agent, Section
 from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Call, CallPrompt, CountTokens, Cut, EndedText
 from cuecard.pipeline.placement import make_block
 from cuecard.pipeline.segments import said
+from cuecard.records import replace
 
 PASSING = "turn-text:"
 """The beginning of the id of a block with a text of one turn or one request; the section's id follows."""

@@ -359,10 +359,9 @@ def _append(request: StepRequest, new: tuple[News, ...], before: tuple[Appended,
         if is_due:
             blocks += [_cues(request, there, after, each.tools) for each in group if isinstance(each, Due) and there]
             continue
-        found = [each for each in group if not isinstance(each, Due)]
+        found = list(group)
         unfit = [each for each in found if isinstance(each, Withheld)]
-        shown = [each for each in found if not isinstance(each, Withheld)] if unfit else found
-        tools = [each.tool for each in shown if each.tool in protocols]
+        tools = [each.tool for each in found if isinstance(each, Discovery) and each.tool in protocols]
         notice = withheld_notice(agent, call.tools, unfit) if unfit else ""
         text = notice if not there else _first(request, there, tools, notice)
         if notice or (tools and there):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from cuecard.agent import Agent
@@ -12,7 +11,7 @@ from cuecard.model import Appended, Call, FileText, RunLimits, Segment, Tokenize
 from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.run import NO_LIMITS
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 
 @dataclass(frozen=True)

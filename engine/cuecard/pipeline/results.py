@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from cuecard.agent import Agent
@@ -13,6 +12,7 @@ from cuecard.config.results_spec import LengthUnit
 from cuecard.config.values import fill, value_at
 from cuecard.errors import CuecardError
 from cuecard.model import CountTokens, Diagnostic, Json, RenderedResult, ToolResult
+from cuecard.records import replace
 from cuecard.sources.result_values import fields_of, unwrapped, without_media
 from cuecard.template import Trusted, clean, without_controls
 from cuecard.template.guards.gate import PromptGate

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from cuecard.agent import PROTOCOLS, Agent, Section
@@ -15,7 +14,7 @@ from cuecard.model.prompt import counted_later
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.layout import Leads, before, lay_out, new_leads
 from cuecard.pipeline.limits import tokens_around
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 from cuecard.sources.tools import Form, protocols_text
 from cuecard.template import trusted, trusted_value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -39,7 +39,7 @@ from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.results import render_result, result_text
 from cuecard.pipeline.run import Verdict, verdict_of
 from cuecard.pipeline.segments import PROBE, render_sections
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 _REASONS = {"static": "never changes", "call": "values of this call", "step": "core tools and discovered tools"}
 

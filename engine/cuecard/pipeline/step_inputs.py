@@ -6,7 +6,6 @@ Where nothing can be appended, the system prompt is made again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from cuecard.agent import Section
 from cuecard.config.values import fill
@@ -20,7 +19,7 @@ from cuecard.pipeline.placement import edition, make_block
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.sections import Again, compose_again
 from cuecard.pipeline.segments import make_segments, said
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 
 def with_inputs(request: StepRequest, given: Mapping[str, Json], results: Sequence[ToolResult | ResultRecord]) -> Call:
@@ -29,7 +28,7 @@ def with_inputs(request: StepRequest, given: Mapping[str, Json], results: Sequen
     Args:
         request: the request for the step.
         given: values by name, checked.
-        results: every result so far, oldest first, of this run or of the whole conversation.
+        results: the last results, at least from the last one with a call id on.
 
     Raises:
         InputError: when the last result has no call id, so that nothing can be placed after it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import takewhile
 
 from cuecard.config.history_spec import HistorySpec
@@ -11,6 +10,7 @@ from cuecard.model.messages import Message, Part
 from cuecard.pipeline.history.selection import HistoryCut
 from cuecard.pipeline.history.units import prefixed
 from cuecard.pipeline.request import CallRequest
+from cuecard.records import replace
 
 _MOVED = "the history window moved: earlier messages are gone, so the system prompt is rebuilt"
 

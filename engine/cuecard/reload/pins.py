@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated, Protocol, cast, runtime_checkable
 
 from annotated_types import Ge
 
@@ -16,7 +15,7 @@ from cuecard.model import Call, ConversationState, Diagnostic, History, ReloadPo
 from cuecard.model.boundary import checked
 from cuecard.pipeline.continuation import CHANGED
 from cuecard.pipeline.fingerprints import salted
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 from cuecard.reload.earlier_engines import Earlier
 from cuecard.reload.states import KeptStates, NoState
 
@@ -85,7 +84,6 @@ class EngineSource(Protocol):
         """Internal: the engine of an earlier state; callable from any thread."""
 
 
-@runtime_checkable
 class _Refusing(Protocol):
     """A source that may have an engine for running conversations and none for new ones, such as a library's label."""
 
@@ -120,6 +118,8 @@ class Pins:
             InputError: with every argument that is wrong.
         """
         self._watcher, self._policy = watcher, policy
+        # Its class is asked, since the property itself may raise.
+        self._refusing = cast("_Refusing", watcher) if hasattr(type(watcher), "for_new") else None
         self._engines = Earlier(watcher.states, self._make, watcher.home, keep)
 
     @property
@@ -142,12 +142,13 @@ class Pins:
         Raises:
             InputError: with every argument that is wrong.
         """
-        source, is_new = self._watcher, previous is None and call is None
-        current = source.for_new if is_new and isinstance(source, _Refusing) else source.current
+        is_new = previous is None and call is None
+        current = self._refusing.for_new if is_new and self._refusing else self._watcher.current
         self._engines.add(current.agent.sha256, current)
         self._watcher.states.use(current.agent.sha256)
         served = self._choose(current, previous, call)
-        return replace(served, changed=_changed(served, call or previous, within=call is not None))
+        changed = _changed(served, call or previous, within=call is not None)
+        return replace(served, changed=changed) if changed else served
 
     @checked
     async def aserve(self, *, previous: Call | None = None, call: Call | None = None) -> Served:

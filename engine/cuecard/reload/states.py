@@ -15,6 +15,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 from weakref import WeakSet
@@ -184,7 +185,13 @@ def sources_of(content: Any, named: Callable[[str], str]) -> AgentSources:
         ValueError: when it wrote something else.
     """
     texts = {key: _named(value, named) for key, value in dict(content).items()}
-    return TypeAdapter(AgentSources).validate_python(texts)
+    return _sources().validate_python(texts)
+
+
+@cache
+def _sources() -> TypeAdapter[AgentSources]:
+    """Made when it is needed, and once: that takes ten times as long as reading with it."""
+    return TypeAdapter(AgentSources)
 
 
 def _named(value: Any, named: Callable[[str], str]) -> Any:

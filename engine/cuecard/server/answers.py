@@ -161,6 +161,8 @@ class ReadsShape(Shape):
         description="the agent's tools: 0 if nobody reads the results, 1 if ids and names are read in them, 2 if they "
         "are read as a whole, 3 if a template tells them, so that a new process sends them again for their texts"
     )
+    items: int = Field(description="how many items of a list are read at most where ids and names are read")
+    lists: list[str] = Field(description="the tools in whose results lists are read as a whole all the same")
     words: list[str] = Field(description="results of those tools whose JSON has one of these texts are read, too")
     room: int = Field(description="how many characters of results a request should have at most")
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import Response
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 import cuecard
@@ -104,6 +105,18 @@ async def search_tools(body: SearchTools, request: Request) -> Response:
 async def remember(body: Remember, request: Request) -> Response:
     """Add entities to the working memory of the conversation, or remove them; or report that the turn has ended."""
     return await _answered(request, _service(request).remember, body)
+
+
+@_watching.get("/", include_in_schema=False)
+async def here() -> Response:
+    """What is here: each path with what it is for."""
+    paths = {
+        f"{method} {each.path}": " ".join((each.endpoint.__doc__ or "").split())
+        for each in (*_v1.routes, *_watching.routes)
+        if isinstance(each, APIRoute) and each.path != "/"
+        for method in (each.methods or set()) - {"HEAD"}
+    }
+    return _json({"service": "cuecard", "version": cuecard.__version__, "paths": paths})
 
 
 @_watching.head("/healthz", include_in_schema=False)

@@ -23,8 +23,8 @@ Scope: TypeAlias = MutableMapping[str, Any]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-OPEN = frozenset({"/healthz", "/readyz"})
-"""The paths that are always open, since monitoring uses them."""
+OPEN = frozenset({"/", "/healthz", "/readyz"})
+"""The paths that are always open: monitoring uses them, and `/` says what anybody may know."""
 
 PATHS = frozenset(
     {"/v1/agents", "/v1/prepare-call", "/v1/prepare-step", "/v1/search-tools", "/v1/remember", "/metrics"}

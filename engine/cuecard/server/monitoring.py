@@ -14,6 +14,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from cuecard.errors import visible
 from cuecard.model import Json
 from cuecard.server.agents import Agents
 
@@ -64,6 +65,29 @@ class JsonLines(logging.Formatter):
         return json.dumps(told, default=str)
 
 
+class PlainLines(logging.Formatter):
+    """One line for people at a terminal: when, what, and its facts in words; an error with its stack below."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Format the record as text."""
+        facts: dict[str, Any] = dict(getattr(record, "facts", {}))
+        moment = datetime.fromtimestamp(record.created).astimezone()
+        if record.msg == "listening":
+            host = f"[{facts['host']}]" if ":" in facts["host"] else facts["host"]
+            return f"listening at http://{host}:{facts['port']}/, which says what is there; stop with Ctrl-C"
+        told = facts.pop("message", "") or " ".join(
+            f"{name} {', '.join(map(str, value)) if isinstance(value, list) else value}"
+            for name, value in facts.items()
+            if value not in ("", [], None)
+        )
+        level = f"{record.levelname.lower()}: " if record.levelno >= logging.WARNING else ""
+        line = f"{moment:%H:%M:%S}  {level}{record.getMessage()}  {told}".rstrip()
+        error = record.exc_info[1] if record.exc_info else None
+        stack = traceback.extract_tb(error.__traceback__) if error else ()
+        frames = [f"  {type(error).__name__} at {each.filename}:{each.lineno} in {each.name}" for each in stack]
+        return "\n".join(map(visible, (line, *frames)))
+
+
 class Seldom(logging.Filter):
     """Lets one line of a kind through in each interval: what strangers cause fills no disk."""
 
@@ -88,9 +112,11 @@ class Seldom(logging.Filter):
 
 
 def log_to_stderr() -> None:
-    """Send the logs of this process to stderr as JSON lines; only `cuecard serve` does this."""
+    """Send the logs of this process to stderr, in words on a terminal and otherwise as JSON lines; only `cuecard serve`
+    does this.
+    """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(PlainLines() if sys.stderr.isatty() else JsonLines())
     handler.addFilter(Seldom())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
 

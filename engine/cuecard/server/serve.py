@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from cuecard.errors import CuecardError, InputError, Problem
-from cuecard.files.content import find_content
+from cuecard.files.content import find_content, has_agent
 from cuecard.files.settings import Settings, read_settings
 from cuecard.model import DeliveryWish
 from cuecard.reload.engines import watch
+from cuecard.workbench.output import require
 
 if TYPE_CHECKING:
     from cuecard.engine import Engine
@@ -84,7 +84,7 @@ def serve(
         SpecError: with every problem of every agent.
         InputError: when an option or a setting is wrong.
     """
-    _check_installed()
+    require("cuecard serve", "server", _NEEDS)
     from cuecard.server.agents import open_agents
     from cuecard.server.app import create_app
     from cuecard.server.door import listen
@@ -99,8 +99,9 @@ def serve(
     with _recorder(records or ServeRecords(), settings) as instrument:
         chosen = library or ServeLibrary()
         url = chosen.url or ("" if agents else settings.library)
+        agents = agents or ([] if url or not has_agent(Path()) else [Path()])
         if not (url or agents):
-            hint = "name an agent; or a library, with `--library URL` or CUECARD_LIBRARY"
+            hint = "name an agent, or go into its folder; or a library, with `--library URL` or CUECARD_LIBRARY"
             raise InputError(Problem("wrong-option", "there is nothing to serve", hint, "AGENT"))
         if url:
             served = _of_library(replace(chosen, url=url), list(map(str, agents)), opened, instrument)
@@ -197,12 +198,4 @@ def _warn(settings: Settings, options: ServiceOptions) -> None:
             "open-to-all",
             logging.WARNING,
             message="anyone who can reach this port can use the service; set CUECARD_TOKEN to require a token",
-        )
-
-
-def _check_installed() -> None:
-    if missing := [package for module, package in _NEEDS.items() if not find_spec(module)]:
-        hint = 'pip install "cuecard[server]"'
-        raise InputError(
-            Problem("not-installed", f"`cuecard serve` needs {name}", hint, "cuecard serve") for name in missing
         )

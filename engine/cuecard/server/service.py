@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
-from fnmatch import fnmatchcase
+from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
-from cuecard.agent.results import form_of
 from cuecard.catalogue.search import MAX_LIMIT
 from cuecard.config.agent_file import InputSpec
 from cuecard.config.turn_file import to_turn
@@ -20,6 +18,7 @@ from cuecard.model import Appended, Call, Clock, ConversationState, Json, Step, 
 from cuecard.model.signed_text import seal, unseal
 from cuecard.model.storage import as_plain, to_json_lazily
 from cuecard.pipeline.request import check_call
+from cuecard.records import replace
 from cuecard.reload.pins import Served
 from cuecard.server.agents import Agents, ServedAgent, search_tool_json
 from cuecard.server.problems import API
@@ -104,9 +103,6 @@ def _is_ours(sealed: Json) -> bool:
     return named and isinstance(sealed["agent"], str) and type(sealed["issued"]) is int
 
 
-_MOST_OWN = 256
-"""The number of states of agents of which it is kept what is read of their tools' results."""
-
 State: TypeAlias = ConversationState | None
 """What a conversation knows so far; None before its first message."""
 
@@ -120,14 +116,12 @@ class Service:
         envelopes: the signatures.
         room: how many characters of results a request should have at most.
         reads_all: whether the results of all of an agent's tools are read as a whole, since they are recorded.
-        own: what is read of the tools that an agent itself has, by the fingerprint of its files.
     """
 
     agents: Agents
     envelopes: Envelopes
     room: int = 256 * 1024
     reads_all: bool = False
-    own: dict[str, dict[str, int]] = field(default_factory=dict, repr=False, compare=False)
 
     def prepare_call(self, asked: PrepareCall) -> dict[str, Json]:
         """A `PreparedCall`: the user has said something.
@@ -231,28 +225,20 @@ class Service:
 
     def _reads(self, engine: Engine, host: Iterable[str]) -> dict[str, Json]:
         """A `ReadsShape`."""
-        agent = engine.agent
-        own = self.own.get(engine.sha256)
-        if own is None:
-            names = (engine.search_tool, *engine.tools, *engine.core_tools)
-            own = {name: self._read_of(engine, name, is_own=True) for name in names}
-            if len(self.own) >= _MOST_OWN:
-                self.own.clear()
-            self.own[engine.sha256] = own
-        others = {name: self._read_of(engine, name, is_own=False) for name in host if name not in own}
+        agent, read = engine.agent, dict(engine.agent.reads)
+        if self.reads_all:
+            read = {name: max(how, 2) for name, how in read.items()}
+        read |= {name: how for name in host if name not in read and (how := agent.read_of(name, is_own=False))}
         pending = [f'"{agent.pending}"'] if agent.pending else []
-        read = own | {name: how for name, how in others.items() if how}
-        return {"tools": read, "words": [*pending, *MEDIA_WORDS], "room": self.room}
-
-    def _read_of(self, engine: Engine, name: str, *, is_own: bool) -> int:
-        """How much is read of a tool's results, as a `ReadsShape` counts it."""
-        memory = engine.agent.spec.memory
-        if name != engine.search_tool and form_of(engine.agent.results, name):
-            return 3
-        if name == engine.search_tool or (self.reads_all and is_own):
-            return 2
-        named = memory.extract and any(fnmatchcase(name, kind) for kind in memory.types if kind != "*")
-        return int(bool(named or any(forget_rules(name, memory)) or (memory.extract and is_own)))
+        items = max((rule.limit for rule in agent.spec.memory.extract), default=0)
+        lists = [name for name, how in read.items() if how == 1 and any(forget_rules(name, agent.spec.memory))]
+        return {
+            "tools": read,
+            "items": max(items, 2),  # a list of one may be a wrapper
+            "lists": lists,
+            "words": [*pending, *MEDIA_WORDS],
+            "room": self.room,
+        }
 
     def _stepped(
         self, engine: Engine, chat: Conversation, step: Step, asked: PrepareCall | PrepareStep

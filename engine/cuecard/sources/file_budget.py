@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from cuecard.config.documents.yaml import read_yaml
@@ -11,7 +11,7 @@ from cuecard.config.sections.file_entry import FileEntry
 from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.errors import SpecError
 from cuecard.model import Cut, Diagnostic, FileText, SourceRow
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 _FENCE = "---"
 _MARK = "\ufeff"

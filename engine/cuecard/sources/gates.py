@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import TypeAlias
@@ -14,6 +13,7 @@ from cuecard.config.values import is_pattern
 from cuecard.errors import DidYouMean, did_you_mean
 from cuecard.model import Cut, ToolCard, Turn
 from cuecard.model.turn import Gates
+from cuecard.records import replace
 
 
 def excluded_tools(spec: AgentFile, profile: str, variant: str) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from cuecard.config.results_spec import ExtractSpec, ForgetSpec, MemorySpec
@@ -11,7 +10,7 @@ from cuecard.config.tools_spec import PENDING
 from cuecard.config.values import fill, value_at
 from cuecard.config.words_spec import Words
 from cuecard.model import Cut, Entity, History, Json, Memory, ToolResult
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 from cuecard.sources.result_values import applies, identifier, read_result
 from cuecard.template import without_controls
 

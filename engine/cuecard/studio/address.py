@@ -24,6 +24,7 @@ MAX_VALUE = 500
 _STEP = re.compile(r"[1-9]\d{0,6}\.[1-9]\d{0,6}")
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 _NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,6})?")
+_WHOLE = re.compile(r"\d{1,9}")
 _TOOL = re.compile(r"[\w.\-]{1,64}")
 
 
@@ -44,6 +45,18 @@ class Address:
         page: how many of them are passed over.
         a: the first of two that are compared.
         b: the second.
+        tool: the tool whose entry is edited.
+        section: the section that is edited.
+        by: `hand` if the tools in `found` are those of a conversation's step as somebody has switched them.
+        query: the words of a search among the tools.
+        node: the tool at which the graph of NEXT begins.
+        protocols: the budget of the instructions of found tools that is tried; empty for that of the agent.
+        total: the budget of the whole prompt, likewise.
+        size: how many tools the agent has in the price; empty for as many as it has. The next three likewise.
+        requests: how many requests the conversation has.
+        width: how many tools a search returns.
+        definitions: where definitions of tools stand.
+        form: the provider whose body of the request is shown; empty for sections.
     """
 
     agent: str = ""
@@ -58,6 +71,18 @@ class Address:
     page: str = ""
     a: str = ""
     b: str = ""
+    tool: str = ""
+    section: str = ""
+    by: str = ""
+    query: str = ""
+    node: str = ""
+    protocols: str = ""
+    total: str = ""
+    size: str = ""
+    requests: str = ""
+    width: str = ""
+    definitions: str = ""
+    form: str = ""
 
     def to(self, screen: str, **changes: Any) -> str:
         """The link to a screen, with these values changed."""
@@ -109,6 +134,14 @@ def _number(value: str) -> tuple[Any, str]:
     return value, "" if _NUMBER.fullmatch(value) else "it is not a number such as `3` or `1.25`"
 
 
+def _whole(value: str) -> tuple[Any, str]:
+    return value, "" if _WHOLE.fullmatch(value) else "it is not a whole number of at most nine digits"
+
+
+def _one_of(*known: str) -> Callable[[str], tuple[Any, str]]:
+    return lambda value: (value, "" if value in known else f"it is none of {', '.join(known)}")
+
+
 def _found(value: str) -> tuple[Any, str]:
     names = tuple(dict.fromkeys(value.split(",")))
     if len(names) > MAX_FOUND:
@@ -124,4 +157,8 @@ _READ: Mapping[str, Callable[[str], tuple[Any, str]]] = {
     "found": _found,
     "page": _number,
     "price": _number,
+    "by": _one_of("hand"),
+    **dict.fromkeys(("protocols", "total", "size", "requests", "width"), _whole),
+    "definitions": _one_of("deferred", "all"),
+    "form": _one_of("anthropic", "responses", "chat", "gemini", "bedrock"),
 }

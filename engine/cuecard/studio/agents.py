@@ -13,12 +13,13 @@ from cuecard.agent.build import AgentDraft
 from cuecard.config.documents.sources import SourceText
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
-from cuecard.files.content import find_content
+from cuecard.files.content import find_content, no_agent
 from cuecard.files.roots import is_there
 from cuecard.records import dataclass
 from cuecard.reload.events import Hint, hints
 from cuecard.reload.files import AgentFiles, Look
 from cuecard.reload.settle import Pace, settle
+from cuecard.studio.drafts import Drafts
 from cuecard.workspace import AgentProblems, Workspace
 
 MAX_STATES = 32
@@ -90,6 +91,7 @@ class Agents:
             raise InputError(_nothing(root) for root in missing)
         self._workspace = Workspace(found, allow_code=allow_code)
         self.paths = _named(self._workspace.agents)
+        self.drafts = Drafts(self._workspace.agents, allow_code=allow_code)
         if missing := [path for path in self.paths.values() if not is_there(path)]:
             raise InputError(map(_nothing, missing))
         if not self.paths:
@@ -213,4 +215,4 @@ def _named(paths: Sequence[Path]) -> dict[str, Path]:
 
 
 def _nothing(root: Path) -> Problem:
-    return Problem("unknown-agent", f"there is nothing at `{root}`", "name an agent file, or its folder", "AGENT")
+    return Problem("unknown-agent", f"there is no agent at `{root}`", no_agent(root), "AGENT")

@@ -20,21 +20,28 @@ from starlette.routing import Route
 
 from cuecard.errors import CuecardError, InputError, Problem, visible
 from cuecard.studio.address import Address, read_address
+from cuecard.studio.editor_screen import editor, editor_writes
 from cuecard.studio.inputs_screen import inputs, inputs_writes
 from cuecard.studio.news import News
+from cuecard.studio.price_view import can_be_played, price, price_advice, price_models, price_sizes
 from cuecard.studio.problems import problem_views, spoken
 from cuecard.studio.prompt_view import prompt
-from cuecard.studio.screen import Asked, Asking, Screen
+from cuecard.studio.screen import Asked, Asking, Screen, ShowPage, View
 from cuecard.studio.security import App, Guard, Keys
+from cuecard.studio.switches_screen import switches_routes
+from cuecard.studio.switches_view import switches
 from cuecard.studio.timeline_view import more_rows, timeline
 from cuecard.studio.welcome_view import welcome
 
 SCREENS = (
     Screen("prompt", "Prompt", prompt),
     Screen("timeline", "Timeline", timeline),
+    Screen("switches", "Switches", switches),
     Screen("inputs", "Inputs", inputs),
+    Screen("price", "Price", price),
+    Screen("editor", "Editor", editor),
 )
-"""The screens, in the order of the bar and of the keys `1` to `3`."""
+"""The screens, in the order of the bar and of the keys `1` to `6`."""
 
 _WELCOME = Screen("", "Welcome", welcome)
 _DIGITS = 10
@@ -62,9 +69,14 @@ class Studio:
     def app(self, *, local: bool) -> App:
         """The application with its guard; `local` says that it listens on this machine alone."""
         routes = [Route(f"/{each.path}", self._route(each)) for each in (_WELCOME, *SCREENS)]
-        routes += inputs_writes(self._asking, self._inputs_page)
+        routes += inputs_writes(self._asking, self._page_of(inputs))
+        routes += editor_writes(self._asking, self._page_of(editor))
+        routes += switches_routes(self._asking, self._page_of(switches), self._fits)
         routes += [
             Route("/timeline/rows", self.rows),
+            Route("/price/models", self._part("price_models.html", price_models)),
+            Route("/price/advice", self._part("price_advice.html", price_advice)),
+            Route("/price/sizes", self._part("price_sizes.html", price_sizes)),
             Route("/search", self.search),
             Route("/events", self.events),
             Route("/static/{name}", _static),
@@ -113,9 +125,26 @@ class Studio:
 
         return answer
 
-    def _inputs_page(self, asked: Asked, shown: Mapping[str, Any], status: int) -> Response:
-        screen = next(each for each in SCREENS if each.view is inputs)
-        return self._page("inputs.html", asked, screen, shown, status)
+    def _part(self, template: str, view: View) -> Any:
+        """A part of the Price screen, which takes longer than the rest."""
+
+        def answer(request: Request) -> Response:
+            asked = self._asking.asked(read_address(request.query_params.multi_items()))
+            if not can_be_played(asked):
+                hint = "choose a recording in the band"
+                raise InputError(Problem("wrong-argument", "only recordings can be priced", hint, "address.run"))
+            screen = next(each for each in SCREENS if each.view is price)
+            return self._page(template, asked, screen, view(asked))
+
+        return answer
+
+    def _page_of(self, view: View) -> ShowPage:
+        screen = next(each for each in SCREENS if each.view is view)
+        return lambda asked, shown, status: self._page(f"{screen.path}.html", asked, screen, shown, status)
+
+    def _fits(self, asked: Asked, shown: Mapping[str, Any]) -> Response:
+        screen = next(each for each in SCREENS if each.view is switches)
+        return self._page("budget.html", asked, screen, shown)
 
     def _page(
         self, template: str, asked: Asked, screen: Screen, shown: Mapping[str, Any], status: int = 200

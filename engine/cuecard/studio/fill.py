@@ -8,6 +8,8 @@ from cuecard.config.transcript_file import RecordedTurn, TranscriptFile
 from cuecard.model import Json, Manifest
 from cuecard.pipeline.search_results import found_names
 from cuecard.records import dataclass
+from cuecard.studio.screen import Asked
+from cuecard.studio.turns import TurnRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +18,24 @@ class Filled:
 
     turn: Mapping[str, Json]
     unknown: str = ""
+
+
+def turn_of(asked: Asked) -> tuple[TurnRecord, str]:
+    """The turn of an address, and the step that it was filled from."""
+    address, run = asked.address, asked.run
+    if address.turn:
+        return asked.home.turns.read(address.turn), ""
+    if run is None or asked.engine is None:
+        return TurnRecord(), ""
+    sent = run.steps[asked.step]
+    if run.transcript is not None:
+        filled = from_recording(run.transcript, sent.turn, sent.number, asked.engine.search_tool, address.model)
+    else:
+        filled = from_manifest(sent.manifest, [(each.who, each.text) for each in sent.lines if each.who != "block"])
+    told = f"Filled from step {sent.place} of {run.name}"
+    return TurnRecord(
+        filled.turn, told=f"step {sent.place}"
+    ), f"{told}{'; ' if filled.unknown else ''}{filled.unknown}."
 
 
 def from_recording(transcript: TranscriptFile, turn: int, number: int, search: str, model: str = "") -> Filled:

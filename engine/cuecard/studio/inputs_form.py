@@ -9,13 +9,13 @@ from typing import Literal, TypeAlias
 
 from cuecard.config.agent_file import InputSpec
 from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.documents.yaml_edits import same
 from cuecard.config.turn_file import TurnFile
 from cuecard.config.values import InputType, is_of_type
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.studio.turns import TurnRecord
-from cuecard.studio.yaml_patch import same
 
 MAX_FIELDS = 20_000
 """The number of fields of a form: agents have hundreds of inputs, conversations hundreds of entities."""

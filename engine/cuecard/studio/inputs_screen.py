@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
@@ -13,19 +13,16 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from cuecard.config.documents.yaml_edits import same
 from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.files.roots import shown
 from cuecard.records import dataclass
 from cuecard.studio.address import Address, read_address
-from cuecard.studio.fill import from_manifest, from_recording
+from cuecard.studio.fill import turn_of
 from cuecard.studio.inputs_form import MAX_FIELDS, acted, filled_in
 from cuecard.studio.inputs_view import MAX_CHIPS, InputsView, inputs_view
-from cuecard.studio.screen import Asked, Asking
+from cuecard.studio.screen import Asked, Asking, ShowPage
 from cuecard.studio.turns import FOLDER, TurnRecord, open_turn, save_turn, turn_files
-from cuecard.studio.yaml_patch import same
-
-ShowPage: TypeAlias = Callable[[Asked, Mapping[str, Any], int], Response]
-"""Makes the page of the screen, with a status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +58,7 @@ def inputs(asked: Asked) -> Mapping[str, Any]:
     """What the template of the screen shows."""
     problems: tuple[Problem, ...] = ()
     try:
-        record, told = _record(asked)
+        record, told = turn_of(asked)
     except CuecardError as error:
         record, told, problems = TurnRecord(), "", error.problems
     return _shown(asked, record, told, problems)
@@ -108,7 +105,7 @@ def _filled(asked: Asked, form: Mapping[str, str]) -> TurnRecord:
         told = "the agent has no working state"
         raise InputError(Problem("unknown-agent", told, "mend its files first", asked.state.name))
     try:
-        before = _record(asked)[0]
+        before = turn_of(asked)[0]
     except CuecardError:
         before = TurnRecord()  # what was written counts, although what it was written over is gone
     record = filled_in(before, engine.inputs, form)
@@ -127,24 +124,6 @@ def _saved(asked: Asked, form: Mapping[str, str]) -> TurnRecord:
     record = _filled(asked, {**form, "do": ""})
     name = form.get("over") or form.get("to", "").strip()
     return save_turn(asked.state.path.parent, name, record)
-
-
-def _record(asked: Asked) -> tuple[TurnRecord, str]:
-    """The turn of an address, and the step that it was filled from."""
-    address, run = asked.address, asked.run
-    if address.turn:
-        return asked.home.turns.read(address.turn), ""
-    if run is None or asked.engine is None:
-        return TurnRecord(), ""
-    sent = run.steps[asked.step]
-    if run.transcript is not None:
-        filled = from_recording(run.transcript, sent.turn, sent.number, asked.engine.search_tool, address.model)
-    else:
-        filled = from_manifest(sent.manifest, [(each.who, each.text) for each in sent.lines if each.who != "block"])
-    told = f"Filled from step {sent.place} of {run.name}"
-    return TurnRecord(
-        filled.turn, told=f"step {sent.place}"
-    ), f"{told}{'; ' if filled.unknown else ''}{filled.unknown}."
 
 
 def _shown(asked: Asked, record: TurnRecord, told: str, problems: tuple[Problem, ...]) -> Mapping[str, Any]:

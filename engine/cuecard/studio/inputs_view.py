@@ -9,6 +9,7 @@ from datetime import datetime
 
 from cuecard.agent import WORKING_MEMORY
 from cuecard.config.agent_file import InputSpec
+from cuecard.config.documents.yaml_edits import same
 from cuecard.config.turn_file import TurnFile
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, Problem, SpecError
@@ -27,7 +28,6 @@ from cuecard.studio.inputs_form import (
 )
 from cuecard.studio.prompt_beside import PromptBeside, all_sections, prompt_beside
 from cuecard.studio.turns import TurnRecord, step_of_turn
-from cuecard.studio.yaml_patch import same
 
 _OPEN = 7
 """The number of inputs that are shown although they have their defaults; the others are folded."""

@@ -9,12 +9,13 @@ from typing import Any
 from cuecard.errors import CuecardError
 from cuecard.model import Manifest
 from cuecard.records import dataclass
+from cuecard.studio.body_view import FORMS, BodyView, body_view
 from cuecard.studio.cache_view import CacheView, cache_view
 from cuecard.studio.problems import problem_views
 from cuecard.studio.rows import Row, Rows
 from cuecard.studio.screen import Asked
 from cuecard.studio.steps import Sent
-from cuecard.studio.turns import TurnRecord, step_of_turn
+from cuecard.studio.tried import is_tried, sent_of
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -36,6 +37,7 @@ class PromptView:
         cuts: what was left out: for each reason, what.
         then: what the model then called; None where that is unknown.
         texts: whether the texts are known.
+        body: the body of the request for the provider of the address, or why there is none; None if none is wanted.
     """
 
     question: str
@@ -50,6 +52,7 @@ class PromptView:
     cuts: tuple[tuple[str, tuple[str, ...]], ...]
     then: tuple[str, ...] | None
     texts: bool
+    body: BodyView | str | None = None
 
     @property
     def hurt(self) -> bool:
@@ -71,7 +74,7 @@ def prompt(asked: Asked) -> Mapping[str, Any]:
         except CuecardError as error:
             wrong = error.problems
     shown, more = problem_views(wrong, asked.editor)
-    return {"view": view, "problems": shown, "more": more}
+    return {"view": view, "problems": shown, "more": more, "forms": FORMS}
 
 
 def prompt_view(asked: Asked) -> PromptView:
@@ -81,8 +84,9 @@ def prompt_view(asked: Asked) -> PromptView:
         CuecardError: when the prompt cannot be made, such as of a turn without a value that the agent needs.
     """
     assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
-    steps = asked.run.steps if asked.run else (_made(asked),)
-    place = asked.step if asked.run else 0
+    sent_as_it_is = asked.run and not is_tried(asked.address)
+    steps = asked.run.steps if asked.run and sent_as_it_is else (sent_of(asked),)
+    place = asked.step if sent_as_it_is else 0
     sent, before = steps[place], steps[place - 1] if place else None
     manifest = sent.manifest
     system, after = Rows(asked.state, asked.engine, asked.editor, sent, before).made()
@@ -101,14 +105,8 @@ def prompt_view(asked: Asked) -> PromptView:
         tuple((reason, tuple(cut.what for cut in cuts)) for reason, cuts in reasons),
         sent.calls,
         bool(sent.texts),
+        body_view(asked, sent) if asked.address.form else None,
     )
-
-
-def _made(asked: Asked) -> Sent:
-    """The first step of a turn, as if a search had found the tools of the address."""
-    assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
-    record = asked.home.turns.read(asked.address.turn) if asked.address.turn else TurnRecord()
-    return Sent.of_step(step_of_turn(asked.engine, record.read(), asked.address.found))
 
 
 def _question(asked: Asked, sent: Sent) -> str:

@@ -46,6 +46,8 @@ class Row:
         news: whether it came in this step, or has changed; empty if it was there before.
         more: how many other tools it is about.
         hurt: whether an error of the files is in it.
+        tools: the tools whose entries it shows.
+        section: the section that its text is written in; empty where it is made of entries.
     """
 
     kind: Literal["section", "message", "cut"]
@@ -63,6 +65,8 @@ class Row:
     news: Literal["", "entered", "changed"] = ""
     more: int = 0
     hurt: bool = False
+    tools: tuple[str, ...] = ()
+    section: str = ""
 
     @property
     def pieces(self) -> Iterator[tuple[str, str]]:
@@ -137,24 +141,26 @@ class Rows:
             return self._block(record, row)
         tools = [each for each in self._manifest.protocols if each.placement == "system"]
         if _PROTOCOLS in record.reads and tools:
-            row = replace(row, said=_tools_in(tools), quoted="")
+            row = replace(row, said=_tools_in(tools), quoted="", tools=tuple(each.id for each in tools))
         elif text is not None and not row.quoted:
             row = replace(row, said="empty")
-        return self._placed(row, record.source)
+        return self._placed(replace(row, section="" if row.tools else record.id), record.source)
 
     def _block(self, record: SectionRecord, row: Row) -> Row:
         """The row of a block: it is called by its first tool, or by the section that it brings up to date."""
-        named = record.reason.partition(": ")[2].split(", ")
+        named = record.reason.partition(": ")[2].partition("; ")[0].split(", ")
         tools = [each for each in self._manifest.protocols if each.placement == "appended" and each.id in named]
         if tools:
             query = self._queries.get(_call_of(self._manifest, tools[0].id), "")
             more = f"and {len(tools) - 1} more" if len(tools) > 1 else ""
             told = ", ".join(filter(None, (more, "after the result of" if query else "")))
             row = replace(row, name=tools[0].id, said=told, quoted=query, more=len(tools) - 1)
+            row = replace(row, tools=tuple(each.id for each in tools))
             return self._placed(row, tools[0].source)
         inside = [each for each in self._by_id.values() if f"\n<{each.id}>" in f"\n{row.text or ''}"]
         name = inside[0].id if inside else _plain(record.id)
         said = "replaces what the system prompt says" if inside else record.reason
+        row = replace(row, section=inside[0].id if inside else "")
         return self._placed(replace(row, name=name, said=said), inside[0].source if inside else "")
 
     def _placed(self, row: Row, source: str) -> Row:

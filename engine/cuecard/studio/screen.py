@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
-from typing import Any, TypeAlias
+from dataclasses import asdict, field, replace
+from typing import Any, TypeAlias, TypeVar
+
+from starlette.responses import Response
 
 from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine
@@ -20,6 +24,31 @@ from cuecard.workbench.output import counted
 
 MODELS = ("claude-opus-5", "claude-sonnet-5", "gpt-5.6", "gemini-3.8-flash")
 """The models whose caches can be chosen, besides the one of the address."""
+
+
+_Made = TypeVar("_Made")
+
+
+class Latest:
+    """What takes long to work out, kept for those who asked last, by what it depends on. Thread-safe."""
+
+    def __init__(self, most: int = 24) -> None:
+        self._most, self._lock = most, threading.Lock()
+        self._kept: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+
+    def of(self, make: Callable[[], _Made], *key: Any) -> _Made:
+        """What was made for this key; it is made now if it is not known."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                known: _Made = self._kept[key]
+                return known
+        made = make()
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +67,7 @@ class Asked:
         step: the number of the request in it, counted from 0.
         home: the studio's own folder.
         editor: the template of links that open an editor.
+        latest: what was worked out for those who asked before.
     """
 
     address: Address
@@ -51,6 +81,7 @@ class Asked:
     step: int
     home: Home
     editor: str
+    latest: Latest
 
     @property
     def listed(self) -> tuple[RunSummary, ...]:
@@ -72,11 +103,11 @@ class Asked:
         """How many warnings the files have."""
         return len(self.state.problems) - self.errors
 
-    def kept(self, but: str) -> list[tuple[str, str]]:
-        """The values of the address but for one, as fields of a form that changes that one."""
+    def kept(self, *but: str) -> list[tuple[str, str]]:
+        """The values of the address but for some, as fields of a form that changes those."""
         told = asdict(replace(self.address, agent=self.state.name))
         values = ((name, ",".join(value) if name == "found" else value) for name, value in told.items())
-        return [(name, value) for name, value in values if value and name != but]
+        return [(name, value) for name, value in values if value and name not in but]
 
     @property
     def ruler(self) -> list[tuple[int, list[Cell]]]:
@@ -103,6 +134,7 @@ class Asking:
     runs: Runs
     home: Home
     editor: str
+    latest: Latest = field(default_factory=Latest)
 
     def asked(self, address: Address) -> Asked:
         """What a screen is asked.
@@ -123,7 +155,8 @@ class Asking:
             raise InputError(
                 Problem("wrong-argument", f"`{run.name}` has no step {address.step}", hint, "address.step")
             )
-        return Asked(address, self.agents, state, engine, older, model, self.runs, run, step, self.home, self.editor)
+        seen = (address, self.agents, state, engine, older, model, self.runs, run, step)
+        return Asked(*seen, self.home, self.editor, self.latest)
 
     def _run(self, address: Address, engine: Engine, model: ModelProfile) -> Run | None:
         if not address.run:
@@ -165,6 +198,9 @@ def _both(cells: list[Cell], cell: Cell) -> str:
 
 View: TypeAlias = Callable[[Asked], Mapping[str, Any]]
 """Makes what a template shows; a pure function of what was asked."""
+
+ShowPage: TypeAlias = Callable[[Asked, Mapping[str, Any], int], Response]
+"""Makes the page of a screen, with a status."""
 
 
 @dataclass(frozen=True, slots=True)

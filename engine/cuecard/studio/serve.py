@@ -5,12 +5,12 @@ from __future__ import annotations
 import webbrowser
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
 
-from cuecard.errors import InputError, Problem, visible
+from cuecard.errors import visible
 from cuecard.records import dataclass
+from cuecard.workbench.output import require
 
 _NEEDS = {"starlette": "starlette", "uvicorn": "uvicorn", "jinja2": "jinja2"}
 
@@ -33,7 +33,7 @@ def studio(agents: Sequence[Path], options: StudioOptions) -> int:
     Raises:
         InputError: when a package, an agent or the port is missing, or an option is wrong.
     """
-    _check_installed()
+    require("cuecard studio", "studio", _NEEDS)
     from cuecard.server.door import is_loopback, listen
     from cuecard.studio.agents import Agents
     from cuecard.studio.app import Studio
@@ -80,11 +80,3 @@ def _named(host: str) -> str:
     if host in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not listened on
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
-
-
-def _check_installed() -> None:
-    if missing := [package for module, package in _NEEDS.items() if not find_spec(module)]:
-        hint = 'pip install "cuecard[studio]"'
-        raise InputError(
-            Problem("not-installed", f"`cuecard studio` needs {name}", hint, "cuecard studio") for name in missing
-        )

@@ -85,10 +85,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What is too large to be held for every request of a long conversation: its manifest, its texts, its messages."""
+    """What is too large to be held for every request of a long conversation: its manifest, its texts, its messages; and
+    the step that it was made from, which records do not have.
+    """
 
     side: Side
     lines: tuple[Line, ...] = ()
+    step: Step | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +164,7 @@ class Sent:
     def of_step(cls, step: Step, turn: int = 1, number: int = 1) -> Sent:
         """The request of a prompt that was made of a turn: its messages are not known."""
         lines = tuple(Line("block", block=each.id) for each in step.appended)
-        held, manifest = Held(Side.of(f"{turn}.{number}", step), lines), step.manifest
+        held, manifest = Held(Side.of(f"{turn}.{number}", step), lines, step), step.manifest
         return cls(
             turn,
             number,
@@ -247,7 +250,8 @@ def played_steps(engine: Engine, transcript: TranscriptFile, sent: Sequence[Sent
 
 
 def _held_of(sent: SentRequest, messages: Mapping[str, Line]) -> Callable[[], Held]:
-    return lambda: Held(Side.of(f"{sent.turn}.{sent.number}", sent.step), tuple(_joined(_lines(sent, messages))))
+    place = f"{sent.turn}.{sent.number}"
+    return lambda: Held(Side.of(place, sent.step), tuple(_joined(_lines(sent, messages))), sent.step)
 
 
 def _lines(sent: SentRequest, messages: Mapping[str, Line]) -> Iterator[Line]:

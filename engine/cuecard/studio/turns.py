@@ -15,6 +15,7 @@ from pathlib import Path
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.documents.yaml_edits import patched, written
 from cuecard.config.file_kinds import kind_of, refuse_other_kind
 from cuecard.config.turn_file import ConversationFile, TurnFile, to_turn
 from cuecard.engine import Engine
@@ -23,10 +24,9 @@ from cuecard.files.atomic_write import rewrite, write_new
 from cuecard.files.confined_files import RefusedError, read_below
 from cuecard.files.private import check_folder
 from cuecard.files.roots import is_folder, shown
-from cuecard.files.safe_read import children, read_bytes, read_text
+from cuecard.files.safe_read import children, read_text
 from cuecard.model import Json, Step
 from cuecard.records import dataclass
-from cuecard.studio.yaml_patch import patched, written
 from cuecard.workbench.played import past_results
 from cuecard.workspace import first_step
 
@@ -237,8 +237,7 @@ def save_turn(agent: Path, name: str, record: TurnRecord) -> TurnRecord:
         message = "somebody else has changed the file since it was opened here; it stays as it is"
         raise InputError(Problem("changed-meanwhile", message, "save under another name, or open it anew", shown(path)))
     after = patched(before, record.turn, shown(path), _ORDER) if record.turn else "inputs: {}\n"
-    raw = read_bytes(path, limit=MAX_TURN)
-    rewrite(path, after.replace("\n", "\r\n") if b"\r\n" in raw else after, before)
+    rewrite(path, after, before)
     return TurnRecord(record.turn, name, _fingerprint(after), name)
 
 

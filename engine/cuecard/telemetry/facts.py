@@ -13,6 +13,9 @@ from cuecard.reload.keeper import Status
 
 Value: TypeAlias = str | int | float | bool | Sequence[str] | Sequence[int]
 
+SCHEMA = "https://opentelemetry.io/schemas/1.43.0"
+"""The version of OpenTelemetry's semantic conventions whose names are used, for backends that translate them."""
+
 SHORT = 12
 """How many digits of a fingerprint are its name."""
 
@@ -29,7 +32,7 @@ def of_prompt(configuration: Configuration, version: int | str | None = None, sa
     version = configuration.library.version if version is None and configuration.library else version
     numbered: dict[str, Value] = {"langfuse.observation.prompt.version": version} if isinstance(version, int) else {}
     return {
-        "gen_ai.prompt.name": configuration.agent,
+        **of_agent(configuration.agent),
         "gen_ai.prompt.version": short if version is None else str(version),
         "langfuse.observation.prompt.name": configuration.agent,
         "langfuse.version": short,
@@ -41,6 +44,11 @@ def of_prompt(configuration: Configuration, version: int | str | None = None, sa
             if (value := getattr(configuration, key))
         },
     }
+
+
+def of_agent(name: str) -> dict[str, Value]:
+    """Which agent it is, which is also the prompt's name."""
+    return {"gen_ai.agent.name": name, "gen_ai.prompt.name": name}
 
 
 def of_conversation(call: Call) -> dict[str, Value]:

@@ -61,8 +61,8 @@ class Recorder:
 
     def __init__(self, tracers: TracerProvider | None, meters: MeterProvider | None, version: int | str | None) -> None:
         """Use these OpenTelemetry providers (None: the global ones), and this version for prompts."""
-        self._tracer = get_tracer(NAME, tracer_provider=tracers)
-        meter = get_meter(NAME, meter_provider=meters)
+        self._tracer = get_tracer(NAME, tracer_provider=tracers, schema_url=facts.SCHEMA)
+        meter = get_meter(NAME, meter_provider=meters, schema_url=facts.SCHEMA)
         self._version, self._last = version, LastSteps()
         self._breaks = meter.create_counter(
             "cuecard.cache_breaks", "{break}", "prompts that did not begin with the previous prompt"
@@ -129,7 +129,7 @@ class Recorder:
     @contextmanager
     def _span(self, name: str, agent: str) -> Iterator[Span]:
         """A span that records the type of an error, never its message."""
-        named = {"gen_ai.prompt.name": agent}
+        named = facts.of_agent(agent)
         with self._tracer.start_as_current_span(
             name, attributes=named, record_exception=False, set_status_on_exception=False
         ) as span:

@@ -94,6 +94,10 @@ class Prices:
             profile.output,
         )
 
+    def split(self, cached: int, written: int, fresh: int, answer: int) -> tuple[float, float, float, float]:
+        """What each kind of tokens costs, in plain input tokens; together, that is the cost."""
+        return cached * self.read, written * self.write, float(fresh), answer * self.output
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -146,6 +150,12 @@ class Bill:
     def cached(self) -> int:
         """Tokens read from the cache."""
         return sum(row.cached for row in self.rows)
+
+    @property
+    def kinds(self) -> tuple[int, int, int, int]:
+        """Tokens read from the cache, written to it, neither, and of answers, as `Prices.split` takes them."""
+        rows = self.rows
+        return self.cached, sum(row.written for row in rows), sum(row.fresh for row in rows), self.output_tokens
 
     @property
     def cached_share(self) -> float:
@@ -206,7 +216,7 @@ class Billing:
         stored = max((sums[n] for n in kept), default=0) if prices.explicit else sums[-1]
         written = max(0, stored - hit)
         fresh = sums[-1] - hit - written
-        cost = hit * prices.read + written * prices.write + fresh + request.answer * prices.output
+        cost = sum(prices.split(hit, written, fresh, request.answer))
         broken = first_break(self._before, request) if self._before else None
         cache.keep(path, kept, ends, request.at)
         self._before = request

@@ -69,9 +69,9 @@ def _texts(folder: Path, under: str = "") -> dict[str, str]:
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 _NEXT = {
+    "studio": "see its prompt in the browser, and follow the files",
     "render": "print its prompt",
     "test": "check the prompts of turns/ against their expectations",
-    "watch": "follow the files while you edit them",
 }
 
 _ABOUT: Mapping[Kind, str] = {
@@ -143,8 +143,9 @@ def _checked(name: str, *, given: bool) -> str:
 def _write(folder: Path, files: Mapping[str, str]) -> None:
     there = [folder / path for path in files if os.path.lexists(folder / path)]
     if there:
-        hint = "name another folder, or move the file; nothing was written"
-        raise InputError(Problem("file-exists", "the file already exists", hint, shown(path)) for path in there)
+        hint = "name another folder, or move what is there; nothing was written"
+        told = f"the agent's files exist already: {', '.join(f'`{each.relative_to(folder)}`' for each in there)}"
+        raise InputError(Problem("file-exists", told, hint, shown(folder)))
     try:
         for path, text in files.items():
             target = folder / path

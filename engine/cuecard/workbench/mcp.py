@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import cuecard
 from cuecard.agent.agent import usable_skills_of
 from cuecard.config.skills.packages import SkillPackage, tool_skills
 from cuecard.engine import Engine
-from cuecard.errors import InputError, Problem, most_telling
+from cuecard.errors import Problem, most_telling
 from cuecard.files.content import find_content
 from cuecard.files.folder import folder_of
 from cuecard.files.settings import read_settings
@@ -21,6 +20,7 @@ from cuecard.model import Turn
 from cuecard.reload.engines import watch
 from cuecard.reload.keeper import Status
 from cuecard.reload.watcher import Watcher
+from cuecard.workbench.output import require
 
 
 def serve_over_mcp(agent: Path, *, allow_code: bool) -> None:
@@ -30,7 +30,7 @@ def serve_over_mcp(agent: Path, *, allow_code: bool) -> None:
         SpecError: with every problem of the agent's files, when no good state is known.
         InputError: when the package `mcp` is not installed.
     """
-    require_mcp("cuecard mcp")
+    require("cuecard mcp", "mcp", {"mcp": "mcp"})
     import anyio
 
     settings = read_settings()
@@ -87,17 +87,6 @@ def packages_of(engine: Engine, agent: Path) -> tuple[SkillPackage, ...]:
     names = {package.name for package in own}
     made = tool_skills(engine.name, tuple(engine.tools.values()), engine.instructions)
     return (*own, *(package for package in made if package.name not in names))
-
-
-def require_mcp(command: str) -> None:
-    """Check that the package is installed.
-
-    Raises:
-        InputError: when it is missing.
-    """
-    if not find_spec("mcp"):
-        hint = 'pip install "cuecard[mcp]"'
-        raise InputError(Problem("not-installed", f"`{command}` needs the package mcp", hint, command))
 
 
 def tell(problems: Iterable[Problem]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,23 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def require(command: str, extra: str, packages: Mapping[str, str]) -> None:
+    """Refuse a command whose packages, by their modules, are missing: all at once, with the line that installs them.
+
+    Raises:
+        InputError: when one of them is, or is too old.
+    """
+    if missing := [package for module, package in packages.items() if not find_spec(module)]:
+        told = f"`{command}` needs {' and '.join(filter(None, [', '.join(missing[:-1]), missing[-1]]))}"
+        raise InputError(Problem("not-installed", told, f'pip install "cuecard[{extra}]"', command))
+    from cuecard.adapters.clients import check_version
+
+    for module in _HELD_BACK.keys() & packages.keys():
+        check_version(_HELD_BACK[module], extra, command)
+
+
+_HELD_BACK = {"mcp": "mcp", "pydantic_ai": "pydantic-ai-slim"}
+"""Modules whose distribution other packages may hold at a version that is too old."""
 _ODD = re.compile("[^ -~\n]")
 
 

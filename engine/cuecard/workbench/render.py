@@ -190,7 +190,8 @@ def _messages(step: Step) -> tuple[Message, ...]:
 
 def _text(step: Step) -> str:
     blocks = [f"\n--- {place_of(block)} ---\n{block.text}" for block in step.appended]
-    return "".join([step.system, *blocks])
+    text = "".join([step.system, *blocks])
+    return text if text.endswith("\n") else f"{text}\n"  # a shell's next line begins on one of its own
 
 
 def place_of(block: Appended) -> str:

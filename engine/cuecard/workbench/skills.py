@@ -10,8 +10,8 @@ from cuecard.config.skills.packages import SkillPackage
 from cuecard.errors import InputError, Problem, visible
 from cuecard.files.roots import shown
 from cuecard.files.skill_packages import differing, write_files
-from cuecard.workbench.mcp import packages_of, require_mcp, tell
-from cuecard.workbench.output import counted, json_text
+from cuecard.workbench.mcp import packages_of, tell
+from cuecard.workbench.output import counted, json_text, require
 from cuecard.workbench.run.sources import server_command
 from cuecard.workbench.step import open_engine
 
@@ -38,7 +38,7 @@ def import_skills(
     if (mcp is None) == (url is None):
         hint = "use either --mcp COMMAND or --mcp-url URL"
         raise InputError(Problem("wrong-option", "name exactly one server", hint, "skills import"))
-    require_mcp("cuecard skills import")
+    require("cuecard skills import", "mcp", {"mcp": "mcp"})
     packages = asyncio.run(_served(mcp, url, timeout))
     return _written(packages, into, check=check, update=update, as_json=as_json)
 

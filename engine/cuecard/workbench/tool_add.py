@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,7 +49,7 @@ def add_tool(name: str, agent: Path, *, as_json: bool) -> None:
     alone = _is_tool_file(agent)
     home = _file_home(agent) if alone else find_home(agent, None, write=True)
     known = name in home.known
-    file = home.files[name] if known else _new_home(home)
+    file = home.files[name] if known else _new_home(name, home, asks=not as_json and sys.stdin.isatty())
     line = _move(file, home.known[name]) if known else _write(file, _card(name, home))
     place = f"{shown(file)}:{line}"
     if as_json:
@@ -79,14 +82,56 @@ def _file_home(file: Path) -> Home:
     return Home(file.parent, file, alone=True, known=known, files=dict.fromkeys(known, file))
 
 
-def _new_home(home: Home) -> Path:
-    """The file for a new entry."""
+def _new_home(name: str, home: Home, *, asks: bool) -> Path:
+    """The file for a new entry: where there are several, the one that its name speaks of, or the one chosen."""
     if not is_folder(home.folder):
         hint = "create it: the agent names it under `tools: instructions:`"
         raise InputError(Problem("missing-file", "no such folder", hint, shown(home.folder)))
     there = [*yaml_files(home.folder)]
-    # In a folder with one file, that file; in one with several, a separate file.
-    return home.file or (there[0] if len(there) == 1 else home.folder / "tools.yaml")
+    files = sorted({*home.files.values(), *there}) if home.file is None else [home.file]
+    if len(files) < 2:
+        return files[0] if files else home.folder / "tools.yaml"
+    return _spoken_of(name, home, files) or _chosen(name, files, asks=asks)
+
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+
+
+def _spoken_of(name: str, home: Home, files: Sequence[Path]) -> Path | None:
+    """The file whose own name, or a category of whose tools, the tool's name has; of several, the one named last, as
+    what a tool is about stands behind what it does.
+    """
+    found: Path | None = None
+    for word in _words(name):
+        told = [file for file in files if word in {*_words(file.stem), *_words(*_categories(home, file))}]
+        found = told[0] if len(told) == 1 else found
+    return found
+
+
+def _categories(home: Home, file: Path) -> set[str]:
+    return {card.category for name, card in home.known.items() if home.files[name] == file}
+
+
+def _words(*names: str) -> list[str]:
+    return [word.lower().removesuffix("s") for name in names for word in _WORD.findall(name)]
+
+
+def _chosen(name: str, files: Sequence[Path], *, asks: bool) -> Path:
+    """The file that the author chooses.
+
+    Raises:
+        InputError: when there is nobody to ask.
+    """
+    if not asks:
+        hint = f"name the file, such as: cuecard tools add {name} {shown(files[0])}"
+        told = f"`{name}` could go into any of {len(files)} files: {', '.join(shown(file) for file in files)}"
+        raise InputError(Problem("wrong-option", told, hint, "AGENT"))
+    for number, file in enumerate(files, 1):
+        print(f"  {number}  {visible(shown(file))}")
+    while True:
+        answer = input(f"Which file is `{name}` for? [1-{len(files)}]: ").strip()
+        if answer.isdecimal() and 1 <= int(answer) <= len(files):
+            return files[int(answer) - 1]
 
 
 def _card(name: str, home: Home) -> ToolCard:

@@ -7,14 +7,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from cuecard.engine import Engine
-from cuecard.errors import CuecardError, Problem, SpecError, visible
+from cuecard.errors import CuecardError, InputError, Problem, SpecError, visible
 from cuecard.files.clock import utc_now
 from cuecard.files.content import find_content
 from cuecard.files.roots import is_there
@@ -26,6 +26,9 @@ from cuecard.reload.settle import Pace
 from cuecard.reload.watcher import Watcher
 from cuecard.workbench.output import counted, json_text
 from cuecard.workbench.step import step_from
+from cuecard.workbench.testing.difference import changed_parts
+from cuecard.workbench.testing.snapshot import Snapshot
+from cuecard.workbench.testing.turns import MOMENT, find_turns, turns_of
 from cuecard.workspace import Workspace
 
 News: TypeAlias = Literal["serving", "swapped", "refused", "recovered"]
@@ -36,11 +39,23 @@ SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The step whose tokens are shown, given by the options of `cuecard render`."""
+    """The step whose tokens are shown, given by the options of `cuecard render`; without any, and with an agent's turn
+    files, the first turn that `cuecard test` counts.
+    """
 
     discovered: str = ""
     values: Sequence[str] = ()
     turn: Path | None = None
+    agent: Path | None = None
+
+    @property
+    def file(self) -> Path | None:
+        """The turn file of `cuecard test`, if that is the example."""
+        if self.agent is None or self.discovered or self.values or self.turn:
+            return None
+        with suppress(InputError):
+            return find_turns(self.agent)[0]
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +67,8 @@ class Costs:
     sections: Mapping[str, int] = field(default_factory=dict)
     tools: Mapping[str, int] = field(default_factory=dict)
     problem: str = ""
+    prompt: Snapshot | None = None
+    turn: str = ""
 
     @property
     def total(self) -> int:
@@ -61,13 +78,22 @@ class Costs:
 
 def measure(engine: Engine, example: Example) -> Costs:
     """The current cost of the example; an engine caches counts, so only changes are counted."""
+    name, turn = "", example.file
     try:
-        step = step_from(engine, discovered=example.discovered, values=example.values, turn=example.turn)
+        if turn:
+            name, played = next(turns_of(engine, turn))
+            if isinstance(played, CuecardError):
+                raise played
+            step = played.step
+        else:
+            standing = replace(engine, clock=lambda: MOMENT)
+            step = step_from(standing, discovered=example.discovered, values=example.values, turn=example.turn)
     except CuecardError as error:  # an input without a default: the change itself still deserves a line
         return Costs(problem=error.problems[0].message)
     sections = {record.id: record.tokens for record in step.manifest.sections}
     outside = {name: text for name, text in engine.instructions.items() if name not in step.active_tools}
-    return Costs(sections, {name: engine.count(text) for name, text in outside.items()})
+    tools = {tool: engine.count(text) for tool, text in outside.items()}
+    return Costs(sections, tools, prompt=Snapshot.of(step), turn=name)
 
 
 def differences(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
@@ -88,12 +114,13 @@ class Screen:
         before, after = self._costs, measure(engine, self._example)
         self._costs = after
         warnings = () if news == "refused" else self._warnings()
+        changed = _changed(before, after) if news == "swapped" else []
         if self._as_json:
-            told = {"warnings": [problem.to_json() for problem in warnings]}
+            told = {"warnings": [problem.to_json() for problem in warnings], "prompt": changed}
             print(json_text(_record(news, status, moment, before, after) | told, None), flush=True)
             return
         line = [f"{moment.astimezone():%H:%M:%S}", *_words(news, engine, status, before, after)]
-        print(visible("  ".join(line)), flush=True)
+        print("\n".join(map(visible, ["  ".join(line), *changed])), flush=True)
         if status.refused and news in {"serving", "refused"}:
             self.picture(status.refused.picture)
         for problem in warnings:
@@ -124,7 +151,21 @@ def _words(news: News, engine: Engine, status: Status, before: Costs, after: Cos
     else:
         yield _listed(status.changed)
         yield from _deltas(before, after)
-    yield f"(no token counts: {after.problem})" if after.problem else f"{after.total:,} tokens"
+    counts = f"{after.total:,} tokens{f' in {after.turn}' if after.turn else ''}"
+    yield f"(no token counts: {after.problem})" if after.problem else counts
+
+
+SHOWN_LINES = 40
+"""The maximum number of lines for what changed in the prompt."""
+
+
+def _changed(before: Costs, after: Costs) -> list[str]:
+    """What changed in the prompt, line by line."""
+    if not before.prompt or not after.prompt:
+        return []
+    lines = [f"  {line}" for line in changed_parts(before.prompt, after.prompt)]
+    more = len(lines) - SHOWN_LINES
+    return [*lines[:SHOWN_LINES], f"  ... and {counted(more, 'more line')}"] if more > 0 else lines
 
 
 def _deltas(before: Costs, after: Costs) -> Iterator[str]:
@@ -177,7 +218,7 @@ def watch(
     start = partial(watch_agent, place, delivery=chosen, states=kept, pace=pace)
     start = partial(start, allow_code=allow_code, cache=settings.cache_folder)
     warnings = partial(_warnings, Workspace([place], allow_code=allow_code))
-    stop, screen = stop or threading.Event(), Screen(example, warnings, as_json=as_json)
+    stop, screen = stop or threading.Event(), Screen(replace(example, agent=place), warnings, as_json=as_json)
     with suppress(KeyboardInterrupt):
         watcher = _begin(start, place, screen, stop)
         if watcher:
@@ -201,8 +242,8 @@ def _begin(
         try:
             return start()
         except SpecError as error:
-            if not is_there(place):
-                raise
+            if not is_there(place) or any(problem.code == "wrong-file" for problem in error.problems):
+                raise  # what no edit of it mends
             if str(error) != shown:
                 shown = str(error)
                 screen.picture(shown)

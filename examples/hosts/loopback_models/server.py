@@ -17,7 +17,7 @@ PATHS: dict[str, Wire] = {
     r"/v1/messages": anthropic_wire.WIRE,
     r"/v1/chat/completions": chat_wire.WIRE,
     r"/v1/responses": responses_wire.WIRE,
-    r"/v1beta/models/[^/]+:(generate|streamGenerate)Content": gemini_wire.WIRE,
+    r"/v1(beta)?/models/[^/]+:(generate|streamGenerate)Content": gemini_wire.WIRE,
     r"/model/[^/]+/converse(-stream)?": bedrock_wire.WIRE,
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -131,8 +132,46 @@ def poml(text: str) -> Render:
     return render
 
 
+def baml(text: str) -> Render:
+    read = set(re.findall(r"\w+", " ".join(re.findall(r"\{[{%](.*?)[%}]\}", text))))
+    declared = [f"{name}: {kind}" for name, kind in _BAML_TYPES.items() if name in read]
+    source = _BAML.replace("INPUTS", ", ".join(declared)).replace("TEXT", text)
+    runtime = import_module("baml_py").BamlRuntime.from_files("baml_src", {"a.baml": source}, {})
+    context = runtime.create_context_manager()
+
+    def render(values: Mapping[str, Any]) -> str:
+        made = runtime.build_request_sync("Answer", dict(values), context, None, None, {}, False)  # noqa: FBT003
+        (message,) = made.body.json()["messages"]
+        return "".join(part["text"] for part in message["content"])
+
+    return render
+
+
+_BAML_TYPES = {"user": "string", "shop": "string", "date": "string", "note": "string", "tools": "Tool[]"}
+_BAML = """\
+class Tool {
+  name string
+  description string
+}
+client<llm> Model {
+  provider openai
+  options {
+    model "gpt-5"
+    api_key "none"
+  }
+}
+function Answer(INPUTS) -> string {
+  client Model
+  prompt #"
+TEXT
+  "#
+}
+"""
+"""A function of BAML: its inputs have types, and its prompt is read with the request that it would send."""
+
 LIBRARIES: Mapping[str, Library] = {
     "cuecard": Library("cuecard", "handlebars", cuecard),
+    "BAML": Library("baml-py", "jinja", baml),
     "Jinja2": Library("jinja2", "jinja", jinja2),
     "chevron": Library("chevron", "mustache", chevron),
     "pybars3": Library("pybars3", "handlebars", pybars3, dev=True),

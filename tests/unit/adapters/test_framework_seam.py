@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import runpy
 import sys
-from types import ModuleType
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from command_line import run
 from cuecard import InputError
+from cuecard.adapters import clients
+from cuecard.adapters.clients import TESTED, check_version
 
 FRAMEWORKS = [
     ("pydantic_ai", "pydantic_ai", "pydantic_ai.capabilities", "pydantic-ai-slim>=2.62", "pydantic-ai"),
     ("langchain", "langchain", "langchain.agents.middleware", "langchain>=1.4", "langchain"),
-    ("langgraph", "langgraph", "langgraph.prebuilt.tool_node", "langgraph>=1.2", "langchain"),
+    ("langgraph", "langgraph", "langgraph.prebuilt.tool_node", "langgraph>=1.2.11", "langchain"),
     ("openai_agents", "agents", "agents.run_config", "openai-agents>=0.24", "openai-agents"),
     ("adk", "google.adk", "google.adk.plugins.base_plugin", "google-adk>=2.13", "adk"),
     ("litellm_callback", "litellm", "litellm.integrations.custom_logger", "litellm>=1.83", "litellm"),
@@ -51,3 +58,97 @@ def test_a_version_without_the_seam_is_reported(
 
     assert "is installed, and the adapter needs" in problem.message
     assert f"the adapter needs {works}" in problem.message
+
+
+HOSTS = runpy.run_path(str(Path(__file__).parents[3] / ".ci" / "hosts.py"))
+
+
+def test_the_ranges_are_those_of_the_project_and_of_the_lock() -> None:
+    """`make lock` writes them: the floors of the extras, and the versions that the tests run."""
+    assert HOSTS["written"]() == HOSTS["CLIENTS"].read_text(encoding="utf-8")
+    assert {f"{package}>={floor}" for package, (floor, _) in TESTED.items()} >= {each[3] for each in FRAMEWORKS}
+    assert {package: newest for package, (_, newest) in TESTED.items()} == {name: version(name) for name in TESTED}
+
+
+OLD = {"langchain": "1.2.18", "google-adk": "1.39.0", "litellm": "1.79.3", "pydantic-ai-slim": "1.107.0"}
+
+
+@pytest.mark.parametrize(
+    ("adapter", "package"),
+    [
+        ("langchain", "langchain"),
+        ("adk", "google-adk"),
+        ("litellm", "litellm"),
+        ("litellm_callback", "litellm"),
+        ("pydantic_ai", "pydantic-ai-slim"),
+    ],
+)
+def test_a_version_below_the_floor_is_one_error_at_import(
+    adapter: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(monkeypatch, OLD)
+    (problem,) = imported(adapter, monkeypatch, {}).problems
+
+    assert problem.code == "not-installed"
+    assert f"{package} {OLD[package]} is installed" in problem.message
+    assert f"needs {package}>={TESTED[package][0]}" in problem.message
+    assert "pip install" in problem.hint
+
+
+@pytest.mark.parametrize("found", ["2.0.0", "2.1.0rc1", "3.0"])
+def test_a_newer_major_version_is_a_warning_that_the_usual_filter_silences(
+    found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(monkeypatch, {"langchain": found})
+    with pytest.warns(UserWarning, match=f"langchain {found} is newer than any"):
+        check_version("langchain", "langchain", "a test")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("ignore", UserWarning)
+        check_version("langchain", "langchain", "a test")
+
+    assert told == []
+
+
+@pytest.mark.parametrize("found", ["1.4", "1.4.0", "1.4.1.post1", "1.99", "1.5.0rc2"])
+def test_what_lies_in_the_range_is_taken_without_a_word(found: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed(monkeypatch, {"langchain": found})
+    check_version("langchain", "langchain", "a test")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["tools", "import", "prompts/cms", "--mcp", "python server.py"],
+        ["skills", "import", "skills", "--mcp", "python server.py"],
+        ["mcp", "prompts/cms"],
+    ],
+)
+def test_a_package_that_another_one_holds_back_is_one_error_with_the_way_out(
+    command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """langchain-mcp-adapters wants mcp 1.x, which has none of what the client of tool servers needs."""
+    holder = SimpleNamespace(name="langchain-mcp-adapters", version="0.3.2", requires=["mcp<2,>=1.24.0", "mcpx==1"])
+    installed(monkeypatch, {"mcp": "1.27.0"})
+    monkeypatch.setattr(
+        clients, "distributions", lambda: [holder, SimpleNamespace(name="x", version="1", requires=None)]
+    )
+
+    done = run(*command)
+    said = done.stderr
+
+    assert done.exit_code != 0
+    assert said.count("error[not-installed]") == 1
+    assert "mcp 1.27.0 is installed" in said
+    assert "langchain-mcp-adapters 0.3.2 wants mcp<2,>=1.24.0" in said
+    assert "in an environment of its own" in said
+    assert "Traceback" not in said
+
+
+def installed(monkeypatch: pytest.MonkeyPatch, found: dict[str, str]) -> None:
+    """As if these versions were installed."""
+
+    def told(package: str) -> str:
+        return found.get(package) or version(package)
+
+    monkeypatch.setattr("importlib.metadata.version", told)  # for adapters that are imported anew
+    monkeypatch.setattr(clients, "version", told)

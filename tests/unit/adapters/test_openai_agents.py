@@ -757,3 +757,35 @@ def test_a_stream_that_is_abandoned_leaves_a_conversation_that_continues() -> No
     assert last.system_instructions == first.system_instructions
     assert len(blocks(last)) == 1
     assert list(last.input[: len(first.input)]) == list(first.input)
+
+
+def boss(model: ScriptedModel, writer: Agent[Any], tools: Sequence[Tool]) -> Agent[Any]:
+    return Agent("boss", model=model, tools=[*tools, writer.as_tool("write", "Writes pages.")])
+
+
+@pytest.mark.parametrize("deeper", [False, True])
+def test_an_agent_as_a_tool_with_tools_of_the_same_card_is_refused_before_any_request(deeper: bool) -> None:  # noqa: FBT001 - a parameter
+    """Its run has the context of the one that calls it, and would take part in that one's conversation."""
+    card, model = Cuecard(engine()), script([])
+    writer = Agent("writer", model=script([]), tools=card.tools(TOOLS))
+    writer = Agent("middle", tools=[writer.as_tool("deep", "Writes.")]) if deeper else writer
+
+    with pytest.raises(InputError, match="`write` of agent `boss` is an agent with tools of the same card"):
+        asyncio.run(Runner.run(boss(model, writer, card.tools(TOOLS)), "Hello", **card.options(config=QUIET)))
+    assert not model.calls
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])
+def test_an_agent_with_a_card_can_be_the_tool_of_one_without(delivery: Delivery) -> None:
+    card = Cuecard(engine())
+    found = [("tool_search", PAGES)], [("cms_createPage", ABOUT)]
+    asked = script([*found] if delivery != "frozen" else [found[1]], ends=2)
+    writer = Agent("writer", model=asked, tools=card.tools(TOOLS))
+    model = script([[("write", {"input": "one"})], [("write", {"input": "two"})]])
+    options = card.options(Turn(delivery=delivery), config=QUIET)
+    ended = asyncio.run(Runner.run(boss(model, writer, []), "Hello", **options))
+
+    assert ended.final_output == "done"
+    assert model.calls[0].system_instructions is None
+    assert len({call.system_instructions for call in asked.calls}) == (2 if delivery == "rewrite" else 1)
+    assert all(call.system_instructions for call in asked.calls)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -17,13 +16,13 @@ from cuecard.adapters.mcp_client.client import ToolServer, open_server
 from cuecard.files.server_process import ServerCommand
 from cuecard.types import ToolServerError
 from cuecard.workbench.run.play import read_snapshot
+from forked import Process, start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows ends the tree with taskkill")
 FOLDER = Path(__file__).parent
 PATIENCE = 60.0
 LINUX = Path("/proc/self/stat").exists()
 AGENT = "agent: shop\nsections: [{id: role, text: You help.}]\n"
-Started = subprocess.Popen[bytes]
 
 
 def runs(pid: int) -> bool:
@@ -62,19 +61,13 @@ def members(family: Path) -> list[int]:
     return [*map(int, family.read_text(encoding="utf-8").split())]
 
 
-def chat(family: Path, *more: str) -> Started:
+def chat(family: Path, *more: str) -> Process:
     """`cuecard run`, which waits for the user's words with this server."""
     agent = family.with_name("agent.yaml")
     agent.write_text(AGENT, encoding="utf-8")
     server = f"{sys.executable} {FOLDER / 'family_server.py'} {family}"
     words = ["run", str(agent), "--model", "test", "--mcp", server, *more]
-    return subprocess.Popen(
-        [sys.executable, "-c", "from cuecard.cli.main import main; main()", *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    return start(*words, pipes="stdin")
 
 
 WAYS = ("end of input", "SIGTERM", "SIGHUP", "SIGINT", "SIGKILL")

@@ -114,7 +114,7 @@ def test_a_file_that_names_another_template_starts_over(tmp_path: Path, below: s
 
 
 def test_a_template_that_is_taken_away_with_nothing_in_its_place(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"agent\.yaml:2:11: error\[wrong-value\]: `the file` needs either `template`"):
+    with pytest.raises(SpecError, match=r"agent\.yaml:2:11: error\[wrong-value\]: an agent needs either `template`"):
         over(tmp_path, HEAD, "template: null\n")
 
 

@@ -11,6 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from cuecard import InputError
+from cuecard.model import json_values
 from unit.boundary.scene import scene
 
 HERE = Path(__file__).parent
@@ -27,7 +28,10 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_what_is_wrong_keeps_its_code_and_place(row: str, names: Mapping[str, Any]) -> None:
+def test_what_is_wrong_keeps_its_code_and_place(
+    row: str, names: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_values, "MAX_VALUES", 5_000)  # endless values are refused as late as these
     here = {**names, "chat": copy(names["chat"])}
 
     with pytest.raises(InputError) as error:

@@ -7,7 +7,9 @@ import re
 import shlex
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
+import jsonschema
 import pytest
 
 from command_line import main
@@ -300,3 +302,86 @@ def test_an_error_cannot_be_accepted(tmp_path: Path) -> None:
     (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")
 
     assert check(tmp_path) == 1
+
+
+def test_sarif_has_every_problem_with_its_rule_level_and_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "an agent"
+    folder.mkdir()
+    (folder / "agent.yaml").write_text(
+        "agent: a\nsections:\n  - {id: s, text: 'Ünïcode {{oops}} and {{{worse}}}'}\n",
+        encoding="utf-8",
+    )
+    assert check(folder, options=CheckOptions(format="sarif")) == 1
+    log = json.loads(capsys.readouterr().out)
+    assert check(folder, options=CheckOptions(format="json")) == 1
+    problems = json.loads(capsys.readouterr().out)["problems"]
+    (ran,) = log["runs"]
+    rules = ran["tool"]["driver"]["rules"]
+
+    jsonschema.validate(log, SARIF)
+    assert [rule["id"] for rule in rules] == list(dict.fromkeys(each["code"] for each in problems))
+    assert [each["shortDescription"]["text"] for each in rules] == [CODES[each["id"]] for each in rules]
+    assert len(problems) == len(ran["results"]) == 2
+    for problem, result in zip(problems, ran["results"], strict=True):
+        (location,) = result["locations"]
+        place, span = location["physicalLocation"], problem["span"]
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == problem["code"]
+        assert result["level"] == problem["severity"]
+        assert result["message"]["text"].startswith(problem["message"])
+        assert unquote(place["artifactLocation"]["uri"]) == problem["name"]
+        assert " " not in place["artifactLocation"]["uri"]
+        region = {
+            "startLine": span["line"],
+            "startColumn": span["column"],
+            "endColumn": span["column"] + span["length"],
+        }
+        assert place["region"] == region
+
+
+def test_sarif_of_what_is_fine_has_no_results(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(ROOT / "prompts" / "cms", options=CheckOptions(format="sarif")) == 0
+    log = json.loads(capsys.readouterr().out)
+
+    jsonschema.validate(log, SARIF)
+    assert log["runs"][0]["results"] == []
+
+
+def _object(required: str, **properties: Any) -> dict[str, Any]:
+    made = {name.replace("schema_", "$schema"): each for name, each in properties.items()}
+    return {"type": "object", "required": required.split(), "properties": made, "additionalProperties": False}
+
+
+_WORD, _WHOLE, _TEXT = (
+    {"type": "string", "minLength": 1},
+    {"type": "integer", "minimum": 1},
+    _object("text", text={"type": "string"}),
+)
+_PLACE = _object(
+    "artifactLocation",
+    artifactLocation=_object("uri", uri={"type": "string", "format": "uri-reference"}),
+    region=_object("startLine", startLine=_WHOLE, startColumn=_WHOLE, endColumn=_WHOLE),
+)
+_RESULT = _object(
+    "message",
+    ruleId=_WORD,
+    ruleIndex={"type": "integer", "minimum": -1},
+    level={"enum": ["none", "note", "warning", "error"]},
+    message=_TEXT,
+    locations={"type": "array", "items": _object("", physicalLocation=_PLACE)},
+)
+_RULES = {"type": "array", "uniqueItems": True, "items": _object("id", id=_WORD, shortDescription=_TEXT)}
+_RUN = _object(
+    "tool",
+    tool=_object("driver", driver=_object("name", name=_WORD, version=_WORD, rules=_RULES)),
+    columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+    results={"type": "array", "items": _RESULT},
+)
+SARIF = _object(
+    "version runs",
+    schema_={"type": "string", "format": "uri"},
+    version={"const": "2.1.0"},
+    runs={"type": "array", "items": _RUN},
+)
+"""The part of the schema of SARIF 2.1.0 that is used."""

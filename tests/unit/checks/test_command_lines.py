@@ -39,7 +39,7 @@ def test_every_command_and_group_has_its_help(command: tuple[str, ...]) -> None:
         ("tools shw", "no such command: `shw`\n  = did you mean `cuecard tools show`?"),
         ("qqqq", "no such command: `qqqq`\n  = see `cuecard --help`"),
         ("--versio", "no such option: --versio\n  = see `cuecard --help`"),
-        ("render", "missing AGENT\n  = see `cuecard render --help`"),
+        ("replay", "missing TRANSCRIPT\n  = see `cuecard replay --help`"),
         ("import a.prompt", "missing --to"),
         ("render a --discoverd x", "no such option: --discoverd\n  = did you mean --discovered?"),
         ("render a --disc x", "no such option: --disc"),

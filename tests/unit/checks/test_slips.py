@@ -68,6 +68,41 @@ def test_literal_braces_have_a_way_to_be_written(tmp_path: Path, text: str, way:
     assert way in problem_of(tmp_path, {"agent.yaml": agent, "s.md": f"{text} {{{{{{q}}}}}}\n"}).hint
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("on: \\{{ a }} ${{{user}}} {{usr}}", "usr"),
+        ("Run ${{{ user }}} as {{{usr}}}.", "usr"),
+        (r"\frac\{{a}} then {{usr}}", "usr"),
+        ("Costs $5, {{usr}}", "usr"),
+        ("In $ {{usr}}: {{user}}", "usr"),
+    ],
+)
+def test_a_misspelt_name_beside_foreign_braces_is_told_as_one(tmp_path: Path, text: str, name: str) -> None:
+    agent = "agent: a\ninputs: {user: {default: x}}\nsections: [{id: s, file: s.md}]\n"
+
+    problem = problem_of(tmp_path, {"agent.yaml": agent, "s.md": f"{text}\n"})
+
+    assert problem.message == f"`{name}` is not an input"
+    assert problem.hint.startswith("did you mean `user`?")
+
+
+def test_each_name_of_a_line_has_its_own_hint(tmp_path: Path) -> None:
+    agent = "agent: a\ninputs: {user: {default: x}}\nsections: [{id: s, file: s.md}]\n"
+    (tmp_path / "agent.yaml").write_text(agent)
+    (tmp_path / "s.md").write_text(r"${{ env.x }} {{usr}} \frac{{a}}{{b}} {{usre}}" + "\n")
+    with pytest.raises(SpecError) as caught:
+        Engine.open(tmp_path)
+
+    assert [each.hint.partition("\n")[0] for each in caught.value.problems[:5]] == [
+        "write `\\{{` for literal braces",
+        "did you mean `user`?",
+        "write `\\{{` for literal braces",
+        "write `\\{{` for literal braces",
+        "did you mean `user`?",
+    ]
+
+
 def test_the_ways_to_write_literal_braces_are_right(tmp_path: Path) -> None:
     (tmp_path / "s.md").write_text('{"query": {{{q}}}{{!}}} \\{{ github.event }}\n')
     (tmp_path / "agent.yaml").write_text(

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
-import sys
-from typing import IO, TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, Any
 
 import pytest
 
+from forked import start
 from server import __file__ as server_file
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 CALLS = 12
+SERVER = f"""
+import runpy, sys
+sys.path[0] = {str(Path(server_file).parent)!r}
+runpy.run_path({server_file!r}, run_name="__main__")
+"""
 
 
 def line(number: int | None, method: str, params: Any) -> str:
@@ -35,15 +37,15 @@ def requests(name: str) -> str:
 
 def killed(folder: Path, name: str, after: int) -> list[int]:
     """Kill the server once it has answered so often; the numbers of the calls that it has answered."""
-    command = [sys.executable, server_file, "--data", str(folder)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin
-        assert process.stdout
-        process.stdin.write(requests(name))
-        process.stdin.flush()
-        answered = [_number(process.stdout) for _ in range(after)]
-        process.kill()
-        answered += [json.loads(rest)["id"] for rest in process.stdout.read().splitlines(keepends=True) if _whole(rest)]
+    process = start("--data", folder, program=SERVER, pipes="stdin stdout", text=True)
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(requests(name))
+    process.stdin.flush()
+    answered = [_number(process.stdout) for _ in range(after)]
+    process.kill()
+    rest, _ = process.communicate()
+    answered += [json.loads(each)["id"] for each in rest.splitlines(keepends=True) if _whole(each)]
     return [number for number in answered if number]
 
 

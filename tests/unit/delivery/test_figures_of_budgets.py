@@ -10,6 +10,7 @@ import pytest
 from cuecard import Engine, Step, ToolCard, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.pipeline.limits import within_budget
+from cuecard.types import DeliveryWish
 from unit.section_lists.agents import TOOLS, opened, search, step
 
 CUES = """\
@@ -101,6 +102,19 @@ def test_core_tools_take_nothing_of_the_budget_of_instructions_also_those_that_c
     active = engine.prepare_step(call, [search("get_page")]).active_tools
 
     assert active == ("tool_search", "put_page", "get_page")
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+def test_what_the_budget_of_instructions_has_no_room_for_takes_none_of_it(
+    tmp_path: Path, delivery: DeliveryWish
+) -> None:
+    engine = opened(tmp_path, PLAIN, t_yaml=TOOLS.replace("Search first", "Search " * 40), delivery=delivery)
+    small, large = sorted(("get_page", "put_page"), key=lambda tool: engine.count(engine.instructions[tool]))
+    tight = limited(engine, protocols=engine.count(engine.instructions[small]))
+
+    call = tight.prepare_call(Turn(discovered=(small, large)))  # the last one gets room first
+    later = tight.prepare_step(tight.prepare_call(), [search(large, small)])
+    assert {small, large}.intersection(call.tools.initial) == {small, large}.intersection(later.active_tools) == {small}
 
 
 def plain(tmp_path: Path) -> Engine:

@@ -149,9 +149,23 @@ def test_line_ends_and_a_byte_order_mark(shop: Path, monkeypatch: pytest.MonkeyP
     before = prompt(shop)
     assert "\u2039U+FEFF\u203a" in run(monkeypatch, "shop", "--diff").out
     assert run(monkeypatch, "shop").code == 0
-    assert (shop / "agent.yaml").read_bytes().startswith(b"agent: shop\nsections:\n  - {id")
-    assert (shop / "role.md").read_bytes() == b"You help.  \nBe kind.\n"
+    assert (shop / "agent.yaml").read_bytes().startswith(b"agent: shop\r\nsections:\r\n  - {id")
+    assert (shop / "role.md").read_bytes() == b"You help.  \r\nBe kind.\r\n"
     assert prompt(shop) == before
+    assert run(monkeypatch, "shop", "--check").code == 0
+
+
+@pytest.mark.parametrize(("end", "kept"), [("\n", "\n"), ("\r\n", "\r\n"), ("\r", "\n")])
+def test_a_file_keeps_the_line_ends_of_most_of_its_lines(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, end: str, kept: str
+) -> None:
+    run(monkeypatch, "shop")
+    tidy = (shop / "agent.yaml").read_bytes()
+    lines = tidy.decode().splitlines()
+    (shop / "agent.yaml").write_bytes((end.join(lines[:-1]) + "\n" + lines[-1] + "   \n").encode())
+    assert run(monkeypatch, "shop").code == 0
+    assert (shop / "agent.yaml").read_bytes() == tidy.replace(b"\n", kept.encode())
+    assert run(monkeypatch, "shop", "--check").code == 0
 
 
 def test_links_and_permissions_stay(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:

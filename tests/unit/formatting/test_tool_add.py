@@ -103,7 +103,10 @@ def test_a_folder_of_files(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (shop / "tools.yaml").rename(shop / "tools" / "notes.yaml")
     assert "shop/tools/notes.yaml" in add(monkeypatch, "one", "--agent", "shop").out
     (shop / "tools" / "more.yaml").write_text("tools: {}\n", encoding="utf-8")
-    assert "shop/tools/tools.yaml" in add(monkeypatch, "two", "--agent", "shop").out
+    unclear = add(monkeypatch, "two", "--agent", "shop")
+    assert "`two` could go into any of 2 files: shop/tools/more.yaml, shop/tools/notes.yaml" in unclear.err
+    assert "shop/tools/notes.yaml" in add(monkeypatch, "pin_note", "--agent", "shop").out
+    assert "shop/tools/more.yaml" in add(monkeypatch, "two", "shop/tools/more.yaml").out
     assert cuecard(monkeypatch, "check", "shop").code == 0
 
 
@@ -188,3 +191,12 @@ def test_what_cannot_be_moved_stays(text: str, tmp_path: Path, monkeypatch: pyte
     assert ran.code
     assert "pages.yaml" in ran.err
     assert file.read_text(encoding="utf-8") == text
+
+
+def test_a_checkout_keeps_its_line_ends(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = shop / "tools.yaml"
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    before = file.read_bytes()
+    assert add(monkeypatch, "one", "--agent", "shop").code == 0
+    assert file.read_bytes().startswith(before.rstrip())
+    assert file.read_bytes().count(b"\n") == file.read_bytes().count(b"\r\n") > before.count(b"\n")

@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -48,6 +49,32 @@ def new_database(server: Any, name: str) -> str:
     """The URL of an empty database."""
     with closing(psycopg.connect(server.get_uri(), autocommit=True)) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
+    return str(server.get_uri(database=name))
+
+
+@contextmanager
+def small_disk(kibibytes: int) -> Iterator[Path]:
+    """A file system in memory with so much room; the test is skipped by name where this user can mount none."""
+    with tempfile.TemporaryDirectory(prefix="cuecard-disk-") as folder:
+        Path(folder).chmod(0o755)
+        disk = Path(folder) / "disk"
+        disk.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={kibibytes}k", "none", str(disk)]
+        if sys.platform != "linux" or subprocess.run(mount, capture_output=True, check=False).returncode:
+            pytest.skip("no small file system can be mounted here")
+        try:
+            yield disk
+        finally:
+            subprocess.run(["umount", str(disk)], check=True)
+
+
+def database_on(disk: Path, server: Any, name: str) -> str:
+    """The URL of an empty database of PostgreSQL that has its tables on this disk."""
+    owner = Path(str(server.pgdata)).stat()
+    os.chown(disk, owner.st_uid, owner.st_gid)
+    with closing(psycopg.connect(server.get_uri(), autocommit=True)) as connection:
+        connection.execute(f"CREATE TABLESPACE \"{name}\" LOCATION '{disk}'")
+        connection.execute(f'CREATE DATABASE "{name}" TABLESPACE "{name}"')
     return str(server.get_uri(database=name))
 
 

@@ -20,16 +20,16 @@ def ran(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *wo
 
 
 def test_a_version_goes_through_all_commands(
-    agent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    url: str, agent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("CUECARD_LIBRARY", f"sqlite:///{tmp_path}/prompts.db")
+    monkeypatch.setenv("CUECARD_LIBRARY", url)
 
     def told(*words: str) -> Any:
         code, text = ran(monkeypatch, capsys, *words, "--json")
         assert code == 0, text
         return json.loads(text)
 
-    told("init")
+    assert told("init")["before"] == ""
     assert told("publish", str(agent), "-m", "the first", "--author", "Ann", "--label", "production")["number"] == 1
     (tmp_path / "rules.md").write_text("Be kind.\n")
     edit = ["edit", "helper", "-m", "kinder", "--section", "rules", "--file", str(tmp_path / "rules.md")]
@@ -48,6 +48,38 @@ def test_a_version_goes_through_all_commands(
     assert Path(told("export", "helper@2", str(tmp_path / "out"))["file"]).is_file()
     assert told("import", str(tmp_path / "out"))["number"] == 2
     assert told("upgrade")["before"] == "0001"
+
+
+def test_the_same_is_told_to_people(
+    url: str, agent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CUECARD_LIBRARY", url)
+
+    def told(*words: str) -> str:
+        code, text = ran(monkeypatch, capsys, *words)
+        assert code == 0, text
+        return text
+
+    assert "has a library" in told("init")
+    assert told("publish", str(agent), "-m", "the first", "--author", "Ann").startswith("helper@1 [latest]")
+    assert "[latest, production]" in told("label", "helper@1", "production")
+    (tmp_path / "rules.md").write_text("Be kind.\n")
+    edit = ["edit", "helper", "-m", "kinder", "--section", "rules", "--file", str(tmp_path / "rules.md")]
+    assert told(*edit, "--label", "production").startswith("helper@2 [latest, production]")
+    assert "+Be kind." in told("diff", "helper@1", "helper@2")
+    assert told("diff", "helper@2", "helper@production") == "no difference\n"
+    assert told("rollback", "helper@production").startswith("helper@1 [production]")
+    assert "  sections/rules.md" in told("show", "helper@2")
+    assert told("log", "helper").splitlines()[0].startswith("helper@2 [latest]")
+    assert "(rollback)" in told("log", "helper", "--moves")
+    assert told("export", "helper@2", str(tmp_path / "out")).strip().endswith("agent.yaml")
+    assert told("import", str(tmp_path / "out")).startswith("helper@2")
+    assert told("label", "helper", "production", "--remove") == "helper@production is removed\n"
+    assert "is up to date" in told("upgrade")
+    for wrong, code in ((["show", "helper@7"], "unknown-version"), (["label", "helper@1", "latest"], "wrong-argument")):
+        ended, text = ran(monkeypatch, capsys, *wrong)
+        assert ended
+        assert f"error[{code}]" in text
 
 
 def test_errors_name_place_cause_and_way_out(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import CuecardError, Engine, InputError, Library, SpecError
-from cuecard.library.yaml_edits import replaced
+from cuecard.config.documents.yaml_edits import with_value
 from shipped import ROOT
 
 WRITTEN = """\
@@ -59,7 +59,7 @@ def system_of(path: Path) -> str:
 
 @given(TEXTS, st.sampled_from([0, 1, 2]))
 def test_a_text_in_yaml_is_replaced_and_nothing_else(text: str, section: int) -> None:
-    made = replaced(WRITTEN, ("sections", section, "text"), text)  # it compares all values itself
+    made = with_value(WRITTEN, ("sections", section, "text"), text)  # it compares all values itself
 
     assert re.findall(r"#.*", made)[:1] == ["# about"]
     assert made.count("# keep") + made.count("# after") + made.count("# trailing") >= 3
@@ -74,12 +74,12 @@ def test_a_text_in_yaml_is_replaced_and_nothing_else(text: str, section: int) ->
     st.sampled_from(["foo", "bar", "baz"]),
 )
 def test_an_entry_in_yaml_is_replaced_and_nothing_else(entry: dict[str, object], tool: str) -> None:
-    assert "# keep" in replaced(WRITTEN, ("tools", tool), entry)
+    assert "# keep" in with_value(WRITTEN, ("tools", tool), entry)
 
 
 def test_a_block_is_written_as_people_write_it() -> None:
-    assert replaced(WRITTEN, ("tools", "baz"), {"before": "none", "gotcha": "one\ntwo\n"}).endswith(
-        '  baz:\n    before: "none"\n    gotcha: |2\n      one\n      two\n'
+    assert with_value(WRITTEN, ("tools", "baz"), {"before": "none", "gotcha": "one\ntwo\n"}).endswith(
+        "  baz:\n    before: none\n    gotcha: |\n      one\n      two\n"
     )
 
 
@@ -120,7 +120,7 @@ def test_a_title_is_edited_too(library: Library, agent: Path, tmp_path: Path) ->
     library.edit("helper@2", section="tools", title="Tools", author="Bob", message="m")
 
     assert "## The: rules\n" in prompt(library, "helper@3", tmp_path)
-    assert 'title: "Tools"' in library.texts("helper@3")["agent.yaml"]
+    assert "title: Tools" in library.texts("helper@3")["agent.yaml"]
 
 
 def test_of_two_who_edit_one_section_the_second_is_refused_and_shown_what_changed(

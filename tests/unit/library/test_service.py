@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
+from sqlalchemy.engine import make_url
 
 from command_line import COMMAND
 from cuecard import Library
 from cuecard.library.serving import Removed
 from cuecard.server.agents import LibraryAgents
 from cuecard.server.service import Envelopes, Service
+from unit.library.databases import away, new_database, running_server
 from unit.library.test_serving import wait_until
 from unit.server.served import KEY, serving
+from unit.server.served import replica as process
 
 
 @contextmanager
@@ -127,3 +131,39 @@ def test_a_service_without_its_library_does_not_start_and_says_why(tmp_path: Pat
         ran = subprocess.run([*command, *words], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
         assert ran.returncode in {1, 2}
         assert f"error[{code}]" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("postgresql://ann:geheim@127.0.0.1:1/prompts", "library-away"),
+        ("postgresql://127.0.0.1:1/prompts?user=ann&password=geheim", "library-away"),
+        ("postgresql://ann:geheim@127.0.0.1:port/prompts", "wrong-argument"),
+        ("mysql://ann:geheim@127.0.0.1/prompts", "wrong-argument"),
+    ],
+)
+def test_a_service_that_does_not_start_prints_no_secret_of_the_url(url: str, code: str, tmp_path: Path) -> None:
+    command = [COMMAND, "serve", "--port", "0", "--library", url]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+
+    assert ran.returncode in {1, 2}
+    assert f"error[{code}]" in ran.stderr
+    assert "geheim" not in ran.stdout + ran.stderr
+
+
+def test_the_log_of_a_service_whose_library_goes_away_has_no_secret_of_the_url(tmp_path: Path, agent: Path) -> None:
+    with running_server() as server:
+        url = make_url(new_database(server, "secrets")).set(password="geheim").render_as_string(hide_password=False)  # noqa: S106 - a secret that is looked for
+        with closing(Library(url)) as library:
+            library.create()
+            library.publish(agent, "the first", author="Ann", label="production")
+        with process("--library", url, states=tmp_path / "states") as served, served.client() as client:
+            assert version(call(client, "helper")) == 1
+            with away(server, "stopped"):
+                wait_until(lambda: ready(client)[0] == "stale")
+                assert call(client, "helper@latest") == (503, "library-away")
+                shown = client.get("/readyz").text + client.get("/v1/agents").text + client.get("/metrics").text
+            assert served.end() == 0
+
+    assert any("stale" in str(line) for line in served.lines)
+    assert "geheim" not in shown + str(served.lines)

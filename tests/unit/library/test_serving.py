@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, InputError, Library, Pins, Turn
+from cuecard.library.versions import Reference, Version
 from cuecard.types import LibraryError
 from shipped import ROOT
 from unit.library.databases import away, new_database, running_server
@@ -78,6 +79,35 @@ def test_a_change_of_another_process_arrives(library: Library, url: str, agent: 
     other.close()
 
     wait_until(lambda: version(library.engine("helper")) == 2)
+
+
+def test_what_is_older_than_a_lifetime_is_not_served_by_a_load_that_began_before(
+    url: str, agent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slow answer of a database may be about a time that is over."""
+    writing, library = Library(url), Library(url, lifetime=0.4, timeout=30)
+    writing.create()
+    writing.publish(agent, "the first", author="Ann", label="production")
+    library.engine("helper")
+    find, answered, released = library._store.find, threading.Event(), threading.Event()
+
+    def slowly(reference: Reference) -> Version:
+        found = find(reference)
+        answered.set()
+        released.wait(PATIENCE)
+        return found
+
+    monkeypatch.setattr(library._store, "find", slowly)
+    wait_until(lambda: bool(library.engine("helper")) and answered.is_set())  # half of the lifetime is over
+    writing.write("helper", "notes", "Seen.")
+    time.sleep(0.5)
+    threading.Timer(0.1, released.set).start()
+    origin = library.engine("helper").agent.library
+    library.close()
+    writing.close()
+
+    assert origin
+    assert origin.version == 2 or origin.stale_since
 
 
 def test_a_conversation_keeps_its_version_across_replicas(library: Library, url: str, agent: Path) -> None:

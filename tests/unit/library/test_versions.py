@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
-import subprocess
-import sys
 import threading
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,9 @@ from sqlalchemy import event
 from cuecard import Engine, InputError, Library, SpecError
 from cuecard.library.tables import REVISION, REVISIONS, TABLES
 from cuecard.types import LibraryError
+from forked import start
 from shipped import ROOT
+from unit.library.databases import KINDS, database_on, running_server, small_disk
 
 
 def rules(folder: Path, text: str) -> Path:
@@ -203,7 +205,7 @@ def test_two_versions_are_compared_file_by_file(library: Library, agent: Path) -
 
 def test_writers_at_the_same_time_make_one_version_each_and_none_twice(library: Library, agent: Path) -> None:
     library.publish(agent, "the first", author="Ann", label="production")
-    texts = [f"Note {number % 6}." for number in range(24)]
+    texts = [f"Note {number % 6}." for number in range(12)]
     threads = [threading.Thread(target=library.write, args=("helper", "notes", text)) for text in texts]
     for thread in threads:
         thread.start()
@@ -260,6 +262,32 @@ def _fill(connection: object) -> None:
     connection.connection.execute("PRAGMA max_page_count = 12")  # type: ignore[attr-defined] # the driver's own
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_system_without_room_is_told_and_there_is_room_again(kind: str, agent: Path) -> None:
+    with ExitStack() as ends:
+        disk = ends.enter_context(small_disk(512 if kind == "sqlite" else 10 * 1024))
+        if kind == "sqlite":
+            url = f"sqlite:///{disk}/prompts.db"
+        else:
+            url = database_on(disk, ends.enter_context(running_server()), "small")
+        library = ends.enter_context(closing(Library(url)))
+        library.create()
+        first = library.publish(agent, "the first", author="Ann", label="production")
+        kept = library.texts("helper")
+        fill = disk / "fill"
+        with suppress(OSError), fill.open("wb", buffering=0) as file:
+            while file.write(b"x" * 4096):
+                pass
+        rules(agent, "".join(map(chr, random.Random(1).choices(range(0x4E00, 0x9000), k=50_000))))  # noqa: S311 - a draw
+
+        with pytest.raises(LibraryError, match="full: nothing was written") as error:
+            library.publish(agent, "large", author="Ann", label="production")
+        assert codes(error) == ["library-away"]
+        assert (library.versions("helper"), library.texts("helper")) == ((first,), kept)
+        fill.unlink()
+        assert library.publish(agent, "large", author="Ann", label="production").number == 2
+
+
 @pytest.mark.parametrize(
     "url",
     [
@@ -284,10 +312,11 @@ def test_a_writer_that_is_killed_leaves_all_or_nothing(library: Library, url: st
     script = "import sys; from cuecard import Library; library = Library(sys.argv[1])\n"
     script += "for n in range(10**6): library.write('helper', 'notes', f'Note {n}.'); print(n, flush=True)"
     for _ in range(3):
-        with subprocess.Popen([sys.executable, "-c", script, url], stdout=subprocess.PIPE) as writer:
-            assert writer.stdout
-            writer.stdout.readline()
-            writer.kill()
+        writer = start(url, program=script, pipes="stdout")
+        assert writer.stdout
+        writer.stdout.readline()
+        writer.kill()
+        writer.communicate()
         versions = library.versions("helper")
 
         assert [each.number for each in versions] == list(range(len(versions), 0, -1))

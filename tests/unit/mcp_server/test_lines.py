@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from command_line import COMMAND
 from cuecard.adapters.mcp_lines import MAX_LINE, id_in
+from forked import start
 
 PARSE, INVALID = -32700, -32600
 AGENT = """\
@@ -84,14 +82,8 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         (folder / "agent.yaml").write_text(AGENT, encoding="utf-8")
-        command = [COMMAND, "mcp", str(folder)]
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "CUECARD_STATES": str(folder / "states")},
-        )
+        pipes = "stdin stdout stderr"
+        self.process = start("mcp", folder, pipes=pipes, CUECARD_STATES=str(folder / "states"))
         self.ask(*HELLO)
         assert self.read()["id"] == 0
 
@@ -108,7 +100,7 @@ class Server:
     def end(self) -> bytes:
         out, err = self.process.communicate(timeout=60)
         assert (self.process.returncode, err) == (0, b"")
-        return out
+        return bytes(out)
 
 
 @pytest.fixture(scope="module")

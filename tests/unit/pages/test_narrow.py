@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,8 @@ FRAME = """<iframe name="data-%s" src="%s.html" style="width: 400px; height: 900
 
 
 def _replayed() -> str:
-    return replay_page(report(), advice())
+    named = replace(report(), transcript=f"/srv/{'recordings-of-this-host/' * 12}{LONG}.jsonl")
+    return replay_page(named, advice())
 
 
 def _field() -> str:

@@ -74,6 +74,25 @@ def test_names_of_bedrock_and_vertex_are_those_of_their_makers(name: str, known_
     assert replace(PROFILES.find(name), name=known_as) == PROFILES.find(known_as)
 
 
+def test_where_definitions_stand_may_depend_on_the_interface(tmp_path: Path) -> None:
+    """A name that states its interface gets what holds there; one that does not, the best that there is."""
+    places = [PROFILES.find(name).definitions for name in ("gpt-5.6", "openai-responses:gpt-6", "openai/chat/gpt-6.1")]
+    assert places == ["deferred", "deferred", "all"]
+    assert [PROFILES.find("gpt-5.6").defers(where) for where in ("responses", "chat")] == [True, False]
+    assert [PROFILES.find("claude-opus-5").defers(where) for where in ("anthropic", "responses")] == [True, False]
+    assert PROFILES.find("gpt-5.6", endpoint="https://gate.example/v1").definitions == "all"
+    assert PROFILES.find("claude-opus-5", endpoint="https://gate.example/v1").defers("anthropic")
+
+    one = own(tmp_path, f"models: {{gpt-5.6: {{provider: openai, definitions: {{value: deferred, {CITED}}}}}}}")
+    assert all(one.find("gpt-5.6").defers(where) for where in ("responses", "chat"))
+    assert one.find("openai-chat:gpt-5.6").definitions == "deferred"
+    with pytest.raises(SpecError) as caught:
+        own(tmp_path, f"providers: {{x: {{definitions: {{value: {{response: late}}, {CITED}}}}}}}")
+    assert [each.message.partition(" should")[0].rpartition(".")[2] for each in caught.value.problems] == [
+        "response`"
+    ] * 2
+
+
 def test_where_sources_disagree_the_larger_minimum_is_kept_with_a_note() -> None:
     minimum = PROFILES.models["claude-opus-4-8"].min_cache_tokens
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,8 +13,10 @@ from cuecard import InputError
 from cuecard.adapters import anthropic, openai
 from cuecard.adapters.lifetimes import check_lifetimes
 from cuecard.adapters.openai_tools import additional_tools, allowed_tools
+from shipped import read_models
 from unit.providers.loopback import loopback
 from unit.providers.talk import (
+    Moment,
     anthropic_messages,
     chat_tools,
     functions,
@@ -179,3 +182,60 @@ def test_a_lifetime_that_grows_is_refused_with_every_place() -> None:
         "body.messages[0].content[1].cache_control",
         "body.cache_control",
     ]
+
+
+HOSTED: dict[str, Any] = {"type": "web_search"}
+SERVERS: list[dict[str, Any]] = [{"type": "mcp", "server_label": "a"}, {"type": "mcp", "server_label": "b"}]
+
+
+def by_default(moment: Any, model: str = "gpt-5.6", **more: Any) -> dict[str, Any]:
+    tools = [HOSTED, *SERVERS, *functions(), OWN]
+    return openai.responses_request(moment.step, response_items(moment.events), model=model, tools=tools, **more)
+
+
+def test_a_default_body_defines_tools_where_they_are_found_if_the_model_takes_that() -> None:
+    bodies = [by_default(moment) for moment in moments()]
+    last, step = bodies[-1], moments()[-1].step
+    given = [tool["name"] for item in last["input"] if item.get("type") == "additional_tools" for tool in item["tools"]]
+
+    assert given == [found.tool for found in step.discovered] != []
+    assert len({json.dumps(body["tools"]) for body in bodies}) == 1
+    assert [tool for tool in last["tools"] if tool["type"] != "function"] == [*SERVERS, HOSTED]
+    assert not {*given} & {tool.get("name") for tool in last["tools"]}
+    for before, after in pairwise(body["input"] for body in bodies):
+        assert after[: len(before)] == before
+
+
+def test_a_host_that_keeps_what_it_sent_or_places_definitions_itself_gets_the_same_body() -> None:
+    moment = two_turns()
+    body, tools = by_default(moment), [HOSTED, *SERVERS, *functions(), OWN]
+    again = openai.responses_request(moment.step, body["input"], model="gpt-5.6", tools=tools)
+    front, items = additional_tools(functions(), response_items(moment.events), moment.step)
+    placed = openai.responses_request(moment.step, items, model="gpt-5.6", tools=[*front, HOSTED, *SERVERS, OWN])
+
+    assert again == placed == body
+
+
+@pytest.mark.parametrize(
+    ("model", "more"),
+    [
+        ("gpt-5", {}),
+        ("openai-chat:gpt-5.6", {}),
+        ("gpt-5.6", {"base_url": "https://gate.example/v1"}),
+        (read_models().find("gpt-5.6"), {"base_url": "https://gate.example/v1"}),
+        ("claude-opus-5", {}),
+    ],
+)
+def test_elsewhere_all_definitions_stand_in_front(model: Any, more: dict[str, Any]) -> None:
+    body = by_default(two_turns(), model, **more)
+
+    assert {*names(functions())} <= {tool.get("name") for tool in body["tools"]}
+    assert not [item for item in body["input"] if item.get("type") == "additional_tools"]
+
+
+def test_a_tool_that_is_defined_late_can_be_forced() -> None:
+    moment = two_turns()
+    found = moment.step.discovered[0].tool
+    forcing = Moment(replace(moment.step, forced_tool=found), moment.events)
+
+    assert by_default(forcing)["tool_choice"] == {"type": "function", "name": found}

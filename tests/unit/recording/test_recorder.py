@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -25,6 +24,7 @@ from cuecard.model import Json
 from cuecard.recording import journal
 from cuecard.recording.records import read_records
 from cuecard.telemetry import Telemetry
+from forked import start
 
 Record = dict[str, Any]
 
@@ -298,11 +298,12 @@ for number in range(10_000):
 def test_after_kill_9_every_line_is_whole_or_the_last_and_the_sink_gets_it(tmp_path: Path) -> None:
     path, got = tmp_path / "r.jsonl", list[str]()
     for _ in range(3):
-        with subprocess.Popen([sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE) as process:
-            assert process.stdout
-            process.stdout.readline()
-            time.sleep(0.2)
-            process.send_signal(signal.SIGKILL)
+        process = start(path, program=KILLED, pipes="stdout")
+        assert process.stdout
+        process.stdout.readline()
+        time.sleep(0.2)
+        process.kill()
+        process.communicate()
     with Recorder(path, sink=lambda record: got.append(record["id"])):
         pass
     *whole, _ = path.read_text("utf-8").splitlines()
@@ -311,3 +312,66 @@ def test_after_kill_9_every_line_is_whole_or_the_last_and_the_sink_gets_it(tmp_p
     assert len(damaged) <= 2
     assert {json.loads(line)["id"] for line in whole if line not in damaged} <= set(got)
     assert len(got) == len(set(got))
+
+
+LIMITED = """
+import resource, sys
+from cuecard import Engine, Recorder, Turn
+told = []
+recorder = Recorder(sys.argv[1], on_problem=told.append)
+engine = recorder.instrument(Engine.open("prompts/cms", cache=False))
+resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, resource.RLIM_INFINITY))
+chat, prompts = engine.conversation(), []
+for number in range(8):
+    chat.user(Turn())
+    prompts.append(len(chat.step().system))
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+chat.user(Turn())
+chat.step()
+recorder.close()
+print(recorder.status.written, recorder.status.lost, min(prompts), *[each.code for each in told])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit of POSIX systems")
+def test_a_file_that_may_not_grow_costs_only_the_records_that_do_not_fit(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(path)], capture_output=True, text=True, check=True, timeout=60
+    )
+    written, lost, shortest, *codes = done.stdout.split()
+    requests, problems = read_records([("r.jsonl", path.read_text("utf-8"))])
+
+    assert int(shortest) > 0
+    assert int(lost) > 1
+    assert codes == ["records-lost", "records-lost"]
+    assert len(requests) == int(written)  # also what was written once there was room again
+    assert ["cut off" in each.message for each in problems] == [True]
+
+
+HANGING = """
+import sys, threading
+from cuecard import Engine, Recorder, Turn
+asked = threading.Event()
+def sink(record):
+    asked.set()
+    threading.Event().wait()
+recorder = Recorder(sys.argv[1], sink=sink)
+chat = recorder.instrument(Engine.open("prompts/cms", cache=False)).conversation()
+chat.user(Turn())
+chat.step()
+assert asked.wait(20)
+"""
+
+
+def test_a_process_ends_although_its_sink_hangs_and_the_next_one_delivers(tmp_path: Path) -> None:
+    path, got = tmp_path / "r.jsonl", list[str]()
+    done = subprocess.run(
+        [sys.executable, "-c", HANGING, str(path)], capture_output=True, text=True, check=True, timeout=60
+    )
+    with Recorder(path, sink=lambda record: got.append(record["id"])):
+        pass
+
+    assert done.stderr.count("the sink has not taken every record within 5 seconds of the end") == 1
+    assert got == [each["id"] for each in lines(path)]
+    assert len(got) == 1

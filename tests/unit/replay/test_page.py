@@ -179,3 +179,35 @@ def look(*arguments: str | Path) -> str:
     command = [BROWSER, *flags, *map(str, options), f"file://{document}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     return done.stdout
+
+
+COLOUR = re.compile(r"--([a-z]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
+STUDIO = Path(__file__).parents[3] / "engine" / "cuecard" / "studio" / "static" / "studio.css"
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, as WCAG 2 defines it."""
+
+    def light(colour: str) -> float:
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_the_page_has_the_colours_of_the_studio_and_all_can_be_told_apart(text: str) -> None:
+    own = {name: (light, dark) for name, light, dark in COLOUR.findall(text)}
+    studio = {name: (light, dark) for name, light, dark in COLOUR.findall(STUDIO.read_text(encoding="utf-8"))}
+    used = set(re.findall(r"var\(--([a-z]+)\)", text)) - {"within"}
+
+    assert used <= own.keys()
+    assert own == {name: studio[name] for name in own}
+    for theme in (0, 1):
+        for words in ("ink", "soft", "append", "rewrite", "frozen", "plain"):
+            assert contrast(own[words][theme], own["card"][theme]) >= 4.5, words
+        for mark in ("static", "call", "step", "edge", "read", "write", "fresh", "bad"):
+            assert contrast(own[mark][theme], own["card"][theme]) >= 3, mark
+        for ground in ("read", "write", "fresh"):
+            assert contrast("#000000", own[ground][theme]) >= 4.5, ground

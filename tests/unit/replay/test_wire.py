@@ -158,9 +158,13 @@ class Chat(Wire):
     def pieces(self, body: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
         yield from ((definition(tool["function"]), False) for tool in body["tools"])
         for message in body["messages"]:
-            first = message is body["messages"][0]
-            lines = message["content"].splitlines(keepends=True) if first else [message["content"]]
-            yield from ((line, False) for line in lines if line)
+            first, last = message is body["messages"][0], message is body["messages"][-1]
+            content = message["content"]
+            if isinstance(content, list):
+                yield from ((part["text"], "prompt_cache_breakpoint" in part) for part in content)
+                continue
+            lines = content.splitlines(keepends=True) if first else [content]
+            yield from ((line, last) for line in lines if line)
             for call in message.get("tool_calls", ()):
                 made = call["function"]
                 yield compact({"name": made["name"], "arguments": json.loads(made["arguments"])}), False
@@ -187,10 +191,15 @@ class Responses(Wire):
         if "instructions" in body:
             yield from ((line, False) for line in body["instructions"].splitlines(keepends=True))
         for item in body["input"]:
+            last = item is body["input"][-1]  # the provider sets a breakpoint of its own at the end
             if item.get("type") == "function_call":
-                yield compact({"name": item["name"], "arguments": json.loads(item["arguments"])}), False
-                continue
-            yield item.get("output", item.get("content")), False
+                yield compact({"name": item["name"], "arguments": json.loads(item["arguments"])}), last
+            elif item.get("type") == "additional_tools":
+                yield from ((definition(tool), last) for tool in item["tools"])
+            elif isinstance(item.get("content"), list):
+                yield from ((part["text"], "prompt_cache_breakpoint" in part) for part in item["content"])
+            else:
+                yield item.get("output", item.get("content")), last
 
 
 class Gemini(Wire):
@@ -231,6 +240,8 @@ WIRES = {
     "claude-opus-4-8": Anthropic,
     "claude-sonnet-4-6": Anthropic,
     "gpt-5": Responses,
+    "gpt-5.6": Responses,
+    "openai-chat:gpt-5.6": Chat,
     "gpt-4.1": Chat,
     "gemini-2.5-pro": Gemini,
 }
@@ -259,7 +270,7 @@ def agrees(talk: str, model: str, delivery: Delivery) -> None:
     engine, transcript = talked(talk)
     profile = read_models().find(model)
     late = Channel.of(profile)
-    late = late if delivery == "append" else replace(late, definitions="all")
+    late = late if delivery == "append" or late.items else replace(late, definitions="all")
     prices = Prices.of(profile)
     replayed = bill((sent.request for sent in played(talk, delivery, late)), prices)
     wire = WIRES.get(model, Anthropic)(profile, late.definitions == "deferred")

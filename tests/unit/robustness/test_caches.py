@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from cuecard.catalogue.word_index import WordIndex, pack, unpack
 from cuecard.files.cache import Cache
 from cuecard.files.rankers.choice import WORTH_KEEPING
 from cuecard.files.tokens import key_of
+from forked import ended
 from unit.rankers.agents import write_agent
 from unit.rankers.test_cache import cards
 
@@ -37,17 +37,8 @@ budget: {{total: 30}}
 
 def cuecard(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
     """A command in a process of its own, with this cache."""
-    command = [sys.executable, "-c", "from cuecard.cli.main import main; main()", *map(str, words)]
     own = {"CUECARD_CACHE": str(folder / "kept"), "CUECARD_STATES": str(folder / "states"), "HOME": str(folder)}
-    return subprocess.run(
-        command,
-        env={**os.environ, **own},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return ended(*words, **own)
 
 
 def large_agent(folder: Path) -> Path:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +22,7 @@ from cuecard.server.guard import App
 from cuecard.server.options import ServiceOptions
 from cuecard.server.process import server_of
 from cuecard.server.service import Service
+from forked import Process, start
 
 KEY = "the key of all replicas in tests"
 PATIENCE = 30.0
@@ -64,7 +62,7 @@ def serving(service: Service, **more: Any) -> Iterator[httpx2.Client]:
 class Replica:
     """`cuecard serve` as a process."""
 
-    process: subprocess.Popen[str]
+    process: Process
     address: str
     lines: list[dict[str, Any]] = field(default_factory=list)
 
@@ -93,12 +91,8 @@ class Replica:
 @contextmanager
 def replica(*arguments: str, states: Path, **environment: str) -> Iterator[Replica]:
     """A process that serves on loopback; it ends with the test."""
-    process = subprocess.Popen(
-        [Path(sys.executable).with_name("cuecard"), "serve", *arguments, "--port", "0", "--states", str(states)],
-        env={**os.environ, "CUECARD_KEY": KEY, **environment},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    words = ["serve", *arguments, "--port", "0", "--states", states]
+    process = start(*words, pipes="stderr", text=True, **{"CUECARD_KEY": KEY, **environment})
     made = Replica(process, "")
     reader = threading.Thread(target=_read, args=(made,))
     reader.start()

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.config.agent_file import InputSpec
+from cuecard.config.documents.yaml_edits import same
 from cuecard.config.values import InputType, is_of_type
 from cuecard.studio.inputs_form import acted, field_of, filled_in, read_as, shown_as
 from cuecard.studio.turns import TurnRecord
-from cuecard.studio.yaml_patch import same
 
 TEXTS = st.text(max_size=12) | st.sampled_from(
     ["a\nb", "- x", "\n", "[", "1", "true", "null", "a\r\nb", "\0", "\ud800", " "]

@@ -20,6 +20,8 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
+from opentelemetry.semconv.schemas import Schemas
 
 import cms_agent
 from cuecard import Call, Engine, Entity, InputError, Library, Memory, Pins, ToolCard, ToolResult, Turn, watch
@@ -93,6 +95,7 @@ def test_calls_steps_and_searches_are_spans_that_name_the_prompt(seen: Seen) -> 
     ]
     for span in [*seen.named("prepare_call"), *seen.named("prepare_step")]:
         assert span["gen_ai.prompt.name"] == span["langfuse.observation.prompt.name"] == "cms"
+        assert span["gen_ai.agent.name"] == "cms"
         assert span["gen_ai.prompt.version"] == span["langfuse.version"] == engine.sha256[:12]
         assert span["gen_ai.request.model"] == "claude-opus-4-8"
         assert "langfuse.observation.prompt.version" not in span
@@ -372,3 +375,16 @@ def test_spans_say_which_conversation_run_and_request_they_belong_to(seen: Seen)
     assert told == [["thread-a", 0, 0], ["thread-a", 0, 1], ["thread-a", 1, 0], ["thread-a", 1, 1]]
     for kind in ("prepare_call", "search_tools"):
         assert [[each.get(name) for name in names] for each in seen.named(kind)] == [["thread-a", 0], ["thread-a", 1]]
+
+
+def test_spans_and_metrics_name_the_conventions_that_have_their_names(seen: Seen) -> None:
+    engine = seen.telemetry.instrument(cms())
+    engine.prepare_step(engine.prepare_call())
+    (scope,) = {span.instrumentation_scope for span in seen.spans}
+    names = {name for span in seen.spans for name in span.attributes or {} if name.startswith("gen_ai.")}
+    known = {getattr(gen_ai_attributes, each) for each in dir(gen_ai_attributes) if each.startswith("GEN_AI_")}
+
+    assert scope
+    assert scope.schema_url in {each.value for each in Schemas}
+    assert names - known == {"gen_ai.prompt.version"}, "which backends read, and the conventions have no word for"
+    assert "gen_ai.agent.name" in names

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from command_line import run
 from cuecard import SpecError
 from cuecard.workbench.watch import Example, differences, watch
 from unit.watch.demo import AGENT, PATIENCE, QUICK, Folder, instructions
@@ -71,6 +72,12 @@ def test_a_change_is_one_line_with_its_files_sections_and_tokens(folder: Folder,
 
     assert command.lines[1:] == [
         "tools/search.yaml  instructions +4  58 tokens",
+        "  section `instructions`: 38 -> 42 tokens",
+        "    @@ -3,3 +3,3 @@",
+        "     BEFORE: None required",
+        "    -AFTER: after the first search",
+        "    +AFTER: after the first search, and then some",
+        "     NEXT: none",
         "tools/pages.yaml  [get_page +29]  58 tokens",
     ]
     assert command.err == ""
@@ -169,3 +176,13 @@ def test_the_example_is_what_render_would_print(folder: Folder, command: Command
 
 def test_differences_are_those_that_count() -> None:
     assert differences({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 5, "d": 4}) == {"b": 3, "c": -3, "d": 4}
+
+
+def test_an_agent_with_turns_is_counted_as_its_tests_count_it(folder: Folder, command: Command) -> None:
+    folder.write("turns/later.yaml", "discovered: [tool_search]\n")
+    folder.write("turns/first.yaml", "turns:\n  - inputs: {}\n    expect: {max_tokens: 100}\n  - inputs: {}\n")
+    command.thread.start()
+    command.until("serving demo")
+
+    assert command.lines[0].endswith(f"54 tokens in {folder.root}/turns/first.yaml turn 1")
+    assert "54 tokens" in run("test", folder.root).stdout

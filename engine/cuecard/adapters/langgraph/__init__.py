@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from cuecard.adapters.clients import needs
 
-with needs("langgraph", ">=1.2", "langchain"):
+with needs("langgraph", "langchain"):
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage
     from langchain_core.runnables.config import var_child_runnable_config

@@ -17,6 +17,7 @@ from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
 from cuecard.adapters.bodies import Body, admit_chat, checked_limits, tool_choice
+from cuecard.adapters.clients import check_version
 from cuecard.adapters.conversations import search
 from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, OnCall, OnStep
 from cuecard.adapters.litellm.completions import (
@@ -35,6 +36,9 @@ from cuecard.engine import Engine
 from cuecard.model import Step, Turn
 from cuecard.model.boundary import admit, check_fields
 from cuecard.model.turn import RunLimit
+
+# The adapter makes arguments without LiteLLM, and is of no use with one that is too old.
+check_version("litellm", "litellm", "cuecard.adapters.litellm")
 
 TurnSource: TypeAlias = Turn | Callable[[Mapping[str, Any]], Turn]
 """What the host knows about a conversation: the same for all, or made from the arguments of the completion."""

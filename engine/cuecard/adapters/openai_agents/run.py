@@ -48,6 +48,40 @@ def _target(handoff: Handoff[object, Agent[object]]) -> object:
     return held() if callable(held) else None
 
 
+def refuse_nested(agent: AgentBase, serves: Callable[[AgentBase], bool]) -> None:
+    """Refuse an agent as a tool of another, where both get their prompts from one card: its run would be in the same
+    conversation, and what it finds, calls and is told would pass for the other's.
+
+    Raises:
+        InputError: naming each such tool.
+    """
+    problems = [
+        Problem(
+            "wrong-argument",
+            f"the tool `{tool.name}` of agent `{each.name}` is an agent with tools of the same card",
+            "hand over to that agent (`handoffs`), or give it tools that come from no card",
+            f"{each.name}.tools",
+        )
+        for each in reachable(agent)
+        if serves(each)
+        for tool in each.tools
+        if any(map(serves, _run_by(tool)))
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _run_by(tool: Any) -> list[AgentBase]:
+    """The agents that a call of a tool may run; the SDK keeps the agent of `as_tool` by no public name."""
+    inner = getattr(tool, "_agent_instance", None)
+    found = reachable(inner) if isinstance(inner, Agent) else []
+    for each in found:
+        for nested in (getattr(deeper, "_agent_instance", None) for deeper in each.tools):
+            if isinstance(nested, Agent) and not any(nested is known for known in found):
+                found += reachable(nested)
+    return found
+
+
 def with_model(turn: Turn, agent: AgentBase, config: RunConfig, profiles: ModelProfiles) -> Turn:
     """The turn with the model that answers it, where the turn itself names none.
 
@@ -164,6 +198,7 @@ class Run:
                 provider keeps the history.
         """
         if self.call is None:
+            refuse_nested(agent, self.serves)
             door, whole = self.door or EngineDoor(self.engine), self._there(agent) is not None
             chosen = door.take(self.chat, tools=self._described(agent), whole=whole)
             self.engine, self.before = chosen.engine, self.chat.state

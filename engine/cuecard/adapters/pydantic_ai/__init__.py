@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from cuecard.adapters.clients import needs
 
-with needs("pydantic-ai-slim", ">=2.62", "pydantic-ai"):
+with needs("pydantic-ai-slim", "pydantic-ai"):
     from pydantic_ai import RunContext
     from pydantic_ai.capabilities import AbstractCapability
     from pydantic_ai.exceptions import ToolFailed

@@ -95,6 +95,13 @@ _VOLATILE = re.compile(
 )
 _EXAMPLE = re.compile(r"\b(?:e\.g\.|(?:example|for instance|such as|like)\b)", re.IGNORECASE)
 """Words that mark the rest of a line as an example."""
+_FORMAT = re.compile(
+    r"\b(?:write|format|spell|display|express|show|print|give|return|use)[a-z]*\b[^.!?]*\bdates?\b[^.!?]*$"
+    r"|\bdates?\b[^.!?]*\b(?:format|written|write|spelled|spelt|display|shown|printed|expressed|looks?|as|in the form)"
+    r"[a-z]*\b[^.!?]*$|\b(?:date|day)s?[- ]formats?\b[^.!?]*$|\bformatted\b[^.!?]*$",
+    re.IGNORECASE,
+)
+"""A sentence that says how dates are written: the date in it is an example, whatever the words."""
 
 
 def check_volatile(compiled: Sequence[CompiledSection], partials: Trees) -> Iterator[Problem]:
@@ -114,7 +121,7 @@ def _volatile_texts(source: TemplateSource, text: str, offset: int) -> Iterator[
     """The same for one text, given its offset in the source."""
     for match in _VOLATILE.finditer(text):
         line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        if _EXAMPLE.search(line):
+        if _EXAMPLE.search(line) or (match["k1"] and _FORMAT.search(line)):
             continue
         kind = list(_LOOKS)[int(str(match.lastgroup)[1:])]
         message = f"`{match.group()}` looks like {kind}, in a section that should never change"

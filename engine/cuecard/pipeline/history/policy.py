@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import accumulate
 
 from cuecard.config.history_spec import BlockHistory, HistorySpec, LastHistory, SummarySpec, TokenHistory, WindowHistory
@@ -11,7 +10,7 @@ from cuecard.config.values import fill
 from cuecard.model import CountTokens
 from cuecard.model.messages import Message, Summary
 from cuecard.pipeline.history.units import LeftOut, MessageUnit, cost, prefixed, units
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 from cuecard.template import element_names
 from cuecard.template.guards.escaping import escape_text
 

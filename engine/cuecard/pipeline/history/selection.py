@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import groupby
 from typing import TypeAlias
 
@@ -21,7 +21,7 @@ from cuecard.model import CountTokens, Cut
 from cuecard.model.messages import Message, Summary
 from cuecard.pipeline.history.policy import Decision, decide, summary_message
 from cuecard.pipeline.history.units import LeftOut, call_text, cost, message_text
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime
 
 from cuecard.config.history_spec import OVERHEAD, PART_TOKENS, UNDATED, HistoryBase
 from cuecard.config.values import fill
 from cuecard.model import CountTokens, Json
 from cuecard.model.messages import Message, Part, ToolCall
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,8 +40,10 @@ const widen = () => { const wide = matchMedia("(min-width: 1240px)").matches; fo
 
 // Search on this screen: rows that do not hold the words are set aside ----
 const find = (words) => {
+  if (one("#find")?.dataset.server) return // of very many rows, the server finds those that are wanted
   const wanted = words.trim().toLowerCase()
   for (const row of all("[data-rows] > *")) row.hidden = Boolean(wanted) && !row.textContent.toLowerCase().includes(wanted)
+  for (const each of all("details.cat")) { const some = [...each.querySelectorAll("li")].some((row) => !row.hidden); each.hidden = Boolean(wanted) && !some; if (wanted && some) each.open = true }
   for (const told of all(".found-none")) told.hidden = !wanted || all("[data-rows] > *").some((row) => !row.hidden)
 }
 const fold = (open) => { for (const each of all("#main details.sec")) each.open = open }
@@ -73,7 +75,8 @@ document.addEventListener("htmx:beforeRequest", (event) => { if (ours(event)) re
 document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) return; wait(""); asked = Math.max(0, asked - 1); if (!asked && due) { due = false; setTimeout(refresh) } })
 const refresh = () => {
   if (asked) { due = true; return }
-  if (busy()) { missed = true; one("#live").textContent = "new state: press to show"; return }
+  if (form()) { if (dirty()) { preview(); return } } // what somebody has written stays, and is laid over the new files
+  else if (busy()) { missed = true; one("#live").textContent = "new state: press to show"; return }
   missed = false
   if (one("#renew")) { one("#renew").click(); return } // what is written in the form goes along
   htmx.ajax("GET", address(), { target: "#page", select: "#page", swap: "outerHTML show:none", source: one("#page") })
@@ -108,7 +111,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   const told = new DOMParser().parseFromString(serverResponse, "text/html").querySelector("#main .say.first")
   toast(told ? told.textContent : `The studio answered ${xhr.status}`)
 })
-const invalid = () => { for (const each of all("#form .errs")) { const field = document.getElementById(each.id.slice(2)); if (each.firstElementChild) field?.setAttribute("aria-invalid", "true"); else field?.removeAttribute("aria-invalid") } }
+const invalid = () => { for (const each of all("#form .errs, #entry .errs")) { const field = document.getElementById(each.id.slice(2)); if (each.firstElementChild) field?.setAttribute("aria-invalid", "true"); else field?.removeAttribute("aria-invalid") } }
 document.addEventListener("htmx:afterSettle", () => { const same = kept && (kept.at === address() || Boolean(one("#form"))); restore(same); invalid(); sayTheme(); widen(); say() })
 // A swap of the same screen keeps the folds, too: what was opened in one step is compared with the next.
 
@@ -136,6 +139,25 @@ document.addEventListener("input", (event) => { if (event.target.closest("#form"
 document.addEventListener("htmx:beforeRequest", () => { sent = written })
 document.addEventListener("htmx:afterSettle", () => { if (sent === written) stored((store) => store.removeItem(DRAFT)); else keepDraft() })
 
+// Switches: the form holds which tools are found, in order; a slider and its number say the same ----
+document.addEventListener("change", (event) => {
+  const { target } = event
+  if (target.matches(".sw[data-tool]")) {
+    const form = one("#switched"), { found } = form.elements, { tool } = target.dataset
+    const names = found.value.split(",").filter((each) => each && each !== tool)
+    found.value = (target.checked ? [...names, tool] : names).join(",")
+    form.requestSubmit()
+  }
+  if (target.matches(".slides input, .slides select")) slid(target.id, target.value)
+  if (target.matches("#phrase select")) one("#add-phrase .mono").textContent = target.selectedOptions[0].dataset.file
+})
+// Keys and clicks that follow each other at once are one change; a page that came in between does not undo it.
+let sliding = 0
+const slid = (id, value) => { clearTimeout(sliding); sliding = setTimeout(() => { const at = document.getElementById(id); if (!at) return; at.value = value; twin(at); if (at.form.reportValidity()) at.form.requestSubmit() }, 150) }
+const twin = (at) => { const other = at.dataset.for ? document.getElementById(at.dataset.for) : one(`[data-for="${at.id}"]`); if (other && at.value) other.value = at.value }
+document.addEventListener("input", (event) => { if (event.target.closest(".slides")) twin(event.target) }, true) // before the figures are asked for
+document.addEventListener("told", (event) => toast(event.detail.value))
+
 // Clicks ----
 document.addEventListener("click", (event) => {
   const at = event.target.closest("button, a, #live")
@@ -146,6 +168,8 @@ document.addEventListener("click", (event) => {
   if (at.dataset.fold !== undefined) fold(at.dataset.fold === "open")
   if (at.matches("#toast button")) one("#toast").hidden = true
   if (at.matches(".copy")) copy(at.closest(".body, .ways > li").querySelector("pre").textContent, "Text")
+  if (at.matches(".copy-address")) copy(location.href, "Address")
+  if (at.matches("a.node")) { event.preventDefault(); const twin = all(".nexts a").find((each) => each.getAttribute("href") === at.getAttribute("href")); if (twin) twin.click() }
   if (at.matches(".copy-all")) copy(all("#main pre.text").map((each) => each.textContent).join(""), "What was sent")
   if (at.matches(".list a[href^='#'], .legend a[href^='#']")) { const row = document.getElementById(decodeURIComponent(at.hash.slice(1))); if (row) row.open = true }
 })

@@ -102,12 +102,15 @@ PLACEHOLDER = re.compile(
 _CODE = re.compile(r"^[ ]{0,3}(?P<fence>`{3,}|~{3,}).*?(?:^[ ]{0,3}(?P=fence)|\Z)|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
-_OF_OTHERS = re.compile(r"\$\{\{|\\[A-Za-z]+\{\{")
+_OF_OTHERS = re.compile(r"(?:\$|\\[A-Za-z]+(?:\{\{[^{}]*\}\})*)$")
 
 
-def is_foreign_brace(line: str) -> bool:
-    """Whether a line has the double braces of something else: an expression of a workflow file, a command of LaTeX."""
-    return _OF_OTHERS.search(line) is not None
+def is_foreign_brace(line: str, at: int) -> bool:
+    """Whether the double braces around an offset of a line are those of something else: an expression of a workflow
+    file, a command of LaTeX.
+    """
+    opened = line.rfind("{{", 0, at + 1)
+    return opened >= 0 and _OF_OTHERS.search(line[:opened]) is not None
 
 
 def is_code(text: str, at: int) -> bool:

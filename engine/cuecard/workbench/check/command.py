@@ -71,7 +71,8 @@ class CheckOptions:
     """The options of a check.
 
     Attributes:
-        format: `text` for people, `json` for machines, `github` for the annotations of a workflow.
+        format: `text` for people, `json` for machines, `github` for the annotations of a workflow, `sarif` for code
+            scanning.
         select: codes or prefixes of codes, separated by commas; only these count.
         ignore: the same for codes to ignore.
         strict: whether warnings fail the check, too.

@@ -1,4 +1,4 @@
-"""How `cuecard check` prints problems: pictures for people, JSON for machines, annotations for GitHub workflows."""
+"""How `cuecard check` prints problems: pictures for people, JSON for machines, GitHub's annotations, SARIF."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal, TypeAlias
+from urllib.parse import quote
 
+import cuecard
+from cuecard.agent.checks.codes import CODES
 from cuecard.errors import Problem, most_telling, pictures, visible
 from cuecard.pipeline.delivery import measured
 from cuecard.records import dataclass
 from cuecard.workbench.output import counted, json_text, report
 
-Format: TypeAlias = Literal["text", "json", "github"]
+Format: TypeAlias = Literal["text", "json", "github", "sarif"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,9 @@ def print_report(checked: Sequence[AgentReport], form: Format) -> None:
         agents = [{"agent": each.name, **each.facts} for each in checked]
         print(json_text({**report([problem for each in checked for problem in each.problems]), "agents": agents}))
         return
+    if form == "sarif":
+        print(json_text(sarif([problem for each in checked for problem in each.problems])))
+        return
     for each in checked:
         if form == "github":
             sys.stdout.write("".join(f"{annotation(problem)}\n" for problem in most_telling(each.problems)[0]))
@@ -60,6 +66,32 @@ def print_report(checked: Sequence[AgentReport], form: Format) -> None:
                 f"{pictures(each.problems)}\n\nFor an example of each: cuecard explain {' '.join(codes)}\n\n"
             )
         print("\n".join(each.lines))
+
+
+def sarif(problems: Sequence[Problem]) -> dict[str, Any]:
+    """A log of SARIF 2.1.0 with every problem; code scanning and editors read it."""
+    codes = list(dict.fromkeys(problem.code for problem in problems))
+    rules = [{"id": code, "shortDescription": {"text": CODES.get(code, code)}} for code in codes]
+    driver = {"name": "cuecard", "version": cuecard.__version__, "rules": rules}
+    results = [_sarif_result(problem, codes.index(problem.code)) for problem in problems]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
+
+
+_SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def _sarif_result(problem: Problem, rule: int) -> dict[str, Any]:
+    text = "\n".join(filter(None, (problem.message, *(f"in {link}" for link in problem.chain), problem.hint)))
+    told: dict[str, Any] = {"ruleId": problem.code, "ruleIndex": rule, "level": problem.severity}
+    told["message"] = {"text": text}
+    if problem.name:
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(problem.name.replace("\\", "/"))}}
+        if span := problem.span:
+            end = span.column + max(span.length, 1)
+            place["region"] = {"startLine": span.line, "startColumn": span.column, "endColumn": end}
+        told["locations"] = [{"physicalLocation": place}]
+    return told
 
 
 def annotation(problem: Problem) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.errors import CuecardError, InputError, Problem, did_you_mean
 from cuecard.files.clock import utc_now
-from cuecard.files.content import find_content
+from cuecard.files.content import YAML_SUFFIXES, find_content, no_agent
 from cuecard.files.roots import is_folder, is_there
 from cuecard.files.safe_read import MAX_LOG_BYTES, read_bytes, read_text
 from cuecard.model import Clock, Manifest, Step
@@ -88,7 +88,8 @@ class SideOptions:
         if path.suffix == ".json" and is_there(path):
             return _recorded(name, path)
         if is_there(path):
-            return self._yaml(name, path)
+            is_yaml = path.suffix in YAML_SUFFIXES
+            return self._yaml(name, path) if is_yaml else self._rendered(name, path, self.turn)
         return self._revision(name)
 
     def _yaml(self, name: str, path: Path) -> Side:
@@ -129,7 +130,7 @@ class SideOptions:
         """The path of an agent in a copy of the revision; errors show the original place."""
         revision, colon, inside = name.partition(":")
         if not colon or not revision:
-            raise InputError(Problem("missing-file", "no such file", _FORMS, name))
+            raise InputError(Problem("missing-file", "no such file", no_agent(Path(name), _FORMS), name))
         with agent_at(revision, inside) as path:
             yield path
 

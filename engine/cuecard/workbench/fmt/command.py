@@ -9,7 +9,7 @@ from difflib import unified_diff
 from pathlib import Path
 
 from cuecard.errors import InputError, Problem, SpecError, pictures, visible
-from cuecard.files.atomic_write import has_other_names, rewrite
+from cuecard.files.atomic_write import has_other_names, rewrite, with_line_ends
 from cuecard.files.host_code import helper_loader
 from cuecard.workbench.fmt.files import File, FileChoice, find_files
 from cuecard.workbench.fmt.texts import Texts
@@ -46,6 +46,11 @@ class FormattedFile:
     file: File
     text: str
 
+    @property
+    def written(self) -> str:
+        """The text with the file's own line ends."""
+        return with_line_ends(self.text, self.file.data)
+
 
 def fmt(paths: Sequence[Path], options: FormatOptions = FormatOptions()) -> int:
     """Format files and folders; the exit code is 1 for an error, or if files would change but are not written.
@@ -57,7 +62,7 @@ def fmt(paths: Sequence[Path], options: FormatOptions = FormatOptions()) -> int:
     found = find_files(paths)
     problems = [*found.problems]
     read = [*_yaml(found, problems), *_texts(found, problems, allow_code=options.allow_code)]
-    changed = [each for each in read if each.text.encode() != each.file.data]
+    changed = [each for each in read if each.written.encode() != each.file.data]
     changed = [each for each in changed if not _is_linked(each, problems)]
     if options.writes:
         changed = [each for each in changed if _is_written(each, problems)]
@@ -137,5 +142,5 @@ def _diff(each: FormattedFile) -> Iterator[str]:
     """The changes line by line, with line ends, a byte order mark and control characters made visible."""
     name = visible(each.file.name)
     before = each.file.data.decode("utf-8").splitlines(keepends=True)
-    for line in unified_diff(before, each.text.splitlines(keepends=True), name, name):
+    for line in unified_diff(before, each.written.splitlines(keepends=True), name, name):
         yield f"{visible(line.removesuffix(chr(10)))}\n"

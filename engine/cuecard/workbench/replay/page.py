@@ -15,22 +15,29 @@ from cuecard.workbench.replay.recommend import Recommendation
 from cuecard.workbench.replay.report import DELIVERIES, NO_CACHE, ReplayReport, Variant
 from cuecard.workbench.replay.tables import advice_lines, break_groups, headline, percent
 
+_COLOURS = {
+    **{name: name for name in ("append", "rewrite", "frozen", "fresh")},
+    "tools": "call",
+    "system": "static",
+    "appended": "step",
+    "messages": "edge",
+    "cached": "read",
+    "written": "write",
+}
+"""By what is drawn, the colour that the studio has for it: tool definitions are in front, as texts of a call."""
+
 STYLE = (
     """\
 :root {
   color-scheme: light dark;
-  --paper: #fbfaf8; --card: #ffffff; --ink: #1d2129; --soft: #5c6470; --rule: #e3e1dc;
-  --append: #0b7a5e; --rewrite: #c2410c; --frozen: #2563c9; --plain: #8a909b;
-  --tools: #a78bda; --system: #5b8def; --appended: #e0a43a; --messages: #b9c0cb;
-  --cached: #4aa789; --written: #e0a43a; --fresh: #d9694a; --cut: #d11a3a; --within: #1d2129;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --paper: #14171c; --card: #1c2027; --ink: #e8eaee; --soft: #9aa3b0; --rule: #2e343e;
-    --append: #3ecf9f; --rewrite: #ff8a5c; --frozen: #7aa7ff; --plain: #8a93a1;
-    --tools: #8f74c4; --system: #4a77cf; --appended: #c98f2d; --messages: #545d6b;
-    --cached: #2f8a6d; --written: #c08a2b; --fresh: #b9543a; --cut: #ff5c77; --within: #ffffff;
-  }
+  --paper: light-dark(#fbfaf8, #14171c); --card: light-dark(#ffffff, #1c2027);
+  --ink: light-dark(#1d2129, #e8eaee); --soft: light-dark(#5c6470, #9aa3b0);
+  --rule: light-dark(#e3e1dc, #2e343e); --edge: light-dark(#8a877f, #6d7684); --focus: light-dark(#2563c9, #7aa7ff);
+  --static: light-dark(#4878d8, #5b86dd); --call: light-dark(#8163c8, #9b82dc); --step: light-dark(#b5508c, #d074aa);
+  --read: light-dark(#3b9679, #2f8a6d); --write: light-dark(#b87d18, #c08a2b); --fresh: light-dark(#d9694a, #b9593f);
+  --append: light-dark(#0b7a5e, #3ecf9f); --rewrite: light-dark(#c2410c, #ff8a5c);
+  --frozen: light-dark(#2563c9, #7aa7ff); --plain: light-dark(#6c7380, #8a93a1); --bad: light-dark(#b3162f, #ff7d90);
+  --within: #000000;
 }
 * { box-sizing: border-box; }
 body {
@@ -42,6 +49,7 @@ h1 { font-size: 30px; line-height: 1.2; margin: 0 0 8px; letter-spacing: -0.015e
 h2 { font-size: 18px; margin: 0 0 4px; letter-spacing: -0.005em; }
 h3 { font-size: 14px; margin: 20px 0 0; font-weight: 600; }
 p { margin: 0 0 8px; color: var(--soft); }
+h1, p, aside, summary, footer { overflow-wrap: anywhere; }
 header { margin-bottom: 24px; }
 header p { margin: 0; }
 .over { text-transform: uppercase; letter-spacing: 0.08em; font-size: 12px; margin-bottom: 6px !important; }
@@ -72,8 +80,8 @@ svg { display: block; width: 100%; height: auto; overflow: visible; }
 .tick, .name, .within { font-size: 11.5px; fill: var(--soft); font-variant-numeric: tabular-nums; }
 .name { font-size: 13px; fill: var(--ink); }
 .within { fill: var(--within); text-anchor: middle; }
-.cut { stroke: var(--cut); stroke-width: 2.2; fill: none; }
-.hatch { stroke: var(--cut); stroke-width: 2; }
+.cut { stroke: var(--bad); stroke-width: 2.2; fill: none; }
+.hatch { stroke: var(--bad); stroke-width: 2; }
 .again { fill: url(#hatch); opacity: 0.55; }
 """
     + "".join(
@@ -81,19 +89,8 @@ svg { display: block; width: 100%; height: auto; overflow: visible; }
         for name in ("append", "rewrite", "frozen")
     )
     + "".join(
-        f".fill.{name} {{ fill: var(--{name}); }} .key.{name} {{ background: var(--{name}); }}\n"
-        for name in (
-            "append",
-            "rewrite",
-            "frozen",
-            "tools",
-            "system",
-            "appended",
-            "messages",
-            "cached",
-            "written",
-            "fresh",
-        )
+        f".fill.{name} {{ fill: var(--{colour}); }} .key.{name} {{ background: var(--{colour}); }}\n"
+        for name, colour in _COLOURS.items()
     )
     + """\
 table { border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums; }
@@ -102,7 +99,7 @@ th { color: var(--soft); font-weight: 500; }
 .number { text-align: right; }
 tbody th { color: var(--ink); }
 .scroll { overflow-x: auto; }
-:focus-visible { outline: 2px solid var(--frozen); outline-offset: 3px; border-radius: 4px; }
+:focus-visible { outline: 2px solid var(--focus); outline-offset: 3px; border-radius: 4px; }
 @media (max-width: 640px) {
   main { padding: 24px 12px 40px; }
   section.chart, main > section, details { padding: 14px; }

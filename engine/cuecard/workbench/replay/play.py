@@ -43,18 +43,22 @@ class Channel:
         by_results: whether only results can bring deferred definitions. Then an agent that searches ahead of them
             defers none.
         choice_in_front: whether a request that forces a tool (`tool_choice`) shares no messages with one that does not.
+        items: whether requests are OpenAI's: deferred definitions are items after the search result under `rewrite`,
+            too, and the only breakpoint among the messages is at their end.
     """
 
     definitions: Definitions = "deferred"
     reminders: bool = False
     by_results: bool = False
     choice_in_front: bool = True
+    items: bool = False
 
     @classmethod
     def of(cls, model: ModelProfile) -> Channel:
         """What a model accepts."""
         by_results = model.definitions == "deferred" and not model.adds_tools
-        return cls(model.definitions, model.mid_conversation == "user", by_results, model.provider == "anthropic")
+        reminders, provider = model.mid_conversation == "user", model.provider
+        return cls(model.definitions, reminders, by_results, provider == "anthropic", provider == "openai")
 
     def loads_all(self, *, ahead: bool) -> bool:
         """Whether every definition comes first; `ahead` says whether the agent searches with the user's words."""
@@ -187,7 +191,8 @@ class _Stage:
 
     def _request(self, call: Call, step: Step, own: Own = "in place") -> Request:
         held = {message["id"] for message in self.messages if message["role"] == "tool"}
-        in_front = self.channel.loads_all(ahead=step.looks_ahead) or call.delivery.rebuilds
+        grows = call.delivery.rebuilds and not self.channel.items
+        in_front = grows or self.channel.loads_all(ahead=step.looks_ahead)
         inline = {} if in_front else _found_by(step, held, self.ahead)
         front = [*self._front(call, step, {name for names in inline.values() for name in names}), *self.own]
         lines = [self._lines(segment) for segment in step.segments]
@@ -210,13 +215,15 @@ class _Stage:
             seams.whole.append(begun + len(said))
         if own == "at the end":
             said += [appended_block(block, self.around) for block in step.appended if not block.stays]
-        ends = seams.breakpoints(self.messages, step, turn_places(read, step.turns), own)
+        ends = {begun + len(said)}
+        if not self.channel.items:
+            ends = seams.breakpoints(self.messages, step, turn_places(read, step.turns), own)
         marks = {len(front) + static, begun, *ends} if len(ends) < _MOST else {len(front) + static or begun, *ends}
         return Request((*front, *system, *said), tuple(sorted(marks - {0})), self.at)
 
     def _front(self, call: Call, step: Step, inline: set[str]) -> list[BillBlock]:
         """The definitions at the start of the request, in an order to which later requests only append."""
-        names = step.active_tools if call.delivery.rebuilds else step.initial_tools
+        names = step.active_tools if call.delivery.rebuilds and not self.channel.items else step.initial_tools
         if self.channel.loads_all(ahead=step.looks_ahead):
             names = (*call.tools.initial, *sorted(set(call.tools.available) - set(call.tools.initial)))
         lost = [d.tool for d in step.discovered if d.tool not in inline and d.tool not in names]

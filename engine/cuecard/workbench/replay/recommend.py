@@ -45,6 +45,11 @@ def needed(engine: Engine, transcript: TranscriptFile) -> tuple[str, ...]:
     return tuple(name for name in called if name in engine.tools and name not in core)
 
 
+def at_size(engine: Engine, transcript: TranscriptFile, tools: int) -> tuple[Engine, TranscriptFile]:
+    """The agent with another number of tools, and the conversation without what would keep it from having them."""
+    return resized(_told(engine, transcript), tools, needed(engine, transcript)), _unlimited(transcript)
+
+
 def _grown(engine: Engine, core: Collection[str], keep: Collection[str]) -> Iterator[ToolCard]:
     others = [card for name, card in engine.tools.items() if name not in core]
     yield from (card for card in others if card.name in keep)

@@ -15,7 +15,7 @@ from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.file_kinds import kind_of, refuse_other_kind
 from cuecard.config.scenario_file import Scenario, ScenarioFile, unsaved_names
 from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
-from cuecard.files.content import find_content, in_folder, yaml_files
+from cuecard.files.content import find_content, in_folder, no_agent, yaml_files
 from cuecard.files.roots import is_folder, is_there
 from cuecard.files.safe_read import read_text
 from cuecard.files.server_process import ServerCommand
@@ -137,7 +137,7 @@ def find_runnable(path: Path) -> Runnable:
             return Runnable("assistant", assistant)
         if is_there(agent):
             return Runnable("agent", agent)
-        hint = "name a folder with `agent.yaml` or `assistant.yaml`, or a file"
+        hint = no_agent(path)
         raise InputError(
             Problem("missing-file", f"`{path}` contains neither an agent nor an assistant", hint, "cuecard run")
         )
@@ -145,8 +145,7 @@ def find_runnable(path: Path) -> Runnable:
         found = in_folder(find_content(path, kind), kind)
         if is_there(found):
             return Runnable(_kind(found), found)
-    hint = "name an agent file, its folder, or a system shipped with cuecard, such as `cms`"
-    raise InputError(Problem("missing-file", f"`{path}` does not exist", hint, "cuecard run"))
+    raise InputError(Problem("missing-file", f"`{path}` does not exist", no_agent(path), "cuecard run"))
 
 
 def _kind(path: Path) -> Literal["agent", "assistant"]:

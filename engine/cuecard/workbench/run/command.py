@@ -7,7 +7,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from cuecard.config.scenario_file import Scenario
 from cuecard.errors import InputError, Problem
 from cuecard.files.roots import is_there
 from cuecard.model import DeliveryWish
-from cuecard.workbench.output import output_folder
+from cuecard.workbench.output import output_folder, require
 from cuecard.workbench.run.chat import asker
 from cuecard.workbench.run.sources import ChatOptions
 
@@ -60,7 +59,6 @@ def run(
         InputError: when an option is wrong.
         ToolServerError: when the tool server cannot be started or reached.
     """
-    _check_installed("pydantic_ai")
     import pydantic_ai
 
     from cuecard.files.settings import read_settings
@@ -72,7 +70,7 @@ def run(
     options = chat or ChatOptions()
     settings, (kind, file) = read_settings(), find_runnable(path)
     if kind == "assistant" or options.sources.of_servers:
-        _check_installed("mcp")
+        require("cuecard run", "run", {"mcp": "mcp"})
     emit = _emitter(json=json, manifests=manifests or settings.manifests, svg=svg)
     found = read_assistant(file) if kind == "assistant" else None
     if found is None or options.of_agent:
@@ -141,12 +139,6 @@ def _play_all(stage: Stage, scenarios: Sequence[Scenario], data: Path | None) ->
                 failed.append(scenario.name)
     stage.emit(RunEnd(len(scenarios), tuple(failed)))
     return 1 if failed else 0
-
-
-def _check_installed(package: str) -> None:
-    if not find_spec(package):
-        hint = 'pip install "cuecard[run]"'
-        raise InputError(Problem("not-installed", f"`cuecard run` needs {package}", hint, "cuecard run"))
 
 
 def _model(name: str) -> Model | None:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cuecard.errors import visible
-from cuecard.model import Json
+from cuecard.model import Json, SectionRecord
 from cuecard.workbench.output import write_output
 from cuecard.workbench.run.assistant import FINAL_ANSWER
 from cuecard.workbench.run.events import (
@@ -135,8 +135,16 @@ def _step(event: StepTaken, width: int) -> Iterator[Text]:
     if event.discovered:
         yield _line((f"{INDENT}+ {', '.join(event.discovered)}", "green"))
     if event.before:
-        news = [*(f"{name} entered" for name in event.entered), *(f"{name} changed" for name in event.changed)]
-        yield from (_line((f"{INDENT}~ {line}", "yellow")) for line in news)
+        records = {record.id: record for record in event.manifest.sections}
+        news = [*(_entered(records[name]) for name in event.entered), *(f"{name} changed" for name in event.changed)]
+        yield from (_line((f"{INDENT}~ {fit(line, width - len(INDENT) - 2)}", "yellow")) for line in news)
+
+
+def _entered(record: SectionRecord) -> str:
+    """What entered: of instructions, whose block is named by a hash of its text, the tools."""
+    _, found, tools = record.reason.partition("discovered: ")
+    what = f"instructions of {tools}" if found and record.placement == "appended" else record.id
+    return f"{what} entered"
 
 
 def _call(call: CallMade, width: int) -> list[tuple[str, str]]:

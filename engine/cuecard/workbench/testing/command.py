@@ -12,10 +12,10 @@ from cuecard.agent.build import make_draft
 from cuecard.agent.world import Memo
 from cuecard.engine import Engine
 from cuecard.errors import Problem, pictures, visible
-from cuecard.files.content import find_content
+from cuecard.files.content import YAML_SUFFIXES, find_content, has_agent
 from cuecard.files.folder import read_agent
 from cuecard.files.host_code import helper_loader
-from cuecard.files.roots import shown
+from cuecard.files.roots import is_folder, is_there, shown
 from cuecard.model import DeliveryWish
 from cuecard.workbench.check.formats import Format, annotation
 from cuecard.workbench.output import counted, json_text, report, write_output
@@ -57,6 +57,11 @@ class TestOptions:
     coverage_min: float | None = None
 
 
+def is_turns(path: Path) -> bool:
+    """Whether a path is that of turns, and no agent's: what is there is a folder or YAML."""
+    return (is_folder(path) or (is_there(path) and path.suffix in YAML_SUFFIXES)) and not has_agent(path)
+
+
 def test(agent: Path, turns: Sequence[Path], options: TestOptions) -> int:
     """Print the outcome of each turn; returns 0 if all passed, otherwise 1.
 
@@ -64,9 +69,11 @@ def test(agent: Path, turns: Sequence[Path], options: TestOptions) -> int:
         SpecError: when the agent is wrong.
         InputError: when a named file does not exist, or there are no turn files.
     """
+    if not turns and is_turns(agent) and has_agent(Path()):
+        agent, turns = Path(), [agent]
     found = find_content(agent)
-    paths = find_turns(found, turns)
     engine = open_engine(found, options.delivery, allow_code=options.allow_code)
+    paths = find_turns(found, turns)
     outcomes: list[Outcome] = []
     for path in paths:
         outcomes += (done := run_file(engine, path, update=options.update))

@@ -16,7 +16,7 @@ def difference(before: Snapshot, after: Snapshot) -> list[str]:
     """Lines for people; none if the two are equal."""
     if before == after:
         return []
-    return [*_facts(before, after), *_parts(before, after), *_left_out(before, after), *_cost(before, after)]
+    return [*_facts(before, after), *changed_parts(before, after), *_left_out(before, after), *_cost(before, after)]
 
 
 def _facts(before: Snapshot, after: Snapshot) -> Iterator[str]:
@@ -26,7 +26,8 @@ def _facts(before: Snapshot, after: Snapshot) -> Iterator[str]:
             yield f"{key}: {old} -> {new}"
 
 
-def _parts(before: Snapshot, after: Snapshot) -> Iterator[str]:
+def changed_parts(before: Snapshot, after: Snapshot) -> Iterator[str]:
+    """Each part that differs, with its tokens and its lines."""
     old, new = _numbered(before), _numbered(after)
     for key in {**old, **new}:
         was, now, name = old.get(key), new.get(key), key[0]

@@ -61,7 +61,7 @@ def find_turns(agent: Path, wanted: Sequence[Path] = ()) -> list[Path]:
         InputError: when one does not exist, or there is none at all.
     """
     folder = agent if is_folder(agent) else agent.parent
-    missing = [path for path in (agent, *wanted) if not is_there(path)]
+    missing = [path for path in wanted if not is_there(path)]
     if missing:
         raise InputError(
             Problem("missing-file", "no such file or folder", "check the path", str(path)) for path in missing

@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
 
@@ -23,7 +22,7 @@ from cuecard.files.roots import Roots, is_there, shown
 from cuecard.files.safe_read import read_text
 from cuecard.model import Json, ToolCard
 from cuecard.template import clean, without_controls
-from cuecard.workbench.output import json_text
+from cuecard.workbench.output import json_text, require
 from cuecard.workbench.tool_import.changes import Changes, tool_changes
 from cuecard.workbench.tool_import.openapi import read_openapi
 from cuecard.workbench.tool_import.places import (
@@ -310,9 +309,7 @@ def _listed(source: ImportSource) -> Listing:
         raise InputError(Problem("wrong-option", told, hint, "tools import"))
     if path := source.openapi or source.json:
         return file_listing(path, openapi=source.openapi is not None)
-    if not find_spec("mcp"):
-        hint = 'pip install "cuecard[mcp]"'
-        raise InputError(Problem("not-installed", "tool servers need the package mcp", hint, "tools import"))
+    require("cuecard tools import", "mcp", {"mcp": "mcp"})
     return asyncio.run(_asked(source))
 
 
