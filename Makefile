@@ -93,7 +93,7 @@ against: setup ## measure the hot path beside another checkout, such as the merg
 cost: setup ## draw docs/cost.svg and its table anew (a minute)
 	$(BIN)/python tests/bench/draw_cost.py
 
-picture: setup ## draw the pictures of the README, docs/concepts and docs/run.md anew
+picture: setup ## draw the pictures of the README, docs/pictures and docs/examples.md anew
 	$(BIN)/python tests/docs/draw_overview.py
 	PYTHONPATH=tests $(BIN)/python -m docs.pictures
 	$(BIN)/cuecard run examples/cms --scenario slug-taken --svg docs/run.svg > /dev/null
@@ -139,10 +139,10 @@ api: setup ## write the reference in docs/api from the docstrings
 golden: setup ## accept the current output as the expected one (then read the diff)
 	CUECARD_GOLDEN=1 $(BIN)/python -m pytest -n 0 tests/cases
 
-schemas: setup ## write schemas/*.json and docs/settings.md from the models
+schemas: setup ## write schemas/*.json and docs/settings/ from the models
 	$(BIN)/cuecard schema --write schemas
 	$(BIN)/python -m cuecard.server.app > schemas/openapi.json
-	$(BIN)/cuecard schema --markdown > docs/settings.md
+	$(BIN)/cuecard schema --markdown --write docs/settings
 
 lock: $(UV) ## lock the requirement files anew
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

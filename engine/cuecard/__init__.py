@@ -1,7 +1,7 @@
 """cuecard: prompts as built artefacts, growing only with what the agent discovers.
 
 The names that most programs need; `cuecard.types` has the others. Names are imported on first use, so that
-`import cuecard` costs next to nothing. docs/python.md has each of them.
+`import cuecard` costs next to nothing. docs/api/README.md has each of them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What is public and not at the top: types that programs name in annotations, and errors that few of them catch.
 
-Names are imported on first use. docs/python.md has each of them.
+Names are imported on first use. docs/api/README.md has each of them.
 """
 
 from __future__ import annotations

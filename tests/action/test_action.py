@@ -196,6 +196,6 @@ def test_no_expression_appears_in_a_shell_script() -> None:
 
 def test_every_input_is_documented() -> None:
     action = YAML(typ="safe").load(ACTION)
-    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
 
     assert [name for name in action["inputs"] if f"| `{name}` |" not in page] == []

@@ -1,4 +1,4 @@
-"""Draws docs/search.svg and writes the table of docs/search.md anew: `make curve`, a few seconds.
+"""Draws docs/search.svg and writes the table of docs/benchmarks.md anew: `make curve`, a few seconds.
 
 `CUECARD_DATA` names a folder with the public catalogues and queries (`bench/test_search_quality.py` tells which).
 """
@@ -155,7 +155,7 @@ def main() -> None:
         sys.exit("set CUECARD_DATA to a folder with metatool.tools.json, metatool.queries.dev.jsonl, livemcp...")
     found = list(curves())
     (DOCS / "search.svg").write_text(picture(found), encoding="utf-8")
-    page = DOCS / "search.md"
+    page = DOCS / "benchmarks.md"
     marked = re.compile(r"(?<=<!-- curve -->\n).*?(?=<!-- end -->)", re.DOTALL)
     page.write_text(marked.sub(lambda _: table(found), page.read_text(encoding="utf-8")), encoding="utf-8")
     print(table(found))

@@ -1,4 +1,4 @@
-"""Rows of docs/systems.md as hosts meet them: turns of a conversation, in a loop of one's own and on pydantic-ai."""
+"""Rows of the table of the five systems as hosts meet them: turns of a conversation, in a loop and on pydantic-ai."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.types import DeliveryWish
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "systems.md"
+PAGE = ROOT / "tests" / "cases" / "systems" / "README.md"
 CELL = re.compile(r"(?<!\\)\|")
 PROOF = re.compile(r"`(tests/[^`\s]+)`")
 

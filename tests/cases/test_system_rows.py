@@ -1,4 +1,4 @@
-"""Every row of docs/systems.md, in a conversation of at least two turns and on a host.
+"""Every row of tests/cases/systems/README.md, in a conversation of at least two turns and on a host.
 
 A row that names a turn of a shipped system is played as the second turn of three, of which the others say nothing of
 their own: its request says what the readable prompt of that turn says, and the third request nothing of it.

@@ -1,4 +1,4 @@
-"""Rows of docs/systems.md that no single turn shows, each in a conversation of several turns, on hosts.
+"""Rows of tests/cases/systems/README.md that no single turn shows, each in a conversation of several turns, on hosts.
 
 A test has the ids of the rows that it proves as parameters.
 """

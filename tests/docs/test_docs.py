@@ -22,24 +22,20 @@ from cuecard.template.helpers.standard import NAMES
 ROOT = Path(__file__).parents[2]
 ELSEWHERE = {
     "fmt.md",
-    "from-jinja2.md",
-    "from-poml.md",
-    "from-strings.md",
-    "import.md",
     "helpers.md",
     "language.md",
     "deviations.md",
     "variables.md",
-    "results.md",
+    "messages.md",
     "sections.md",
-    "templates.md",
+    "sources.md",
     "testing.md",
 }
 """Pages whose examples are run in folders of their own: `test_sections.py`."""
 LOOPS = {"anthropic.md", "bedrock.md", "gemini.md", "openai.md"}
 """Pages whose examples are run with a service on loopback: `test_loops.py`."""
-WALKED = {"tutorial.md"}
-"""Pages that are walked from top to bottom in an empty folder: `test_tutorial.py`; recipes, `test_how_to.py`."""
+WALKED = {"tutorial.md", "tool-instructions.md", "caching.md", "migrate.md", "words.md"}
+"""Pages that are walked from top to bottom in an empty folder: `test_tutorial.py`; as recipes are, `test_how_to.py`."""
 PAGES = [
     ROOT / "README.md",
     *sorted(

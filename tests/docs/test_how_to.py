@@ -1,4 +1,4 @@
-"""The recipes run: each page is walked from top to bottom in a folder of its own, which has the examples it names."""
+"""Recipes run: each page is walked from top to bottom in a folder of its own, which has the examples it names."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 
 from docs.walk import BLOCK, Walk
 
-FOLDER = Path(__file__).parents[2] / "docs" / "how-to"
-PAGES = sorted(page.stem for page in FOLDER.glob("*.md") if page.name != "README.md")
+DOCS = Path(__file__).parents[2] / "docs"
+RECIPES = sorted(f"how-to/{page.name}" for page in (DOCS / "how-to").glob("*.md") if page.name != "README.md")
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_recipe_prints_what_it_shows(page: str, tmp_path: Path) -> None:
-    text = (FOLDER / f"{page}.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", [*RECIPES, "caching.md", "migrate.md", "tool-instructions.md", "words.md"])
+def test_a_page_prints_what_it_shows(page: str, tmp_path: Path) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
     for example in re.findall(r"\]\(\.\./\.\./examples/(\w+)\)", text):
-        shutil.copytree(FOLDER.parents[1] / "examples" / example, tmp_path / example)
+        shutil.copytree(DOCS.parent / "examples" / example, tmp_path / example)
     walk = Walk(tmp_path)
 
     walk.follow(text)
@@ -27,9 +27,9 @@ def test_a_recipe_prints_what_it_shows(page: str, tmp_path: Path) -> None:
     assert any(block["language"] == "console" for block in BLOCK.finditer(text))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", RECIPES)
 def test_a_recipe_has_its_goal_and_what_can_go_wrong(page: str) -> None:
-    text = (FOLDER / f"{page}.md").read_text(encoding="utf-8")
+    text = (DOCS / page).read_text(encoding="utf-8")
 
     assert "\n**Goal:** " in text
     assert "\n## What can go wrong\n" in text

@@ -50,7 +50,7 @@ def test_the_picture_of_costs_shows_the_table_of_its_page() -> None:
 
 
 def test_the_picture_of_searches_shows_the_table_of_its_page() -> None:
-    table = rows("search.md", "curve")
+    table = rows("benchmarks.md", "curve")
     sets = len(table[0]) - 1
     expected = [[tuple(map(float, row[n + 1].split(" / "))) for row in table] for n in range(sets)]
     drawn = lines("search.svg", r"s\d")
@@ -68,7 +68,7 @@ def test_the_table_of_searches_has_what_the_search_finds_today() -> None:
     found = draw_search.curve(
         "CMS, queries", [(draw_search.uncut(index, query), frozenset({tool})) for query, tool in QUERIES.items()]
     )
-    shown = {float(row[0]): row[4] for row in rows("search.md", "curve")}
+    shown = {float(row[0]): row[4] for row in rows("benchmarks.md", "curve")}
 
     assert shown == {cut: f"{count:.2f} / {recall:.3f}" for cut, (count, recall) in found.points.items()}, (
         "run `make curve`"
@@ -76,7 +76,7 @@ def test_the_table_of_searches_has_what_the_search_finds_today() -> None:
 
 
 def test_the_picture_of_a_run_is_what_its_command_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (command,) = re.findall(r"^cuecard (run .* --svg docs/run\.svg)$", (DOCS / "run.md").read_text(), re.MULTILINE)
+    (command,) = re.findall(r"^cuecard (run .* --svg docs/run\.svg)$", (DOCS / "examples.md").read_text(), re.MULTILINE)
     monkeypatch.chdir(ROOT)
     done = run(*command.replace("docs/run.svg", str(tmp_path / "run.svg")).split())
 

@@ -1,4 +1,4 @@
-"""The rankers that docs/rankers.md writes into agent files, run as it says."""
+"""The rankers that docs/search.md writes into agent files, run as it says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from cuecard import Engine, SpecError
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "rankers.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
 
 
 def agent_that_says(ranker: str, folder: Path) -> Path:

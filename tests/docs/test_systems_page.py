@@ -1,4 +1,4 @@
-"""docs/systems.md says where each behaviour of the five systems is proved; every proof that it names exists."""
+"""The table of the five systems says where each behaviour is proved; every proof that it names exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of habits in docs/templates.md: what stands on the left is refused, what stands on the right renders."""
+"""The table of habits in docs/language.md: what stands on the left is refused, what stands on the right renders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from cuecard import compile_template
 from cuecard.types import Json, TemplateSyntaxError
 
-PAGE = Path(__file__).parents[2] / "docs" / "templates.md"
+PAGE = Path(__file__).parents[2] / "docs" / "language.md"
 VALUES: dict[str, Json] = {
     "items": [1, 2],
     "user": {"name": "Ann"},

@@ -11,9 +11,10 @@ import pytest
 
 from command_line import main
 from docs.website.built import problems
-from docs.website.markdown import links
-from docs.website.navigation import navigation
-from docs.website.staging import DeadLinkError, stage
+from docs.website.llms import short, whole
+from docs.website.markdown import anchors, links
+from docs.website.navigation import NAVIGATION, navigation
+from docs.website.staging import DeadLinkError, stage, staged
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").rglob("*.md"))
@@ -26,24 +27,50 @@ def shown() -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_is_in_the_navigation(page: str, shown: list[str]) -> None:
-    beside = f"{dirname(page)}/README.md"
-    places = (
-        "docs/README.md" if beside in {"docs/README.md", page} else f"docs/README.md, or {beside} if that is linked"
-    )
+    folder = f"{dirname(page)}/README.md"
+    places = NAVIGATION if folder in {"docs/README.md", page} else f"{NAVIGATION}, or to {folder} if that is there"
 
-    assert page in shown, f"{page} is not in the navigation: add a row with a link to it to {places}"
+    assert page in shown, f"{page} is not in the navigation: add it to {places}"
 
 
-def test_no_entry_of_the_navigation_is_a_file_name() -> None:
-    chapters = [entry for chapter in navigation(ROOT) for entry in (chapter, *chapter.below)]
+def test_no_two_entries_of_the_navigation_look_alike() -> None:
+    titles = [entry.title for group in navigation(ROOT) for entry in group.below]
 
-    assert [entry.title for entry in chapters if not entry.title or entry.title.endswith(".md")] == []
+    assert len({*titles}) == len(titles)
+    assert len(navigation(ROOT)) == 6
+
+
+def test_an_address_that_is_gone_leads_to_where_its_answer_stands() -> None:
+    moved = tomllib.loads((ROOT / "docs" / "site" / "moved.toml").read_text(encoding="utf-8"))
+
+    for old, new in moved.items():
+        page, _, anchor = new.partition("#")
+        assert f"docs/{Path(old).with_suffix('.md').as_posix()}" not in PAGES
+        source = page.removesuffix("index.html") + "README.md" if page.endswith("index.html") else f"{page[:-4]}md"
+        text = (ROOT / "docs" / source).read_text(encoding="utf-8")
+        assert not anchor or anchor in anchors(text), f"{new} has no such heading"
+
+
+def test_a_coding_agent_gets_a_line_for_each_page_and_the_pages_that_are_read(shown: list[str]) -> None:
+    listed, read = short(ROOT, navigation(ROOT)), whole(ROOT, navigation(ROOT))
+    lines = dict(re.findall(r"^- \[.+?\]\((.+?)\): (.*)$", listed, re.MULTILINE))
+
+    assert [*lines] == [staged(page) for page in shown]
+    assert [page for page, said in lines.items() if not said] == []
+    assert "<!-- how-it-works.md -->" in read
+    assert "<!-- settings/agent.md -->" not in read
 
 
 def test_the_sources_of_the_site_link_to_each_other(shown: list[str], tmp_path: Path) -> None:
     paths = stage(ROOT, shown, tmp_path)
 
     assert {*PAGES, "docs/overview.svg", "CONTRIBUTING.md"} <= {*paths}
+    unsearched = {
+        page.relative_to(tmp_path).parts[0]
+        for page in tmp_path.rglob("*.md")
+        if "exclude: true" in page.read_text(encoding="utf-8")
+    }
+    assert unsearched <= {"repository", "repository.md"}
     for page in tmp_path.rglob("*.md"):
         targets = [link.target for link in links(page.read_text(encoding="utf-8")) if link.is_relative]
         assert [each for each in targets if not (page.parent / (each.partition("#")[0] or page.name)).is_file()] == []

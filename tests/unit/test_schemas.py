@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.config.json_schema import schemas, settings_page
+from cuecard.config.json_schema import schemas
+from cuecard.config.settings_pages import settings_pages
 from cuecard.files.environment import described_variables
 from shipped import content_root
 
@@ -24,10 +25,11 @@ def test_the_schemas_are_up_to_date() -> None:
     assert written == schemas(), "run `make schemas` and read the difference"
 
 
-def test_the_page_of_settings_is_up_to_date() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
+def test_the_pages_of_settings_are_up_to_date() -> None:
+    folder = Path(__file__).parents[2] / "docs" / "settings"
+    written = {page.name: page.read_text(encoding="utf-8") for page in folder.glob("*.md")}
 
-    assert page == settings_page(described_variables()), "run `make schemas` and read the difference"
+    assert written == settings_pages(described_variables()), "run `make schemas` and read the difference"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())

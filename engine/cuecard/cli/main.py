@@ -45,22 +45,20 @@ def explain(
 
 
 def schema(
-    write: Annotated[Path | None, Option(metavar="DIR", help="Write all schemas into a folder.")] = None,
-    markdown: Annotated[bool, Option(help="Print the page that documents every key.")] = False,
+    write: Annotated[Path | None, Option(metavar="DIR", help="Write all schemas, or pages, into a folder.")] = None,
+    markdown: Annotated[bool, Option(help="Print the pages that document every key instead.")] = False,
 ) -> None:
     """Print the JSON Schemas of the YAML files, for editors."""
-    from cuecard.config.json_schema import schemas, settings_page
+    from cuecard.config.json_schema import schemas
+    from cuecard.config.settings_pages import settings_pages
     from cuecard.errors import visible
+    from cuecard.files.environment import described_variables
     from cuecard.workbench.output import output_folder, write_output
 
-    if markdown:
-        from cuecard.files.environment import described_variables
-
-        print(settings_page(described_variables()), end="")
-        return
-    texts = schemas()
+    texts = settings_pages(described_variables()) if markdown else schemas()
     if write is None:
-        print(json.dumps({name: json.loads(text) for name, text in texts.items()}, indent=2))
+        shown = {name: json.loads(text) for name, text in texts.items()} if not markdown else {}
+        print("\n".join(texts.values()) if markdown else json.dumps(shown, indent=2), end="" if markdown else "\n")
         return
     output_folder(write, "--write")
     for name, text in texts.items():

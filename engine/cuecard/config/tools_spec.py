@@ -42,7 +42,7 @@ class SearchSpec(FileModel):
     ranker: str = Field(
         "bm25",
         description="how tools are ranked: `bm25`; `semantic` for sentence vectors; or a function, `my_package:rank`, "
-        "if the host allows code. The defaults of `confidence` and `cut` depend on it: docs/rankers.md",
+        "if the host allows code. The defaults of `confidence` and `cut` depend on it: docs/search.md",
     )
 
 

@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/concepts anew: `make picture`."""
+"""Draws the pictures of docs/pictures anew: `make picture`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from docs.pictures import cache, deliveries, discovery, reload, tiers, trust
 
-FOLDER = Path(__file__).parents[3] / "docs" / "concepts"
+FOLDER = Path(__file__).parents[3] / "docs" / "pictures"
 PICTURES: Mapping[str, Callable[[], str]] = {
     "tiers": tiers.picture,
     "deliveries": deliveries.picture,
@@ -17,9 +17,9 @@ PICTURES: Mapping[str, Callable[[], str]] = {
     "trust": trust.picture,
     "reload": reload.picture,
 }
-"""What each page shows."""
+"""What each picture shows."""
 
 if __name__ == "__main__":
     for name, draw in PICTURES.items():
         (FOLDER / f"{name}.svg").write_text(draw(), encoding="utf-8")
-        sys.stdout.write(f"wrote docs/concepts/{name}.svg\n")
+        sys.stdout.write(f"wrote docs/pictures/{name}.svg\n")

@@ -1,6 +1,6 @@
 """Builds the documentation as a static site that works without a network: `make docs`.
 
-Zensical renders it; docs/site holds its configuration and style. The navigation comes from docs/README.md.
+Zensical renders it; docs/site holds its configuration, style, navigation, and the addresses that have moved.
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ import json
 import shutil
 import subprocess
 import sys
+import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from posixpath import relpath
 
 from docs.website.built import problems
+from docs.website.llms import short, whole
 from docs.website.navigation import Entry, navigation
 from docs.website.staging import DeadLinkError, stage, staged
 
@@ -37,7 +40,26 @@ def main() -> int:
     built = subprocess.run([zensical, "build", "--strict"], cwd=WORK, capture_output=True, text=True, check=False)
     if built.returncode:
         return _failed([built.stdout, built.stderr])
+    for page in (WORK / "pages").rglob("*.md"):
+        if "repository" not in page.parts:
+            shutil.copyfile(page, SITE / page.relative_to(WORK / "pages"))
+    (SITE / "llms.txt").write_text(short(ROOT, entries), encoding="utf-8")
+    (SITE / "llms-full.txt").write_text(whole(ROOT, entries), encoding="utf-8")
+    _redirect(tomllib.loads((FIXED / "moved.toml").read_text(encoding="utf-8")))
     return _failed(found) if (found := problems(SITE)) else _done()
+
+
+def _redirect(moved: Mapping[str, str]) -> None:
+    """A page at each address that is gone, which leads on without a script."""
+    for old, new in moved.items():
+        page, leads = SITE / old, relpath(new, Path(old).parent.as_posix())
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(
+            '<!doctype html><meta charset="utf-8"><title>Moved</title>'
+            f'<meta http-equiv="refresh" content="0; url={leads}">'
+            f'<p>This page has <a href="{leads}">moved</a>.</p>\n',
+            encoding="utf-8",
+        )
 
 
 def _pages(entries: list[Entry]) -> list[str]:

@@ -1,10 +1,11 @@
-"""The site's navigation: the headings of docs/README.md, and the pages linked below each.
+"""The site's navigation, as docs/site/navigation.toml has it.
 
-A linked `README.md` of a folder below `docs` brings the pages that it links to from its own folder.
+The `README.md` of a folder brings the pages that it links to from its own folder.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from posixpath import dirname, join, normpath
 
 from docs.website.markdown import links, title
 
-INDEX = "docs/README.md"
+NAVIGATION = "docs/site/navigation.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,34 +39,25 @@ class Entry:
 
 
 def navigation(root: Path) -> list[Entry]:
-    """One entry for the front page, then one for each second-level heading of the index."""
-    text = (root / INDEX).read_text(encoding="utf-8")
-    taken = {INDEX}
-    entries = [Entry("Home", INDEX)]
-    for chapter in text.split("\n## ")[1:]:
-        below = list(_linked(root, INDEX, chapter, taken))
-        if below:
-            entries.append(Entry(chapter.partition("\n")[0].strip(), below=below))
-    return entries
+    """The groups, each with its pages."""
+    groups = tomllib.loads((root / NAVIGATION).read_text(encoding="utf-8"))
+    return [
+        Entry(group, below=[_entry(root, shown, f"docs/{page}") for shown, page in pages.items()])
+        for group, pages in groups.items()
+    ]
 
 
-def _linked(root: Path, page: str, text: str, taken: set[str], folder: str = "") -> Iterator[Entry]:
-    for link in links(text):
-        target = normpath(join(dirname(page), link.target.partition("#")[0]))
-        if link.is_relative and target.endswith(".md") and target.startswith(folder) and target not in taken:
-            taken.add(target)
-            yield _entry(root, target, _text_before(text, link.start), taken)
-
-
-def _entry(root: Path, page: str, written: str, taken: set[str]) -> Entry:
-    path = root / page
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""  # the test of links reports what is missing
-    shown = title(text) if written.endswith(".md") else written.replace("`", "")
-    if not page.startswith("docs/") or not page.endswith("/README.md"):
+def _entry(root: Path, shown: str, page: str) -> Entry:
+    if page == "docs/README.md" or not page.endswith("/README.md"):
         return Entry(shown, page)
-    return Entry(shown, page, list(_linked(root, page, text, taken, dirname(page) + "/")))
+    return Entry(shown, page, list(_of_folder(root, page)))
 
 
-def _text_before(text: str, start: int) -> str:
-    """The text between the brackets of the link whose target begins at `start`."""
-    return text[text.rindex("[", 0, start) + 1 : start - 2]
+def _of_folder(root: Path, page: str) -> Iterator[Entry]:
+    found: set[str] = set()
+    for link in links((root / page).read_text(encoding="utf-8")):
+        target = normpath(join(dirname(page), link.target.partition("#")[0]))
+        inside = link.is_relative and dirname(target) == dirname(page) and target.endswith(".md")
+        if inside and target not in {page, *found} and (root / target).is_file():  # the test of links reports others
+            found.add(target)
+            yield Entry(title((root / target).read_text(encoding="utf-8")), target)

@@ -2,6 +2,7 @@
 
 A page outside of docs becomes a page under `repository/`, any other file a page that shows its text, and a folder a
 list of its files. So the site is complete without a network, and the pages in docs keep the links that GitHub needs.
+Searching the site finds pages of docs only.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from posixpath import dirname, join, normpath, relpath
 
 from docs.website.markdown import links
 
+_NOT_SEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
 _LANGUAGES = {".py": "python", ".yaml": "yaml", ".yml": "yaml", ".xml": "xml", ".json": "json", ".toml": "toml"}
 
 
@@ -42,7 +44,7 @@ def stage(root: Path, pages: list[str], folder: Path) -> list[str]:
             shutil.copyfile(root / path, place)
             continue
         text, found = _with_links(path, _page(root, path), root)
-        place.write_text(text, encoding="utf-8")
+        place.write_text(text if path.startswith("docs/") else _NOT_SEARCHED + text, encoding="utf-8")
         waiting += [each for each in found if each not in seen]
         seen |= dict.fromkeys(found)
     return list(seen)

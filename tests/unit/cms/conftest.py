@@ -103,7 +103,7 @@ def new_site(seeded: Path, tmp_path: Path) -> Iterator[Callable[[], Site]]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that proves rows of docs/systems.md calls the tools itself, and then in a conversation on a host."""
+    """A test that proves rows of the five systems calls the tools itself, and then in a conversation on a host."""
     if "site" in metafunc.fixturenames:
         file, name = metafunc.definition.path, metafunc.function.__name__
         rows = rows_proved_by(f"{file.relative_to(ROOT).as_posix()}::{name}")

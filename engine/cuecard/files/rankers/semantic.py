@@ -99,7 +99,7 @@ def _model() -> Any:
 
 
 LEXICAL = 0.25
-"""The share of the words in a score; calibrated in docs/rankers.md."""
+"""The share of the words in a score; calibrated in docs/benchmarks.md."""
 
 DEPTH = 1000
 """How many hits of either ranking are considered: no others can be among those that a search returns."""
@@ -133,7 +133,7 @@ class MixedRanker:
 
 
 CALIBRATION = Calibration(confidence=0.15, cut=0.65)
-"""The calibration of the combined scores for any vectors; measured in docs/rankers.md."""
+"""The calibration of the combined scores for any vectors; measured in docs/benchmarks.md."""
 
 
 _ROUNDED = 1e-3

@@ -44,7 +44,7 @@ def read_prompt_file(path: Path) -> ImportedPrompt:
     if path.suffix not in ENDINGS:
         known = ", ".join(f"`{ending}`" for ending in ENDINGS)
         message = f"only files that end in {known} are supported, and texts in YAML: `prompts.yaml#key`"
-        raise InputError(Problem("wrong-file", message, "for others see docs/import.md", name))
+        raise InputError(Problem("wrong-file", message, "for others see docs/migrate.md", name))
     if path.suffix in BARE:
         return read_bare(read_text(path).text, name, path.name.partition(".")[0], language_of(path.suffix))
     text = read_text(path).text
