@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from docs.draw_overview import PICTURE, growth, picture
+from docs.walk import Walk
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -16,6 +18,19 @@ LINES = 120
 
 def test_it_fits_on_two_screens() -> None:
     assert len(README.splitlines()) <= LINES
+
+
+def test_sixty_seconds_end_with_what_the_model_gets(tmp_path: Path) -> None:
+    typed, shown = (re.findall(rf"```{kind}\n(.*?)```", README, re.DOTALL)[0] for kind in ("sh", "text"))
+    first, init, cd, render = [shlex.split(line, comments=True) for line in typed.splitlines()]
+    (tmp_path / "checkout").mkdir()
+    walk = Walk(tmp_path / "checkout")
+    assert first == ["make", "shell"]
+
+    walk.run(init)
+    walk.folder /= cd[1]
+
+    assert walk.run(render).endswith(shown)
 
 
 def test_the_api_takes_about_twenty_lines() -> None:
