@@ -52,11 +52,10 @@ def add_tool(name: str, agent: Path, *, as_json: bool) -> None:
     known = name in home.known
     file = home.files[name] if known else _new_home(name, home, asks=not as_json and sys.stdin.isatty())
     line = _move(file, home.known[name]) if known else _write(file, _card(name, home))
-    place = f"{shown(file)}:{line}"
     if as_json:
         print(json_text({"ok": True, "tool": name, "file": shown(file), "line": line}))
         return
-    print(f"{f'gave `{name}` texts to fill in at' if known else f'added `{name}` to'} {visible(place)}\n")
+    print(f"{f'gave `{name}` texts to fill in at' if known else f'added `{name}` to'} {visible(shown(file))}:{line}\n")
     print("  1. write its description, its phrases, and what the model must know: before, after, next, gotcha;")
     print("     leave out what would say nothing")
     checked = "AGENT" if alone else visible(shown(agent))
