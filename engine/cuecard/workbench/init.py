@@ -25,7 +25,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 _RENAMED = {"editor.json": ".vscode/settings.json", "pre-commit.yml": ".pre-commit-config.yaml"}
 """The names of dotfiles, and the names under which a wheel contains them."""
 
-BESIDE = frozenset({"README.md", *_RENAMED.values()})
+BESIDE = frozenset({"AGENTS.md", "README.md", *_RENAMED.values()})
 """Files that a project may already have, and that the agent does not need."""
 
 _AGENT_NAME = re.compile(r"^agent: \S+$", re.MULTILINE)
@@ -93,7 +93,7 @@ def init(folder: Path, *, kind: Kind | None, name: str | None, yes: bool, as_jso
 
     Raises:
         InputError: when a file of the agent exists already, the name is invalid, or the folder is not writable; nothing
-            is then written. An existing README or settings are kept.
+            is then written. An existing README, AGENTS.md or settings are kept.
     """
     called = _checked(name or _name_of(folder), given=name is not None)
     asks = kind is None and not yes and not as_json and sys.stdin.isatty()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -98,6 +99,16 @@ def test_a_readme_and_settings_of_a_project_stay(shell: Shell) -> None:
     assert "README.md already exists and was kept" in out
     assert Path("README.md").read_text(encoding="utf-8") == "mine\n"
     assert shell("test", ".")[0] == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_coding_agent_is_told_to_run_works(kind: str, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell("init", "shop", "--from", kind)
+    monkeypatch.chdir("shop")
+    told = re.findall(r"^\d\. `cuecard (.+?)`", Path("AGENTS.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert told == ["check --strict", "test", "diff"]
+    assert [shell(*line.split())[0] for line in told[:2]] == [0, 0]
 
 
 def test_a_second_time_is_refused(shell: Shell) -> None:
