@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from docs.website.navigation import navigation
 
 ROOT = Path(__file__).parents[2]
+SEARCHES = tomllib.loads((Path(__file__).parent / "searches.toml").read_text(encoding="utf-8"))
 READ = [page for group in navigation(ROOT) if group.title != "Reference" for page in group.pages()]
 BLOCK = re.compile(r"^```.*?^```$|<!--.*?-->", re.MULTILINE | re.DOTALL)
 MARKS = (".", ":", "?", "!", "`", ")", ">")
@@ -39,6 +41,15 @@ def test_a_link_is_named_by_what_it_leads_to(page: str) -> None:
 @pytest.mark.parametrize("page", READ)
 def test_no_paragraph_breaks_off(page: str) -> None:
     assert [each for each in prose(page) if not each.rstrip("*").endswith(MARKS)] == []
+
+
+@pytest.mark.parametrize(("words", "page"), SEARCHES.items())
+def test_a_search_has_its_words_where_a_reader_looks_first(words: str, page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ (.*)$", BLOCK.sub("", text), re.MULTILINE)
+    seen = "\n".join([*headings, prose(f"docs/{page}")[0]]).lower()
+
+    assert [word for word in words.split() if word not in seen] == []
 
 
 def test_paragraphs_are_found() -> None:

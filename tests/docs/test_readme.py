@@ -33,6 +33,21 @@ def test_sixty_seconds_end_with_what_the_model_gets(tmp_path: Path) -> None:
     assert walk.run(render).endswith(shown)
 
 
+def test_get_started_gets_somebody_started(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8").partition("## Your first agent")[2]
+    typed = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)[0]
+    init, cd, *others, studio = [shlex.split(line, comments=True) for line in typed.splitlines()]
+    walk = Walk(tmp_path)
+    walk.run(init)
+    walk.folder /= cd[1]
+    shown = [walk.run(each) for each in others]
+
+    assert studio == ["cuecard", "studio"]
+    assert shown[0].startswith("<agent>")
+    assert "BEFORE: " in shown[1]
+    assert "0 failed" in shown[2]
+
+
 def test_the_api_takes_about_twenty_lines() -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
