@@ -223,6 +223,10 @@ def _become(asked: list[Any], given: list[int]) -> None:
             print(code, file=sys.stderr)
     except BaseException:  # noqa: BLE001 - as the interpreter does
         sys.excepthook(*sys.exc_info())
+    for told in reversed(
+        vars(threading)["_threading_atexits"]
+    ):  # pools end their threads, as the interpreter tells them
+        told()
     for thread in {*threading.enumerate()} - {threading.current_thread()}:
         if not thread.daemon:
             thread.join()

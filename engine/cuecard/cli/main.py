@@ -49,16 +49,22 @@ def schema(
     markdown: Annotated[bool, Option(help="Print the pages that document every key instead.")] = False,
 ) -> None:
     """Print the JSON Schemas of the YAML files, for editors."""
-    from cuecard.config.json_schema import schemas
-    from cuecard.config.settings_pages import settings_pages
     from cuecard.errors import visible
-    from cuecard.files.environment import described_variables
     from cuecard.workbench.output import output_folder, write_output
 
-    texts = settings_pages(described_variables()) if markdown else schemas()
+    if markdown:
+        from cuecard.config.settings_pages import settings_pages
+        from cuecard.files.environment import described_variables
+
+        texts = settings_pages(described_variables())
+        whole = "\n".join(texts.values()).removesuffix("\n")
+    else:
+        from cuecard.config.json_schema import schemas
+
+        texts = schemas()
+        whole = json.dumps({name: json.loads(text) for name, text in texts.items()}, indent=2)
     if write is None:
-        shown = {name: json.loads(text) for name, text in texts.items()} if not markdown else {}
-        print("\n".join(texts.values()) if markdown else json.dumps(shown, indent=2), end="" if markdown else "\n")
+        print(whole)
         return
     output_folder(write, "--write")
     for name, text in texts.items():

@@ -95,9 +95,13 @@ class Studio:
             self._page("welcome.html", asked, _WELCOME, welcome(asked))
 
     async def events(self, request: Request) -> Response:
-        """What changes, told to one tab."""
-        del request
-        return StreamingResponse(self._news.stream(), media_type="text/event-stream")
+        """What changes, told to one tab; at once, where its page was made of files that are no longer so."""
+        agent, mark = (request.query_params.get(key, "") for key in ("agent", "mark"))
+
+        def missed() -> str:
+            return agent if agent in self._asking.agents.paths and self._asking.agents.state(agent).mark != mark else ""
+
+        return StreamingResponse(self._news.stream(missed), media_type="text/event-stream")
 
     def rows(self, request: Request) -> Response:
         """More rows of the Timeline's table."""

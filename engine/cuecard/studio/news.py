@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 
 from cuecard.model import Json
@@ -34,8 +34,8 @@ class News:
         self._over = True
         self._put(_ENDED)
 
-    async def stream(self) -> AsyncIterator[str]:
-        """The events for one tab, until the studio stops."""
+    async def stream(self, missed: Callable[[], str] = str) -> AsyncIterator[str]:
+        """The events for one tab, until the studio stops; first the agent that has `missed`: changed since its page."""
         tab: asyncio.Queue[str] = asyncio.Queue()
         while len(self._tabs) >= MAX_TABS:
             oldest = next(iter(self._tabs))
@@ -44,6 +44,8 @@ class News:
         self._tabs[tab] = asyncio.get_running_loop()
         try:
             yield "retry: 1000\n: ready\n\n"
+            if agent := missed():
+                yield f"event: files\ndata: {_line({'agent': agent})}\n\n"
             while not self._over:
                 try:
                     text = await asyncio.wait_for(tab.get(), HEARTBEAT)

@@ -30,7 +30,7 @@ from cuecard.types import Json, States
 from unit.robustness import postgresql
 from unit.robustness.agents import AGENT, NOW, write_agent
 
-KEY = "a key of thirty-two letters, fine"
+KEY = "a key of thirty-two letters; fine"
 TEXTS = ("agent: first\n", "agent: second and longer\n")
 
 

@@ -10,7 +10,7 @@ process can go on with it.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -26,6 +26,7 @@ with needs("google-adk", "adk"):
     from google.adk.models.llm_request import LlmRequest
     from google.adk.plugins.base_plugin import BasePlugin
     from google.adk.plugins.context_filter_plugin import ContextFilterPlugin
+    from google.adk.sessions import Session
     from google.adk.sessions.base_session_service import BaseSessionService
     from google.adk.tools.base_tool import BaseTool
     from google.adk.tools.tool_context import ToolContext
@@ -201,8 +202,12 @@ class Cuecard(BasePlugin):
 
     @override
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """The run is over: nobody asks for its session service again."""
-        self._services.pop(invocation_context.invocation_id, None)
+        """The run is over: its last state is in the session, and nobody asks for its session service again."""
+        service = self._services.pop(invocation_context.invocation_id, None)
+        for talk in self._talks.values():
+            if service and talk.invocation == invocation_context.invocation_id:
+                await self._forget(talk, service, invocation_context.session, [each for each, _ in talk.older])
+                talk.older = []
 
     @override
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> None:
@@ -348,9 +353,15 @@ class Cuecard(BasePlugin):
         """
         waiting, events = talk.older, len(context.session.events)
         talk.older = [] if ended else [(each, at) for each, at in waiting if at >= events]
-        for each, at in waiting:
-            if (ended or at < events) and talk.stored and each.digest != talk.stored.digest:
-                await each.delete(service, context.session)
+        gone = [each for each, at in waiting if ended or at < events]
+        await self._forget(talk, service, context.session, gone)
+
+    async def _forget(
+        self, talk: _Talk, service: BaseSessionService, session: Session, gone: Iterable[SessionRecord]
+    ) -> None:
+        for each in gone:
+            if talk.stored and each.digest != talk.stored.digest:
+                await each.delete(service, session)
 
     def _said(self, context: CallbackContext) -> Turn:
         return self.turn if isinstance(self.turn, Turn) else self.turn(context) if self.turn else Turn()

@@ -93,7 +93,8 @@ const grown = (told) => {
   if (more && news) { news.textContent = `${more} new step${more === 1 ? "" : "s"}`; news.hidden = false }
 }
 const follow = () => {
-  source = new EventSource("/events")
+  const { agent = "", mark = "" } = one("#page")?.dataset ?? {}
+  source = new EventSource(`/events?${new URLSearchParams({ agent, mark })}`)
   let lost = false
   source.onopen = () => { if (lost) refresh(); lost = false }
   source.onerror = () => { lost = true; const live = one("#live"); if (live) { live.textContent = "waiting for the studio"; live.classList.add("held") } }
