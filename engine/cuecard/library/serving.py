@@ -370,10 +370,11 @@ class Engines:
     def _run(self, reference: Reference, task: Future[Engine | Held]) -> None:
         made: Engine | Held | None = None
         failed: Exception | None = None
+        known = self._known(reference.agent)
         try:
             made = self._load(reference)
         except Exception as error:  # noqa: BLE001 - handed to those who wait; the last good engine serves the others
-            failed = self._refused(reference, error)
+            failed = self._refused(reference, error, known)
         self._tasks.pop((os.getpid(), reference), None)
         if made is not None:
             task.set_result(made)
@@ -417,7 +418,7 @@ class Engines:
         keys = list(kept)  # others write meanwhile
         return nsmallest(len(keys) - self._options.most, keys, key=lambda each: used.get(each, 0))
 
-    def _refused(self, reference: Reference, error: Exception) -> Exception | None:
+    def _refused(self, reference: Reference, error: Exception, known: tuple[int, int]) -> Exception | None:
         """What those who wait are told; None where the last good engine serves them."""
         if not isinstance(error, CuecardError):
             _log.error("a version could not be loaded", exc_info=error)
@@ -429,18 +430,18 @@ class Engines:
         if held is None or reference.number:
             return error
         if isinstance(error, InputError):
-            self._removed(reference, held)
+            self._removed(reference, held, known)
         else:
             self._failed(reference, error.problems[0].message)
         return None
 
-    def _removed(self, reference: Reference, held: Held) -> None:
-        """The label is gone: another thing than a database that is away."""
+    def _removed(self, reference: Reference, held: Held, known: tuple[int, int]) -> None:
+        """The label is gone, as far as changes are `known`: another thing than a database that is away."""
         origin = replace(held.origin, removed=True, stale_since=held.origin.stale_since or _time())
         if not held.origin.removed:
             _log.warning("%s was removed; version %d was the last", reference, origin.version)
         engine = held.engine if origin == held.origin else _with(held.engine, origin)
-        self._put(reference, Held(engine, time.monotonic(), self._known(reference.agent)))
+        self._put(reference, Held(engine, time.monotonic(), known))
 
     def _failed(self, reference: Reference, why: str) -> None:
         """The database is away: what was good serves on, and says so once its lifetime is over."""

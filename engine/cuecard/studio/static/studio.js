@@ -76,7 +76,7 @@ document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) ret
 addEventListener("unhandledrejection", (event) => { if (event.reason === undefined) event.preventDefault() }) // a request that htmx gave up
 const refresh = () => {
   if (asked) { due = true; return }
-  if (form()) { if (dirty()) { preview(); return } } // what somebody has written stays, and is laid over the new files
+  if (typeof form === "function" && form()) { if (dirty()) { preview(); return } } // what somebody has written stays, and is laid over the new files
   else if (busy()) { missed = true; one("#live").textContent = "new state: press to show"; return }
   missed = false
   if (one("#renew")) { one("#renew").click(); return } // what is written in the form goes along
