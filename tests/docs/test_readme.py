@@ -32,6 +32,14 @@ def test_sixty_seconds_end_with_what_the_model_gets(tmp_path: Path) -> None:
 
     assert walk.run(render).endswith(shown)
 
+    add, check, seen, studio = [
+        shlex.split(line, comments=True) for line in re.findall(r"```sh\n(.*?)```", README, re.DOTALL)[1].splitlines()
+    ]
+    assert "added `pin_note` to tools.yaml" in walk.run(add)
+    assert "warning[unfinished-tool]: `pin_note`" in walk.run(check)
+    assert "<pin_note>" in walk.run(seen)
+    assert studio == ["cuecard", "studio"]
+
 
 def test_get_started_gets_somebody_started(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8").partition("## Your first agent")[2]
