@@ -64,6 +64,18 @@ def test_of_several_keys_the_first_signs_and_all_are_read_with(as_text: bool) ->
         unseal(new, KEY, "text")
 
 
+def test_what_one_key_with_a_comma_has_signed_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As such keys signed before commas were between keys."""
+    key = f"{KEY}, and more of it behind"
+    with monkeypatch.context() as before:
+        before.setattr("cuecard.model.signed_text.keys_of", lambda key: (key,))
+        text = seal({"a": 1}, key)
+
+    assert unseal(text, key, "conversation") == {"a": 1}
+    with pytest.raises(InputError, match="bad-signature"):
+        unseal(text, KEY, "conversation")
+
+
 @pytest.mark.parametrize("key", ["unsigned", "unsigned,a key for texts in tests", f"{NEWER},short", ",", " , "])
 def test_each_of_several_keys_is_long_enough(key: str) -> None:
     with pytest.raises(InputError) as caught:
