@@ -20,7 +20,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run shell test check fix docs bench against cost picture screenshots curve explore mutate fuzz soak hostile api golden schemas lock hosts-latest audit browser promptfoo compare imports clean
+.PHONY: help setup run shell test coverage check fix docs bench against cost picture screenshots curve explore mutate fuzz soak hostile api golden schemas lock hosts-latest audit browser promptfoo compare imports clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -49,20 +49,19 @@ shell: setup ## a shell in which `cuecard` is that of this checkout
 	@echo "cuecard is on the path here; \`exit\` leaves"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)" "$${SHELL:-sh}"
 
+test: setup ## run the tests; ARGS are those of pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
 # The studio is used in a browser: where there is none, its tests are skipped, and it does not count.
 UNMEASURED = $(if $(shell command -v chromium chromium-browser google-chrome),,--omit='*/studio/*')
 
-# Some of the tests say nothing of the coverage of all of them, so the gate holds only without ARGS.
-test: setup ## run the tests; without ARGS, hold the coverage of branches to its figure too
-ifeq ($(strip $(ARGS)),)
+coverage: setup ## run the tests of single parts, and hold the branches that they reach to their figure
 	@rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/coverage run -m pytest -n $(WORKERS) --dist worksteal -m "not bench and not repeats and not hypothesis" \
+		--ignore tests/unit/robustness tests/unit tests/cases tests/studio
 	@$(BIN)/coverage combine --quiet
 	@total=$$($(BIN)/coverage report $(UNMEASURED) --format=total) || { $(BIN)/coverage report $(UNMEASURED) --sort=miss; exit 2; }; \
 		echo "branch coverage of engine/: $$total%"
-else
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
-endif
 
 check: setup ## lint, types, import rules, and the shipped configuration
 	$(BIN)/ruff check .

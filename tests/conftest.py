@@ -58,8 +58,6 @@ def pytest_runtestloop() -> None:
 
 
 _TRACER, _THREADS_TRACER = sys.gettrace(), threading.gettrace()
-_TRACED = tuple(str(Path(__file__).parent / folder) for folder in ("unit", "cases"))
-_ATTACKS = str(Path(__file__).parent / "unit" / "robustness")
 _import = SourceFileLoader.exec_module
 
 
@@ -83,13 +81,7 @@ if _TRACER is not None:
     _trace(on=False)
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Trace the tests of single parts only, without attacks, drawn examples and tests marked `repeats`.
-
-    Those run the same branches many times. Done before each test, because a test that reaches the recursion limit
-    removes the tracer.
-    """
+def pytest_runtest_setup() -> None:
+    """Trace each test anew, because one that reaches the recursion limit removes the tracer."""
     if _TRACER is not None:
-        repeats = any(mark.name in {"hypothesis", "repeats"} for mark in item.iter_markers())
-        path = str(item.path)
-        _trace(on=path.startswith(_TRACED) and not path.startswith(_ATTACKS) and not repeats)
+        _trace(on=True)
