@@ -391,8 +391,11 @@ class Engines:
         version = self._store.find(reference)
         origin = LibraryOrigin(version.number, reference.label)
         key = (reference.agent, reference.label)
-        before = self._labels.get(key)
-        if before is not None and before.origin == origin:
+        number, before = (reference.agent, version.number), self._labels.get(key)
+        kept = self._versions.get(number)
+        if kept is not None and kept.agent.sha256 != version.configuration:
+            self._versions.pop(number, None)  # a database that was restored from a copy gives numbers again
+        if before is not None and before.origin == origin and before.engine.agent.sha256 == version.configuration:
             engine = before.engine
         else:
             engine = _with(self._built(Reference(reference.agent, "", version.number)), origin)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, InputError, Library, Pins, Turn
+from cuecard.library.tables import LABELS, VERSIONS
 from cuecard.library.versions import Reference, Version
 from cuecard.types import LibraryError
 from shipped import ROOT
@@ -29,6 +30,10 @@ def wait_until(holds: Callable[[], bool]) -> None:
 def version(engine: Engine) -> int:
     assert engine.agent.library
     return engine.agent.library.version
+
+
+def prompt(engine: Engine) -> str:
+    return str(engine.prepare_step(engine.prepare_call()).system)
 
 
 def stale(library: Library) -> str:
@@ -79,6 +84,24 @@ def test_a_change_of_another_process_arrives(library: Library, url: str, agent: 
     other.close()
 
     wait_until(lambda: version(library.engine("helper")) == 2)
+
+
+def test_a_number_that_a_restored_database_gives_again_is_another_version(
+    library: Library, url: str, agent: Path
+) -> None:
+    library.publish(agent, "the first", author="Ann", label="production")
+    library.write("helper", "notes", "Seen.")
+    assert "Seen." in prompt(library.engine("helper"))
+    with library._store.database.writing() as connection:  # what a copy of yesterday does to a database
+        connection.execute(LABELS.update().values(number=1))
+        connection.execute(VERSIONS.delete().where(VERSIONS.c.number == 2))
+    other = Library(url)
+    other.write("helper", "notes", "Restored.")
+    other.close()
+
+    wait_until(lambda: "Restored." in prompt(library.engine("helper")))
+    assert version(library.engine("helper")) == 2
+    assert "Restored." in prompt(library.engine("helper@2"))
 
 
 def test_what_is_older_than_a_lifetime_is_not_served_by_a_load_that_began_before(
