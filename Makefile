@@ -20,7 +20,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run shell test coverage check fix docs bench against cost picture screenshots curve explore mutate fuzz soak hostile api golden schemas lock hosts-latest audit browser promptfoo compare imports clean
+.PHONY: help setup run shell test coverage check fix docs bench against cost picture screenshots curve explore talks mutate fuzz soak hostile api golden schemas lock hosts-latest audit browser promptfoo compare imports clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -110,6 +110,10 @@ curve: setup ## draw docs/search.svg and its table anew, from the queries in CUE
 
 explore: setup ## look for examples that break a property, for MINUTES (default 10)
 	PYTHONPATH=tests $(BIN)/python -m explore.run --minutes $(MINUTES) $(ARGS)
+
+talks: setup ## play conversations of hosts with new seeds, N (default 25) on each; SEED=7 plays those of before again
+	CUECARD_SEED=$(or $(SEED),$$(date +%s)) CUECARD_CONVERSATIONS=$(or $(N),25) $(BIN)/python -m pytest -n $(WORKERS) -rP \
+		tests/property/test_seeded_frameworks.py tests/property/test_seeded_hosts.py tests/property/test_one_turn.py $(ARGS)
 
 $(MUTMUT)/.ready: $(UV) requirements/mutate.lock
 	@$(UV) venv --quiet --allow-existing --python $(BIN)/python $(MUTMUT)

@@ -390,6 +390,8 @@ class OpenAIAgents(Host):
         talk = self.talk
 
         async def call(_: Any, arguments: str) -> Json:
+            if name not in talk.there:  # the SDK asks once more before it runs a tool
+                talk.faults.append(f"{name} ran and was switched off")
             return talk.run(name, **json.loads(arguments))
 
         schema = {"type": "object", "properties": {"q": {"type": "string"}}, "additionalProperties": False}

@@ -19,10 +19,12 @@ from cuecard.types import Delivery
 from property.one_turn_hosts import FORGETFUL, HOSTS, Plan, Request, plan, texts
 from property.one_turn_talks import SYSTEMS, THOUGHT, WIRES, Asked, Wire, bare, talk
 
-COUNT = int(os.environ.get("CUECARD_ONE_TURN", "60"))
+FIRST = int(os.environ.get("CUECARD_SEED", "0"))
+COUNT = int(os.environ.get("CUECARD_CONVERSATIONS", "60"))
+HOSTS_COUNT = int(os.environ.get("CUECARD_CONVERSATIONS", "5"))
 
 
-@pytest.mark.parametrize("seed", range(COUNT))
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
 def test_no_request_holds_a_text_of_another_turn(seed: int) -> None:
     draw = random.Random(seed)  # noqa: S311 - a seeded test
     system, delivery = draw.choice(SYSTEMS), draw.choice(get_args(Delivery))
@@ -87,13 +89,10 @@ def _extends(before: tuple[Asked, list[str]], now: tuple[Asked, list[str]], wire
     assert pieces[first : first + len(gone)] == gone, wire.name
 
 
-HOSTS_COUNT = int(os.environ.get("CUECARD_ONE_TURN_HOSTS", "5"))
-
-
 # LiteLLM leaves its client open, which is told wherever it happens to be collected: in long runs in another test.
 @pytest.mark.filterwarnings("ignore:.*ClientSession.__del__:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("seed", range(HOSTS_COUNT))
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + HOSTS_COUNT))
 def test_no_host_sends_a_text_of_another_turn(seed: int, host: str) -> None:
     draw = random.Random(seed)  # noqa: S311 - a seeded test
     forgets = host in FORGETFUL

@@ -303,8 +303,10 @@ def with_tools(
     placed = place(request, active_tools(request, found, last.active if last else None), last)
     cuts = [cut for cut in call.record.cuts if cut.reason != _TAKEN or cut.what not in change.back]
     cuts += [Cut(name, _TAKEN) for name in change.lost if name not in {cut.what for cut in cuts}]
-    cuts += [Cut(name, _LATE) for name in change.new if call.delivery.shows_all]
-    call = replace(call, tools=change.tools(), record=replace(call.record, cuts=tuple(cuts)))
+    call = replace(call, tools=change.tools())
+    came = (name for name in (*change.new, *change.back) if name not in call.tools.initial_names)
+    cuts += [Cut(name, _LATE) for name in came if call.delivery.shows_all]
+    call = replace(call, record=replace(call.record, cuts=tuple(dict.fromkeys(cuts))))
     if call.delivery.rebuilds:
         changed = replace(request, call=call)
         segments = rewritten(changed, active_tools(changed, ())).segments

@@ -346,3 +346,19 @@ def test_a_model_that_is_chosen_when_it_is_asked_is_one_clear_error() -> None:
 
     with pytest.raises(InputError, match="no chat model is known behind this `RunnableLambda`"):
         card.prepare(chosen, [HumanMessage("x")], [card.search_tool])
+
+
+def test_under_frozen_a_tool_that_comes_and_goes_within_a_message_is_said_to_wait_for_the_next() -> None:
+    chat = engine(delivery="frozen").conversation()
+    own = ("tool_search", "cms_createPage")
+    chat.user(Turn(tools=own))
+    for tools in (own, (*own, "cms_listPages"), own):
+        chat.step(tools=tools)
+    chat.user(Turn(tools=own))
+    chat.step(tools=own)
+    back = chat.step(tools=(*own, "cms_listPages"))
+
+    assert "cms_listPages" not in back.active_tools
+    assert ("cms_listPages", "came within the run: active from the next message on") in {
+        (cut.what, cut.reason) for cut in back.manifest.cuts
+    }

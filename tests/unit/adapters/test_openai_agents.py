@@ -344,6 +344,25 @@ def test_a_tool_that_the_host_switches_off_is_withdrawn_with_a_notice_and_its_de
     assert outputs(host.sent[3])[-1] != "x"
 
 
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+def test_a_tool_that_the_host_switches_off_while_the_model_calls_it_is_refused_and_the_run_goes_on(
+    delivery: Delivery,
+) -> None:
+    ran, steps = list[str](), list[Step]()
+    tool = function_tool(
+        lambda: ran.append("x"), name_override="cms_createPage", is_enabled=lambda _context, _agent: len(steps) < 2
+    )
+    batches = [[("tool_search", PAGES)], [("cms_createPage", {})]]
+    host = Host(batches, delivery, tools=[cms_searchImages, tool], steps=steps)
+
+    host.run()
+
+    assert ran == []
+    assert [("cms_createPage" in step.active_tools) for step in host.steps] == [False, True, False]
+    assert "no longer there" in outputs(host.sent[2])[-1]
+    assert ("cms_createPage" in names(host.sent[2])) == (delivery == "append")
+
+
 def test_history_that_a_handoff_has_folded_keeps_the_instructions_of_what_it_found() -> None:
     card = Cuecard(engine())
     batches: list[Batch] = [[("tool_search", PAGES)], [("transfer_to_other", {})], [("cms_createPage", ABOUT)]]

@@ -239,6 +239,7 @@ class Cuecard:
 
     def _error(self, own: Any, error: ToolErrorFormatterArgs[Any]) -> Any:
         if run := self.find(error.run_context.context):
+            run.answering = frozenset()
             run.failed.add(error.call_id)
             run.names[error.call_id] = error.tool_name
         return own(error) if own else None
@@ -308,7 +309,7 @@ class Cuecard:
         """Whether the next request has a tool: asked before each, so that the host may change its mind."""
         run = await self._looked(context, agent)
         run.on[id(tool)] = now = await _is_on(self._conditions[id(tool)], context, agent)
-        return run.shows(agent, tool.name, is_on=now)
+        return run.shows(agent, tool.name, is_on=now) or tool.name in run.answering
 
     async def _looked(self, context: RunContextWrapper[Any], agent: AgentBase) -> Run:
         """The run, which knows the tools of all its agents before its call is made of them.
@@ -338,7 +339,9 @@ class Cuecard:
     def _refused(self, data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
         context = data.context
         run = self._running(context.context)
-        refusal = run.refusal(context.tool_name, context.tool_call_id)
+        run.answering = frozenset()
+        gone = any(each.name == context.tool_name and run.on.get(id(each)) is False for each in data.agent.tools)
+        refusal = run.refusal(context.tool_name, context.tool_call_id, gone=gone)
         if refusal is None:
             return ToolGuardrailFunctionOutput.allow()
         return ToolGuardrailFunctionOutput.reject_content(refusal)

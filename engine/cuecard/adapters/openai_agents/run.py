@@ -155,6 +155,8 @@ class Run:
         found: tools that searches have found since the step.
         asked: tools that the model has called since the step.
         on: which tools are enabled, by identity, as the SDK has asked last.
+        answering: the tools of the request that the model is answering, until its calls are run: the SDK asks anew
+            whether each is enabled, and would end the run where one is not; its call is refused.
         looking: asks for the first time, before the call is made.
         listed: tools whose definitions the conversation has been sent; its runs share them.
         resumed: whether it goes on after an interruption: then no request has shown what the model was sent.
@@ -180,6 +182,7 @@ class Run:
     found: set[str] = field(default_factory=set)
     asked: set[str] = field(default_factory=set)
     on: dict[int, bool] = field(default_factory=dict)
+    answering: frozenset[str] = frozenset()
     looking: Future[None] | None = None
     listed: set[str] = field(default_factory=set)
     resumed: bool = False
@@ -249,6 +252,7 @@ class Run:
         """The instructions and items of one request, brought into the state that the step describes."""
         goes_on = self.step is not None and self._same_files()
         authority = self.begin(agent).delivery.authority
+        self.answering = frozenset(self._front(agent))
         items = cast("Sequence[Item]", data.input)
         now = inputs_now(self.engine.agent, self._said) if goes_on and self.turn is not None else {}
         self.step = self.chat.step(self._results(items), inputs=now, tools=self._names(agent), templates=True)
@@ -282,8 +286,13 @@ class Run:
             if shown:
                 yield tool.name
 
-    def refusal(self, tool: str, call_id: str) -> str | None:
+    def refusal(self, tool: str, call_id: str, *, gone: bool = False) -> str | None:
         """What to answer in place of this call of a tool; None if it may be called.
+
+        Args:
+            tool: the name of the tool.
+            call_id: the id of the call.
+            gone: whether the host has switched it off since the request.
 
         Raises:
             InputError: when the model was sent a request that did not go through the adapter.
@@ -295,6 +304,8 @@ class Run:
         self.names[call_id] = tool
         self.asked.add(tool)
         refusal = step.refusal(tool, self.asked) if step else in_doubt(tool, self.engine)
+        if refusal is None and gone:
+            refusal = self.engine.words.tools.withdrawn.replace("{tool}", tool)
         if refusal is not None:
             self.failed.add(call_id)
         return refusal
