@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, field, replace
 from types import MemberDescriptorType
@@ -181,6 +182,14 @@ class Tokenizer(Protocol):
 def most_tokens(text: str) -> int:
     """The most tokens that a text can have: none is shorter than a byte."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+_FIRST_LETTERS = re.compile(r"\s[A-Za-z]")
+
+
+def least_tokens(text: str) -> int:
+    """The fewest tokens that a text can have in a bundled encoding: no token spans the beginnings of two words."""
+    return len(_FIRST_LETTERS.findall(text))
 
 
 @dataclass(frozen=True, slots=True)

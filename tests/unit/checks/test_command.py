@@ -18,7 +18,7 @@ from cuecard.agent.checks.codes import CODES
 from cuecard.pipeline.delivery import FEW
 from cuecard.types import Span
 from cuecard.workbench.check.command import CheckOptions, check, matcher
-from cuecard.workbench.check.formats import annotation
+from cuecard.workbench.check.formats import MANY, annotation
 from unit.checks.examples import examples
 
 ROOT = Path(__file__).parents[3]
@@ -74,6 +74,10 @@ def test_it_says_which_delivery_is_cheaper_by_the_figure_of_auto(
     assert FEW == 2200
     assert [line.split(": ")[1] for line in said(3)] == ["`frozen` is cheaper than discovery"]
     assert [line.split(": ")[1] for line in said(30)] == ["discovery is cheaper than `frozen`"]
+    assert said(100) == ["  all instructions take more than 10,000 tokens: discovery is cheaper than `frozen`"]
+    (agent,) = for_programs()
+    assert agent["delivery"].pop("tokens") > MANY
+    said(30)
     (agent,) = for_programs()
     assert agent["delivery"].pop("tokens") > FEW
     assert agent == {"agent": "a", "sections": 1, "tools": 30, "delivery": {"few": FEW, "cheaper": "discovery"}}

@@ -6,9 +6,12 @@ from functools import partial
 
 import pytest
 import tiktoken_ext.openai_public as published
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cuecard import CuecardError
 from cuecard.files.tokens import MAX_REMEMBERED, PATTERNS, RecentCounts, bundled_counter, read_table
+from cuecard.model.prompt import least_tokens, most_tokens
 
 PUBLISHED = {
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
@@ -39,6 +42,15 @@ def test_a_count_is_exact_and_says_where_it_came_from() -> None:
     assert counter("Hello world") == 2
     assert counter("<|endoftext|>") == 7
     assert (counter.source.encoding, counter.source.source, counter.source.exact) == ("o200k_base", "bundled", True)
+
+
+@given(st.sampled_from(sorted(PUBLISHED)), st.one_of(st.text(), st.text(" \n\r\t'/.s1aT\u0301\u00a0é")))
+def test_what_is_known_of_a_count_without_a_table_holds(encoding: str, text: str) -> None:
+    assert least_tokens(text) <= bundled_counter(encoding)(text) <= most_tokens(text)
+
+
+def test_of_a_sentence_the_fewest_tokens_are_most_of_them() -> None:
+    assert least_tokens("Ask the user first, and say which page is meant.") == 9
 
 
 def noted(asked: list[str], text: str) -> int:

@@ -12,9 +12,10 @@ from cuecard.agent.specification import core_tools
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.files.content import content_root
 from cuecard.model import CountTokens, Json
+from cuecard.model.prompt import least_tokens
 from cuecard.pipeline.delivery import FEW
 from cuecard.records import dataclass
-from cuecard.workbench.check.formats import AgentReport, Format, print_report
+from cuecard.workbench.check.formats import MANY, AgentReport, Format, print_report
 from cuecard.workbench.output import json_text
 from cuecard.workspace import Workspace
 
@@ -103,22 +104,31 @@ def check(*agents: Path, options: CheckOptions = CheckOptions()) -> int:
         draft = None if each.draft is None or each.draft.has_errors else each.draft
         shown = [problem for problem in each.problems if counts(problem.code)]
         name = draft.spec.agent if draft and draft.spec else each.name
-        reports.append(AgentReport(shown, name, _facts(draft, workspace.counter(draft)) if draft else {}))
+        exact = options.format == "json"
+        facts = _facts(draft, workspace.counter(draft), exact=exact) if draft else {}
+        reports.append(AgentReport(shown, name, facts))
     print_report(reports, options.format)
     told = [problem for each in reports for problem in each.problems]
     failing = {"error", "warning"} if options.strict else {"error"}
     return 1 if any(problem.severity in failing for problem in told) else 0
 
 
-def _facts(draft: AgentDraft, count: CountTokens) -> dict[str, Json]:
-    """How many sections and tools it has, and whether discovery pays, by the figure by which `auto` decides."""
+def _facts(draft: AgentDraft, count: CountTokens, *, exact: bool) -> dict[str, Json]:
+    """How many sections and tools it has, and whether discovery pays, by the figure by which `auto` decides.
+
+    That is only counted if it is wanted `exact`, or may be less than `MANY`: a table of tokens takes as long to unpack
+    as all checks of hundreds of tools.
+    """
     if draft.spec is None or draft.assembly is None:
         return {}
     facts: dict[str, Json] = {"sections": len(draft.assembly.compiled), "tools": len(draft.cards)}
     tools, protocols = draft.spec.tools, draft.protocols
     if protocols.keys() - {tools.search.tool, *core_tools(tools, draft.cards)}:
-        tokens = sum(count(protocol.text) for protocol in protocols.values())
-        facts["delivery"] = {"tokens": tokens, "few": FEW, "cheaper": "frozen" if tokens <= FEW else "discovery"}
+        texts = [protocol.text for protocol in protocols.values()]
+        many = not exact and sum(map(least_tokens, texts)) > MANY
+        tokens = MANY if many else sum(map(count, texts))
+        cheaper = "frozen" if tokens <= FEW else "discovery"
+        facts["delivery"] = {"tokens": None if many else tokens, "few": FEW, "cheaper": cheaper}
     return facts
 
 

@@ -18,6 +18,9 @@ from cuecard.workbench.output import counted, json_text, report
 
 Format: TypeAlias = Literal["text", "json", "github", "sarif"]
 
+MANY = 10_000
+"""So many tokens of instructions are nobody's question: people are told that there are more."""
+
 
 @dataclass(frozen=True, slots=True)
 class AgentReport:
@@ -27,7 +30,7 @@ class AgentReport:
         problems: what is wrong with it.
         name: its name; that of its file if it cannot be read.
         facts: how many `sections` and `tools` it has, as far as it can be read, and under `delivery` which one costs
-            least, if that is a question.
+            least, if that is a question; its `tokens` are None where there are more than `MANY`, uncounted.
     """
 
     problems: Sequence[Problem]
@@ -44,7 +47,9 @@ class AgentReport:
         yield f"{': '.join([visible(self.name), *filter(None, [', '.join(what)])])}: {', '.join(counts)}"
         if told := self.facts.get("delivery"):
             first, other = ("frozen", "discovery")[:: 1 if told["cheaper"] == "frozen" else -1]
-            yield f"  {measured(told['tokens'])}: {first} is cheaper than {other}".replace("frozen", "`frozen`")
+            tokens = told["tokens"]
+            said = f"all instructions take more than {MANY:,} tokens" if tokens is None else measured(tokens)
+            yield f"  {said}: {first} is cheaper than {other}".replace("frozen", "`frozen`")
 
 
 def print_report(checked: Sequence[AgentReport], form: Format) -> None:
