@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -12,7 +13,7 @@ from studio.accessible import seen_everywhere
 from studio.served import ServedStudio
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, Locator, Page, Route
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 AFTER = "after: Show the hits with their local urls and ask for a choice"
@@ -114,6 +115,49 @@ def test_a_draft_outlives_other_screens_sizes_reloads_and_the_studio(
     assert images.read_text() == before.replace(AFTER, "after: Half a thought")
     entry.reload()
     expect(entry.get_by_role("button", name="Drop the draft")).to_be_hidden()
+
+
+def test_an_answer_to_a_screen_that_was_left_is_given_up(entry: Page) -> None:
+    held: dict[str, Route] = {}
+    for path in ("/editor/checked", "/timeline"):
+        entry.route(f"**{path}?*", lambda route: held.update({urlsplit(route.request.url).path: route}))
+    entry.get_by_role("link", name="Timeline").click()
+    after(entry).fill("Half a thought")  # it is to be checked while the other screen is on its way
+    while len(held) < 2:
+        entry.wait_for_timeout(50)
+    held["/timeline"].continue_()
+    expect(entry.locator("h1")).to_have_text("Which conversation")
+    held["/editor/checked"].continue_()
+    entry.wait_for_timeout(1000)  # an answer would come into the other screen
+    entry.unroute_all()
+    entry.go_back()
+    expect(after(entry)).to_have_value("Half a thought")
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_what_is_written_while_the_studio_saves_goes_on(entry: Page, images: Path, *, refused: bool) -> None:
+    late: list[Route] = []
+    entry.route("**/editor/save*", lambda route: late.extend([route]))
+    after(entry).fill("One")
+    with entry.expect_request("**/editor/save*"):
+        entry.keyboard.press("Control+s")
+    after(entry).press_sequentially(" and two")
+    if refused:
+        images.write_text(images.read_text().replace(AFTER, "after: Theirs"))
+    late.pop().continue_()
+    if refused:
+        expect(entry.locator("#conflict pre").first).to_have_text("One and two")
+        entry.get_by_role("button", name="Go on with what the form says").click()
+    else:
+        expect(entry.locator("#toast")).to_contain_text("Saved to images.yaml")
+        assert "after: One\n" in images.read_text()
+    expect(after(entry)).to_have_value("One and two")
+    expect(entry.locator("#is-draft")).to_be_visible()
+    expect(entry.locator("#conflict section")).to_have_count(0)
+    entry.unroute_all()
+    saves(entry).click()
+    expect(entry.locator("#is-draft")).to_be_hidden()
+    assert "after: One and two\n" in images.read_text()
 
 
 def test_a_draft_is_dropped(entry: Page) -> None:

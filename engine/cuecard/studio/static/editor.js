@@ -28,10 +28,7 @@ const keepEntry = () => {
   const done = local((store) => { store.setItem(mine(), JSON.stringify({ at: Date.now(), base: one("#base").value, file: one("#file").value, values: texts() })); return true })
   one("#kept").textContent = done ? "kept in this browser since your last key press" : "this browser keeps no drafts: save before you leave"
 }
-const forget = (values) => local((store) => {
-  store.removeItem(mine())
-  for (const key of others()) if (JSON.stringify(held(key)?.values) === values) store.removeItem(key)
-})
+const forget = (values) => local((store) => { for (const key of [mine(), ...others()]) if (JSON.stringify(held(key)?.values) === values) store.removeItem(key) })
 const addPhrase = (text = "") => {
   const list = one("#phrases"), last = list.lastElementChild.cloneNode(true), number = list.children.length + 1
   const field = last.querySelector("input"), score = last.querySelector("span")
@@ -52,17 +49,19 @@ const fill = (values) => {
 }
 const preview = () => { if (form()) htmx.trigger(form(), "preview") }
 
-// A page of the editor has come in: what was saved is no draft any more, and a draft of before goes on.
+// A page of the editor has come in: what was saved is no draft any more, and a draft of before goes on; so does what was
+// written while the studio was saving.
 const enter = () => {
   const at = form()
   if (!at || at.saved !== undefined) return
-  at.saved = at.dataset.changed === undefined ? told() : null
-  if (at.dataset.saved) { forget(sentTexts); toast(`Saved to ${at.dataset.saved}`); return }
-  if (at.dataset.changed !== undefined) { keepEntry(); mark(); return }
-  const own = held(mine()), newest = own || others().map(held).filter(Boolean).sort((a, b) => b.at - a.at)[0]
-  if (!newest || JSON.stringify(newest.values) === at.saved) { if (own) forget(told()); mark(); return }
-  one("#base").value = newest.base
-  one("#file").value = newest.file
+  const { saved, changed } = at.dataset
+  at.saved = changed === undefined ? told() : null
+  if (saved) { forget(sentTexts); toast(`Saved to ${saved}`) }
+  const own = held(mine()), words = JSON.stringify(own?.values)
+  if (changed !== undefined && (!own || words === sentTexts)) { keepEntry(); mark(); return }
+  const newest = own || (saved ? null : others().map(held).filter(Boolean).sort((a, b) => b.at - a.at)[0])
+  if (!newest || JSON.stringify(newest.values) === told()) { if (own) forget(words); mark(); return }
+  if (!saved) { one("#base").value = newest.base; one("#file").value = newest.file }
   fill(newest.values)
   keepEntry()
   mark()
@@ -72,18 +71,7 @@ let sentTexts = ""
 const saveEntry = () => { const button = one("#save"); if (button && !button.disabled) button.click() }
 
 document.addEventListener("input", (event) => { if (event.target.closest("#entry")) { keepEntry(); mark() } })
-// What is asked for the form while somebody writes gives way to what a person asks for: an answer to a draft of before
-// would come into the page of after.
-let saving = false
-const asides = () => [form(), one("#checks"), one("#review")].filter(Boolean)
-document.addEventListener("htmx:confirm", (event) => { if (saving && asides().includes(event.detail.elt)) event.preventDefault() })
-document.addEventListener("htmx:beforeRequest", (event) => {
-  const { elt } = event.detail
-  if (!form() || asides().includes(elt)) return
-  if (elt === one("#save")) { saving = true; sentTexts = told() }
-  for (const each of asides()) htmx.trigger(each, "htmx:abort")
-})
-document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.requestConfig?.path.startsWith("/editor/save")) saving = false })
+document.addEventListener("htmx:beforeRequest", (event) => { if (form() && event.detail.elt === one("#save")) sentTexts = told() })
 document.addEventListener("htmx:afterSettle", enter)
 // While a file cannot be read, the form stays as it is, and the page says what is wrong above it.
 document.addEventListener("htmx:beforeSwap", (event) => {
