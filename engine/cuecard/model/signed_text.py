@@ -105,10 +105,16 @@ def unseal(text: str, key: str, name: str) -> Json:
         _refuse(f"the text is truncated, or is not JSON: {error}", name)
     if not isinstance(sealed, dict) or "conversation" not in sealed or sealed.keys() - _KEYS:
         _refuse("the JSON is not what `dump` wrote", name)
-    if _too_deep(sealed):
+    if too_deep(sealed):
         _refuse(f"the data is nested more than {DEPTH} levels deep", name)
     _check(sealed["conversation"], sealed.get("signature", sealed.get("text_signature")), keys, name)
     return sealed["conversation"]
+
+
+def plain_text(text: str) -> str:
+    """The data in what `seal` wrote without a key, still as text; empty where `unseal` has to look at it."""
+    whole = len(text) <= LIMIT and text.startswith(_FRONT) and text.endswith("}")
+    return text[len(_FRONT) : -1] if whole else ""
 
 
 def _loaded(text: str) -> Json:
@@ -163,7 +169,8 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _too_deep(data: Json) -> bool:
+def too_deep(data: Json) -> bool:
+    """Whether the data nests deeper than `DEPTH`."""
     layer = [data]
     for _ in range(DEPTH - 1):
         held = [*chain.from_iterable([each.values() if type(each) is dict else each for each in layer])]

@@ -6,7 +6,9 @@ Types were checked before, by annotation (`model/boundary.py`); here is what no 
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, field
 from datetime import datetime
 from functools import reduce
@@ -35,8 +37,8 @@ from cuecard.model.argument_problems import refuse
 from cuecard.model.boundary import AnyJson, Given, admit
 from cuecard.model.json_values import exact_body, texts_in
 from cuecard.model.messages import Message, Summary, ToolCall
-from cuecard.model.signed_text import unseal
-from cuecard.model.storage import from_json
+from cuecard.model.signed_text import plain_text, too_deep, unseal
+from cuecard.model.storage import as_plain, from_json, read_text
 from cuecard.model.turn import Gates
 from cuecard.pipeline.discovery import record_of
 from cuecard.pipeline.request import CallRequest, check_previous, check_texts
@@ -112,8 +114,20 @@ def read_state(text: str, key: str) -> ConversationState:
         InputError: when the text was cut off or changed, is too long, too deep or of a later format, or not signed
             with this key.
     """
+    state = None if key else read_text(ConversationState, plain_text(text))
+    if state is not None and _is_bounded(state):
+        return state
     name = "conversation"
     return from_json(ConversationState, unseal(text, key, name), name, code="bad-conversation", plain=True)
+
+
+def _is_bounded(state: ConversationState) -> bool:
+    """Whether all that is free in a state is JSON that is not too deep: of its results, nothing is."""
+    free = as_plain(replace(state, results=()))
+    with suppress(ValueError):
+        json.dumps(free, allow_nan=False)
+        return not too_deep({"conversation": free})
+    return False
 
 
 def check_state(agent: Agent, state: ConversationState) -> None:

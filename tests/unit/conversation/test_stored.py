@@ -41,6 +41,34 @@ def text() -> str:
     return cms().dump(held(cms()))
 
 
+FREE = {
+    "a number that is none": "NaN",
+    "an endless number": "1e999",
+    "97 levels": "[" * 97 + "]" * 97,
+    "150 levels": "[" * 150 + "]" * 150,
+    "5,000 levels": "[" * 5_000 + "]" * 5_000,
+    "96 levels": "[" * 96 + "]" * 96,
+    "half a character": '"\\ud800"',
+    "a whole number": "1" * 30,
+}
+"""JSON texts where a state has free JSON: the values of its call."""
+
+
+@pytest.mark.parametrize("value", FREE.values(), ids=FREE)
+def test_a_text_is_read_as_a_store_has_written_it_anew(value: str) -> None:
+    def read(text: str) -> object:
+        try:
+            return cms().load(text).state
+        except InputError as error:
+            return [problem.code for problem in error.problems]
+
+    written = text().replace('"values":{', f'"values":{{"x":{value},')
+    assert written != text()
+    anew = written.replace('{"conversation":', '{ "conversation" :', 1)  # as a database may, so read with care
+    assert read(written) == read(anew)
+    assert isinstance(read(written), list) == (value not in {FREE[name] for name in [*FREE][-3:]})
+
+
 def test_a_conversation_comes_back_equal() -> None:
     for engine in (signing(), cms()):
         chat = held(engine)
