@@ -33,6 +33,18 @@ CLIENT = ROOT / "clients" / "typescript"
 PAGE = (ROOT / "docs" / "hosts" / "ai-sdk.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"^```ts\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 SECONDS = 180
+FINDER = """\
+agent: finder
+sections: [{id: role, text: You run a shop.}, {id: tools, text: '{{{activeProtocols}}}'}]
+tools: {instructions: tools.yaml, ahead: {limit: 1}}
+delivery: append
+"""
+FOUND = """\
+category: shop
+tools:
+  create_order: {description: Create an order., before: Ask how many., gotcha: Prices are in cents.}
+  delete_order: {description: Delete an order., before: Ask whether it is paid., gotcha: It is gone for good.}
+"""
 EACH = """\
 const failures = [];
 for (const file of process.argv.slice(1)) {
@@ -85,13 +97,15 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def service(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a service of the CMS assistant, of an agent that tells results by templates, and of one with texts
-    that live for one turn.
+    """The address of a service of the CMS assistant, of an agent that tells results by templates, of one with texts
+    that live for one turn, and of one that searches by the user's own words.
     """
-    shell, pilot = tmp_path_factory.mktemp("shell"), tmp_path_factory.mktemp("pilot")
+    shell, pilot, finder = (tmp_path_factory.mktemp(name) for name in ("shell", "pilot", "finder"))
     (shell / "agent.yaml").write_text(AGENT, encoding="utf-8")
     (pilot / "agent.yaml").write_text(PILOT, encoding="utf-8")
-    agents = open_agents([ROOT / "prompts/cms", shell, pilot], partial(watch, states=shell / "states"))
+    (finder / "agent.yaml").write_text(FINDER, encoding="utf-8")
+    (finder / "tools.yaml").write_text(FOUND, encoding="utf-8")
+    agents = open_agents([ROOT / "prompts/cms", shell, pilot, finder], partial(watch, states=shell / "states"))
     chosen = options()
     try:
         with in_thread(create_app(Service(agents, Envelopes(KEY, 3600)), chosen), chosen) as address:

@@ -73,14 +73,14 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
 
   async function prepareCall({ options: asked, ...rest }: any): Promise<any> {
     const chat = options.conversation?.(asked) ?? client.conversation({ agent: options.agent });
-    const messages: Message[] = rest.messages ?? (Array.isArray(rest.prompt) ? rest.prompt : []);
+    const messages: Message[] = rest.messages ?? [rest.prompt ?? []].flat().map((each) => (each.role ? each : { role: "user", content: each }));
     const own: Record<string, any> = rest.tools ?? {};
     const allowed = (name: string) => rest.activeTools?.includes(name) ?? true;
     const told = typeof options.turn === "function" ? options.turn(asked) : options.turn;
     const turn: Turn = { model: modelName(rest.model), ...(role === "user" && { authority: "user" }), ...told };
     const step = await chat.user(turn, resultsIn(messages), compaction(options.compacted?.(asked, messages), messages), {
       tools: Object.keys(own).filter(allowed),
-      resumed: messages.length > 0 && messages.at(-1)!.role !== "user",
+      messages,
       signal: options.signal?.(asked) ?? rest.abortSignal,
     });
     const { name } = chat.call!.search_tool;

@@ -548,6 +548,11 @@ export interface components {
              */
             resumed?: boolean;
             /**
+             * Said
+             * @description the user's words, by which an agent with `tools.ahead` searches if the turn has no `query` and no `message`; the first 2,001 characters are enough
+             */
+            said?: string;
+            /**
              * Manifest
              * @description whether to include the manifest in the answer
              */
@@ -746,7 +751,7 @@ export interface components {
         ReadsShape: {
             /**
              * Tools
-             * @description the agent's tools: 0 if nobody reads the results, 1 if ids and names are read in them, 2 if they are read as a whole, 3 if a template tells them, so that a new process sends them again for their texts
+             * @description the agent's tools: 0 if nobody reads the results, 1 if ids and names are read in them, 2 if they are read as a whole, 3 if a template tells them, so that one whose text was lost is sent again for it
              */
             tools: {
                 [key: string]: number;
@@ -771,6 +776,11 @@ export interface components {
              * @description how many characters of results a request should have at most
              */
             room: number;
+            /**
+             * Said
+             * @description whether the user's words are of use, as `said` of `prepare-call`
+             */
+            said: boolean;
         };
         /**
          * ReadyAgent

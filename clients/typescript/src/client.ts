@@ -104,6 +104,7 @@ export class Cuecard {
           ...(token ? { authorization: `Bearer ${token}` } : {}),
           ...(body === undefined ? {} : { "content-type": "application/json" }),
           "x-request-id": requestId,
+          "cuecard-packed": "1",
         },
         signal,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),

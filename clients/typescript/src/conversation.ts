@@ -1,5 +1,6 @@
 import type { Asking, Cuecard, Entity, Found, Inputs, PreparedCall, PreparedStep, Result, Step, Turn } from "./client.js";
 import { CuecardError, objectIn, twoAtOnce } from "./errors.js";
+import type { Message } from "./placing.js";
 import { sendable } from "./results.js";
 
 type Begin = Parameters<Cuecard["prepareCall"]>[0];
@@ -11,12 +12,12 @@ export interface Beginning extends Asking {
   tools?: string[];
   /** Whether the turn goes on, as after an approval, so that no message of the user is new. */
   resumed?: boolean;
+  /** The messages: the last one has the words that an agent with `tools.ahead` searches by, or is not the user's if the turn goes on. */
+  messages?: readonly Message[];
 }
 
 /** One conversation: a handle over the text that the service has signed. Use it for one run at a time. */
 export class Conversation {
-  /** The signed text: keep it where you keep the messages, and go on with `new Conversation(client, { agent, text })`. */
-  text: string | undefined;
   /** The text that this handle went on from: what is stored is another one if somebody else has answered meanwhile. */
   readonly from: string | undefined;
   /** The step that was prepared last. */
@@ -28,10 +29,10 @@ export class Conversation {
 
   readonly #client: Cuecard;
   readonly #agent: { agent?: string };
-  readonly #sent = new Set<string>();
-  readonly #known = new Set<string>();
   readonly #asked = new Set<string>();
-  readonly #texts = new Map<string, string>();
+  /** The results that the conversation has: the text of each, null without one; undefined where nobody knows. */
+  readonly #had: Map<string, string | null | undefined>;
+  #signed: string | undefined;
   #begin: Begin | undefined;
   #since: Result[] = [];
   #inputs: Inputs = {};
@@ -41,14 +42,29 @@ export class Conversation {
   constructor(client: Cuecard, options: { agent?: string | undefined; text?: string | undefined } = {}) {
     this.#client = client;
     this.#agent = options.agent === undefined ? {} : { agent: options.agent };
-    this.text = this.from = options.text;
-    for (const { call_id } of objectIn(this.text).conversation?.state?.results ?? []) this.#known.add(call_id);
+    this.from = options.text;
+    const [signed, had] = options.text?.split("\n") ?? [];
+    this.#signed = signed;
+    this.#had = new Map(Object.entries(objectIn(had)));
+    const earlier: Result[] = objectIn(signed).conversation?.state?.results ?? []; // from before texts were kept
+    if (!had) for (const { call_id } of earlier) if (call_id) this.#had.set(call_id, undefined);
+  }
+
+  /**
+   * The signed text: keep it where you keep the messages, and go on with `new Conversation(client, { agent, text })`.
+   *
+   * Behind a line break are the texts of results, so that neither they nor the results travel again.
+   */
+  get text(): string | undefined {
+    const had = JSON.stringify(Object.fromEntries(this.#had));
+    return this.#signed && (had === "{}" ? this.#signed : `${this.#signed}\n${had}`);
   }
 
   /** The user has said something: the step for the first request to the model. */
   async user(turn: Turn = {}, results: Result[] = [], compacted: number | null = null, more: Beginning = {}): Promise<Step> {
     if (this.#waiting) throw twoAtOnce();
-    const { tools, resumed, ...asking } = more;
+    const { tools, messages = [], resumed = messages.length > 0 && messages.at(-1)!.role !== "user", ...asking } = more;
+    const said = resumed ? "" : textOf(messages.at(-1)?.content);
     const begin = {
       ...this.#goingOn(),
       turn,
@@ -57,15 +73,15 @@ export class Conversation {
       ...(resumed && { resumed }),
     };
     return this.#alone(async () => {
-      let fresh = this.#fresh(results, this.#reads ?? { tools: {}, items: 0, lists: [], words: [], room: 0 });
-      let told = await this.#client.prepareCall({ ...begin, results: fresh }, asking);
+      const whole = (reads = this.#reads) => ({ ...begin, results: this.#fresh(results, reads), ...(reads?.said && said && { said }) });
+      let asked = whole(this.#reads ?? { tools: {}, items: 0, lists: [], words: [], room: 0, said: false });
+      let told = await this.#client.prepareCall(asked, asking);
       this.#note(told);
-      // What is sent of results depends on what the agent reads of them, which only its answer says.
-      const wanted = this.#fresh(results);
-      if (JSON.stringify(wanted) !== JSON.stringify(fresh)) {
-        told = await this.#client.prepareCall({ ...begin, results: (fresh = wanted) }, asking);
-      }
-      this.#begin = { ...begin, results: fresh };
+      // What is sent depends on what the agent reads, which only its answer says.
+      const wanted = whole();
+      if (JSON.stringify(wanted) !== JSON.stringify(asked)) told = await this.#client.prepareCall((asked = wanted), asking);
+      if (compacted !== null) for (const id of this.#had.keys()) if (!results.some((result) => result.call_id === id)) this.#had.delete(id);
+      this.#begin = asked;
       this.#since = [];
       this.#inputs = {};
       this.begun++;
@@ -106,7 +122,7 @@ export class Conversation {
     const told = await this.#orAnew({}, { results: this.#since }, (body) =>
       this.#client.searchTools({ ...this.#goingOn(), ...asked, ...body }, asking),
     );
-    if (told.conversation) this.text = told.conversation;
+    if (told.conversation) this.#signed = told.conversation;
     return told;
   }
 
@@ -122,7 +138,8 @@ export class Conversation {
    */
   async end(asking?: Asking): Promise<string> {
     this.#text();
-    return (await this.#remembered({ ended: true }, asking)).conversation;
+    await this.#remembered({ ended: true }, asking);
+    return this.text!;
   }
 
   /**
@@ -152,16 +169,16 @@ export class Conversation {
 
   /** What to send as the result of this call; undefined where the agent file has no template for it. */
   resultText(callId: string): string | undefined {
-    return this.#texts.get(callId);
+    return this.#had.get(callId) ?? undefined;
   }
 
   #text(): string {
-    if (this.text === undefined) throw new CuecardError("there is no call yet: begin with `user()`", 0, "no-call");
-    return this.text;
+    if (this.#signed === undefined) throw new CuecardError("there is no call yet: begin with `user()`", 0, "no-call");
+    return this.#signed;
   }
 
   #goingOn() {
-    return { ...this.#agent, ...(this.text === undefined ? {} : { conversation: this.text }) };
+    return { ...this.#agent, ...(this.#signed === undefined ? {} : { conversation: this.#signed }) };
   }
 
   get #reads() {
@@ -179,7 +196,7 @@ export class Conversation {
   #remembered(told: object, asking?: Asking) {
     return this.#alone(async () => {
       const answer = await this.#client.remember({ ...this.#goingOn(), ...told }, asking);
-      this.text = answer.conversation;
+      this.#signed = answer.conversation;
       return answer;
     });
   }
@@ -200,16 +217,22 @@ export class Conversation {
   }
 
   #take(told: Pick<PreparedStep, "conversation" | "step" | "results">, given: Result[]): Step {
-    this.text = told.conversation;
+    this.#signed = told.conversation;
     this.step = told.step;
     this.#asked.clear();
-    for (const { call_id } of given) if (call_id) this.#sent.add(call_id);
-    for (const { call_id, text } of told.results ?? []) if (call_id !== null) this.#texts.set(call_id, text);
+    for (const { call_id } of given) if (call_id) this.#had.set(call_id, this.#had.get(call_id) ?? null);
+    for (const { call_id, text } of told.results ?? []) if (call_id !== null) this.#had.set(call_id, text);
     return told.step;
   }
 
   #fresh(results: Result[], reads = this.#reads): Result[] {
-    const unsent = results.filter(({ call_id }) => !call_id || !this.#sent.has(call_id));
-    return sendable(unsent, reads, (id) => this.#known.has(id));
+    const unsent = results.filter(({ call_id }) => this.#had.get(call_id ?? "") === undefined);
+    return sendable(unsent, reads, (id) => this.#had.has(id));
   }
+}
+
+/** What the user says, as far as a search reads it. */
+function textOf(content: unknown): string {
+  const parts: any[] = Array.isArray(content) ? content : [{ text: content }];
+  return parts.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n").slice(0, 2001);
 }

@@ -254,3 +254,29 @@ for (const { name, ai, Model } of versions) {
     await assert.rejects(half.generate({ prompt: "Hi" }), /no call has begun: give the agent `prepareCall`/);
   });
 }
+
+for (const { name, ai, Model } of versions) {
+  test(`${name}: a tool that the user's own words find is there at once, whatever form they have`, async () => {
+    const tools = Object.fromEntries(["create_order", "delete_order"].map((each) => [each, ai.tool({ description: each, inputSchema: z.object({}), execute: () => `${each} has run` })]));
+    const forms = [
+      { prompt: "Please delete an order" },
+      { prompt: [{ role: "user", content: [{ type: "text", text: "Please delete" }, { type: "text", text: "an order" }] }] },
+      { messages: [{ role: "user", content: "Hi" }, { role: "assistant", content: "Hello." }, { role: "user", content: "Please delete an order" }] },
+    ];
+    const fresh = new Cuecard({ url: process.env.CUECARD_URL }); // nothing is known of the agent as the first one begins
+    for (const form of forms) {
+      const { model, saw } = scripted(Model, [calls(["c1", "delete_order", {}]), says("Gone.")]);
+      await new ai.ToolLoopAgent({ model, tools, ...aiSdk(fresh, { agent: "finder" }) }).generate(form);
+      assert.match(text(saw[0].messages.at(-1)), /It is gone for good/);
+      assert.match(JSON.stringify(saw[1].messages), /delete_order has run/);
+      assert.doesNotMatch(JSON.stringify(saw), /Prices are in cents/);
+    }
+    const settings = aiSdk(fresh, { agent: "finder", turn: { query: "create an order" } });
+    const { model, saw } = scripted(Model, [says("Made.")]);
+    await new ai.ToolLoopAgent({ model, tools, ...settings }).generate({ prompt: "Please delete an order" });
+    assert.match(text(saw[0].messages.at(-1)), /Prices are in cents/, "what the host says counts");
+    const much = scripted(Model, [says("Much.")]);
+    await new ai.ToolLoopAgent({ model: much.model, tools, ...settings, ...aiSdk(fresh, { agent: "finder" }) }).generate({ prompt: "x".repeat(2_000_000) });
+    assert.equal(much.saw.length, 1, "a long message ends no run");
+  });
+}

@@ -8,6 +8,7 @@ import { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
 import { Conversation, Cuecard } from "../dist/index.js";
 import { aiSdk } from "../dist/ai-sdk.js";
+import { balancer } from "./support.mjs";
 
 const client = new Cuecard({ url: process.env.CUECARD_SHELL_URL });
 const TOLD = "<out>0 ls ls ls l[45]s ls </out>";
@@ -70,3 +71,69 @@ for (const [name, ai, Model] of [["ai 6", ai6, MockLanguageModelV3], ["ai 7", ai
     assert.deepEqual(again.saw[0], saw[2]);
   });
 }
+
+const shapes = {
+  text: () => "words ".repeat(10_000),
+  rows: () => ({ rows: Array.from({ length: 900 }, (_, at) => ({ id: at, note: "what a row may say of itself, and more" })) }),
+  pictures: () => ({ rows: Array.from({ length: 1200 }, (_, at) => ({ id: at, format: "jpeg", name: `Picture ${at}` })) }),
+};
+for (const [name, shape] of Object.entries(shapes)) {
+  test(`12 messages with two long results each, told by a template (${name}): each travels once, and is told once`, async (t) => {
+    const { url, seen } = await balancer(t, () => process.env.CUECARD_SHELL_URL);
+    const messages = [];
+    const saw = [];
+    let text;
+    for (let turn = 0; turn < 12; turn++) {
+      const answers = [calls([`a${turn}`, "long", {}]), calls([`b${turn}`, "long", {}]), done];
+      const model = new MockLanguageModelV4({ doGenerate: async ({ prompt }) => (saw.push(outputs(prompt)), answers.shift()) });
+      const long = ai7.tool({ description: "Much.", inputSchema: z.object({}), execute: shape });
+      const chat = new Conversation(new Cuecard({ url }), { agent: "shell", text }); // a process of its own
+      messages.push({ role: "user", content: "go on" });
+      const loop = new ai7.ToolLoopAgent({ model, tools: { long }, ...aiSdk(new Cuecard({ url }), { conversation: () => chat }) });
+      messages.push(...(await loop.generate({ messages })).responseMessages);
+      text = chat.text;
+    }
+    const own = JSON.stringify(messages).length;
+    const moved = seen.reduce((sum, { size }) => sum + size, 0);
+    assert.ok(moved <= 1.2 * own, `${moved} bytes for ${own}`);
+    assert.match(saw.at(-1)[0].value, /^\(/);
+    assert.equal(saw.at(-1).length, 24);
+    assert.deepEqual(saw.at(-1).slice(0, 22), saw[33]);
+  });
+}
+
+test("texts that were not kept are made again, and those of messages that are gone are not kept", async (t) => {
+  const { url, seen } = await balancer(t, () => process.env.CUECARD_SHELL_URL);
+  const chat = new Conversation(new Cuecard({ url }), { agent: "shell" });
+  const results = ["c1", "c2"].map((call_id) => ({ tool: "words", call_id, result: "some words" }));
+  await chat.user();
+  await chat.next([{ ...results[0], call_id: "c0" }]);
+  assert.equal(chat.resultText("c0"), undefined, "a body that was not sent is told by nobody");
+  await chat.user({}, [], 0, { tools: ["words"] });
+  await chat.next(results);
+  const [signed, texts] = chat.text.split("\n");
+  assert.deepEqual(JSON.parse(texts), { c1: "(some words)", c2: "(some words)" });
+
+  for (const text of [signed, `${signed}\n{"c1": "(some`]) {
+    const lost = new Conversation(new Cuecard({ url }), { agent: "shell", text });
+    assert.equal(lost.text, signed);
+    await lost.user({}, results, null, { tools: ["words"] });
+    assert.equal(lost.resultText("c2"), "(some words)");
+  }
+  const kept = new Conversation(new Cuecard({ url }), { agent: "shell", text: chat.text });
+  assert.equal(kept.text, kept.from);
+  await kept.user({}, results.slice(1), 1, { tools: ["words"] });
+  assert.ok(seen.every(({ body }) => !body.includes("(some")), "no text travels");
+  assert.deepEqual(JSON.parse(kept.text.split("\n")[1]), { c2: "(some words)" });
+  assert.equal(await kept.end(), kept.text);
+
+  // A client of before, or one of another language: whole and without `cuecard-packed`.
+  const asked = { method: "POST", headers: { "content-type": "application/json" } };
+  const ask = (body) => fetch(`${url}/v1/prepare-call`, { ...asked, body: JSON.stringify({ agent: "shell", ...body }) }).then((answer) => answer.json());
+  const plain = (await ask({ conversation: chat.text })).conversation;
+  assert.deepEqual(JSON.parse(plain).conversation.state.results.map(({ call_id }) => call_id), ["c0", "c1", "c2"]);
+  const earlier = new Conversation(new Cuecard({ url }), { agent: "shell", text: plain });
+  assert.equal(earlier.text, plain);
+  await earlier.user({}, results, null, { tools: ["words"] });
+  assert.equal(earlier.resultText("c1"), "(some words)");
+});

@@ -68,12 +68,17 @@ def seal(data: Json, key: str, *, as_text: bool = False) -> str:
     key = (keys_of(key) or ("",))[0]
     if key and as_text:
         text = json.dumps(data, separators=(",", ":"), allow_nan=False, default=shallow)
-        return _within(f"{_FRONT}{text}{_BEHIND}{_text_signature(text, key)}{_END}")
+        return within_limit(f"{_FRONT}{text}{_BEHIND}{_text_signature(text, key)}{_END}")
     sealed = {"conversation": data, **({"signature": _signature(data, key)} if key else {})}
-    return _within(json.dumps(sealed, separators=(",", ":")))
+    return within_limit(json.dumps(sealed, separators=(",", ":")))
 
 
-def _within(text: str) -> str:
+def within_limit(text: str) -> str:
+    """The text.
+
+    Raises:
+        InputError: when it is longer than `unseal` reads.
+    """
     if len(text) > LIMIT:
         told = f"the conversation takes {len(text):,} characters of {LIMIT:,} at most"
         hint = "hand over shorter inputs and messages, or store its `state` by yourself"

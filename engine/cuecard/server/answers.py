@@ -159,12 +159,13 @@ class ReadsShape(Shape):
 
     tools: dict[str, int] = Field(
         description="the agent's tools: 0 if nobody reads the results, 1 if ids and names are read in them, 2 if they "
-        "are read as a whole, 3 if a template tells them, so that a new process sends them again for their texts"
+        "are read as a whole, 3 if a template tells them, so that one whose text was lost is sent again for it"
     )
     items: int = Field(description="how many items of a list are read at most where ids and names are read")
     lists: list[str] = Field(description="the tools in whose results lists are read as a whole all the same")
     words: list[str] = Field(description="results of those tools whose JSON has one of these texts are read, too")
     room: int = Field(description="how many characters of results a request should have at most")
+    said: bool = Field(description="whether the user's words are of use, as `said` of `prepare-call`")
 
 
 class CallShape(SparseShape):

@@ -73,6 +73,10 @@ _WORKERS = 4
 """The number of threads for requests, so that a long one delays neither the others nor `/healthz`."""
 
 
+PACKED = "cuecard-packed"
+"""The header of a client that carries packed conversations: services from before there were any pass over it."""
+
+
 _v1 = APIRouter(prefix="/v1", route_class=StrictRoute, responses=RESPONSES)
 _watching = APIRouter()
 
@@ -204,7 +208,7 @@ async def _in_worker(request: Request, answer: Callable[[], Response]) -> Respon
 
 def _service(request: Request) -> Service:
     service: Service = request.app.state.service
-    return service
+    return service.packing() if PACKED in request.headers else service
 
 
 def _json(value: Json, status: int = 200) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict, Field
@@ -77,6 +77,11 @@ class PrepareCall(AgentRequest):
         default=False,
         description="whether the turn goes on, as after an approval, so that no message of the user is new",
     )
+    said: str = Field(
+        "",
+        description="the user's words, by which an agent with `tools.ahead` searches if the turn has no `query` and no "
+        "`message`; the first 2,001 characters are enough",
+    )
     manifest: bool = Field(default=False, description="whether to include the manifest in the answer")
 
 
@@ -138,6 +143,6 @@ class Remember(AgentRequest):
     )
 
 
-def to_results(bodies: tuple[ResultBody, ...]) -> tuple[ToolResult, ...]:
+def to_results(bodies: Iterable[ResultBody]) -> tuple[ToolResult, ...]:
     """The results in the engine's own type."""
     return tuple(ToolResult(b.tool, b.result, b.call_id, b.is_error, b.pending, b.batch, b.arguments) for b in bodies)

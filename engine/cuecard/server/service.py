@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
+from cuecard.adapters.host import with_words
 from cuecard.catalogue.search import MAX_LIMIT
 from cuecard.config.agent_file import InputSpec
 from cuecard.config.turn_file import to_turn
@@ -15,8 +19,8 @@ from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
 from cuecard.files.clock import utc_now
 from cuecard.model import Appended, Call, Clock, ConversationState, Json, Step, Turn
-from cuecard.model.signed_text import seal, unseal
-from cuecard.model.storage import as_plain, to_json_lazily
+from cuecard.model.signed_text import LIMIT, seal, unseal, within_limit
+from cuecard.model.storage import as_plain, shallow, to_json_lazily
 from cuecard.pipeline.request import check_call
 from cuecard.records import replace
 from cuecard.reload.pins import Served
@@ -41,29 +45,41 @@ class Envelopes:
     """Seals conversations with the first key, and opens those of any; replicas with the same key can open each other's.
 
     A key that is not `lasting` was made by this process: conversations of others cannot be opened, and errors say so.
+    Those that it `packs` are compressed: a third of the bytes, since a state repeats its prompt.
     """
 
     def __init__(
-        self, key: str | Sequence[str], max_age: float, clock: Clock = utc_now, *, lasting: bool = True
+        self,
+        key: str | Sequence[str],
+        max_age: float,
+        clock: Clock = utc_now,
+        *,
+        lasting: bool = True,
+        packs: bool = False,
     ) -> None:
         self._keys = (key,) if isinstance(key, str) else tuple(key)
-        self._max_age, self._clock, self._lasting = max_age, clock, lasting
+        self._max_age, self._clock, self._lasting, self._packs = max_age, clock, lasting, packs
+
+    def packing(self) -> Envelopes:
+        """The same, for a client that carries packed conversations."""
+        return Envelopes(self._keys, self._max_age, self._clock, lasting=self._lasting, packs=True)
 
     def close(self, agent: str, chat: Conversation, *, ended: bool = False) -> str:
         """The conversation as a text that the client keeps but cannot change; `ended` as in `Conversation.to_json`."""
         state = chat.to_json(ended=True) if ended else to_json_lazily(chat.state)
-        told = {"agent": agent, "issued": int(self._clock().timestamp()), "state": state}
+        held = {"packed": _packed(state)} if self._packs else {"state": state}
+        told = {"agent": agent, "issued": int(self._clock().timestamp()), **held}
         return seal(told, self._keys[0], as_text=True)
 
     def open(self, text: str | None, agent: str) -> ConversationState | None:
-        """The state in the text; None if there is none yet.
+        """The state in the text; None if there is none yet. What a client has written behind a line break is its own.
 
         Raises:
             InputError: when it was changed, was signed with another key, belongs to another agent, or is too old.
         """
         if text is None:
             return None
-        sealed = self._unseal(text)
+        sealed = self._unseal(text.partition("\n")[0])
         if not _is_ours(sealed):
             hint = "pass on the `conversation` of the previous answer, complete and unchanged"
             raise InputError(Problem("bad-conversation", "this service did not produce this text", hint, NAME))
@@ -71,7 +87,8 @@ class Envelopes:
             told = f"the conversation belongs to the agent `{sealed['agent']}`, not to `{agent}`"
             raise InputError(Problem("foreign-call", told, "name that agent, or start a new conversation", NAME))
         self._check_age(sealed["issued"])
-        return ConversationState.from_json(sealed["state"], NAME)
+        state = sealed["state"] if "state" in sealed else _unpacked(sealed["packed"])
+        return ConversationState.from_json(state, NAME)
 
     def _unseal(self, text: str) -> Json:
         for earlier in self._keys[1:]:
@@ -99,8 +116,21 @@ def _without_key(problem: Problem) -> Problem:
 
 def _is_ours(sealed: Json) -> bool:
     """Whether it is a conversation of this service: a key may also sign other texts, such as those of `Engine.dump`."""
-    named = isinstance(sealed, dict) and sealed.keys() == {"agent", "issued", "state"}
+    named = isinstance(sealed, dict) and sealed.keys() - {"state", "packed"} == {"agent", "issued"} and len(sealed) == 3
     return named and isinstance(sealed["agent"], str) and type(sealed["issued"]) is int
+
+
+def _packed(state: Json) -> str:
+    text = within_limit(json.dumps(state, separators=(",", ":"), default=shallow))
+    return b64encode(zlib.compress(text.encode(), 1)).decode()
+
+
+def _unpacked(packed: Json) -> Json:
+    """Only what is signed is unpacked, so that nobody else can have it grow."""
+    try:
+        return json.loads(zlib.decompressobj().decompress(b64decode(str(packed)), LIMIT))
+    except (ValueError, zlib.error):
+        return None
 
 
 State: TypeAlias = ConversationState | None
@@ -122,6 +152,10 @@ class Service:
     envelopes: Envelopes
     room: int = 256 * 1024
     reads_all: bool = False
+
+    def packing(self) -> Service:
+        """The same, for a client that carries packed conversations."""
+        return replace(self, envelopes=self.envelopes.packing())
 
     def prepare_call(self, asked: PrepareCall) -> dict[str, Json]:
         """A `PreparedCall`: the user has said something.
@@ -238,6 +272,7 @@ class Service:
             "lists": lists,
             "words": [*pending, *MEDIA_WORDS],
             "room": self.room,
+            "said": agent.spec.tools.ahead is not None,
         }
 
     def _stepped(
@@ -297,14 +332,15 @@ def _pinned(agent: ServedAgent, state: ConversationState | None) -> tuple[Engine
 
 
 def _rendered(chat: Conversation, asked: PrepareCall | PrepareStep) -> list[Json]:
-    """`RenderedResultShape`s; for a result without a template, the client has the text."""
-    made = map(chat.render_result, to_results(asked.results))
-    return [{"at": at, **each.to_json()} for at, each in enumerate(made) if each.rule or each.media]
+    """`RenderedResultShape`s; for a result without a template, or whose body was not sent, the client has the text."""
+    told = [(at, body) for at, body in enumerate(asked.results) if "result" in body.model_fields_set]
+    made = zip((at for at, _ in told), map(chat.render_result, to_results(body for _, body in told)), strict=True)
+    return [{"at": at, **each.to_json()} for at, each in made if each.rule or each.media]
 
 
 def _turn(asked: PrepareCall, engine: Engine) -> Turn:
     body: TurnBody = asked.turn
-    turn = replace(to_turn(body, body.inputs), authority=body.authority)
+    turn = with_words(replace(to_turn(body, body.inputs), authority=body.authority), engine, lambda: asked.said)
     if turn.tools is not None or asked.host_tools is None:
         return turn
     known = {*engine.tools, *engine.core_tools} - {engine.search_tool}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import zlib
+from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -88,6 +90,28 @@ def test_an_old_conversation_is_refused_and_one_that_continues_is_not(agents: Ag
 
         assert refused(client, first) == (410, "old-conversation")
         assert ask(client, "prepare-step", conversation=second)
+
+
+def test_a_client_that_asks_for_it_carries_a_third(client: httpx2.Client) -> None:
+    """Either form is read, and only what is signed is unpacked; what a client writes behind a line break is its own."""
+    begun = {"agent": "cms", "results": [RESULT]}
+    plain = ask(client, "prepare-call", **begun)
+    packed = client.post("/v1/prepare-call", json=begun, headers={"cuecard-packed": "1"}).json()
+
+    assert packed["step"] == plain["step"]
+    assert len(packed["conversation"]) * 3 < len(plain["conversation"])
+    for text in (plain["conversation"], packed["conversation"], packed["conversation"] + '\n{"call-1": "its text"}'):
+        told = ask(client, "prepare-step", conversation=text)
+        assert told["step"] == plain["step"]
+        assert "packed" not in json.loads(told["conversation"])["conversation"]
+    bomb = b64encode(zlib.compress(b"0" * 2**24)).decode()
+    sealed = json.loads(packed["conversation"])
+    sealed["conversation"]["packed"] = bomb
+    assert refused(client, json.dumps(sealed, separators=(",", ":"))) == (403, "bad-signature")
+    for held in (bomb, "", 1, "eJw=", [bomb]):
+        assert refused(client, seal({"agent": "cms", "issued": 9e9, "packed": held}, KEY))[0] == 422
+        told = {"agent": "cms", "issued": int(datetime.now(UTC).timestamp()), "packed": held}
+        assert refused(client, seal(told, KEY)) == (422, "bad-conversation")
 
 
 def test_a_replayed_request_is_harmless(client: httpx2.Client) -> None:
