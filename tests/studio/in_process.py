@@ -46,11 +46,16 @@ class Visit:
 def visiting(folder: Path, agents: Sequence[str] = ("prompts/cms",), *, let_in: bool = True) -> Iterator[Visit]:
     """A studio of agents in a folder, and a browser."""
     news, told = News(), list[str]()
-    shown = Agents([folder / agent for agent in agents], told.append)
+
+    def tell(name: str) -> None:
+        told.append(name)
+        news.tell("files", agent=name)
+
+    shown = Agents([folder / agent for agent in agents], tell)
     recordings = folder / "recordings"
     runs = Runs([recordings] if recordings.is_dir() else [])
     keys = Keys(TOKEN, PORT)
-    app = Studio(Asking(shown, runs, Home(folder / ".cuecard" / "studio"), EDITOR), news, keys).app(local=True)
+    app = Studio(Asking(shown, runs, Home(folder / ".cuecard" / "studio"), EDITOR, news), keys).app(local=True)
     client = TestClient(app, base_url=f"http://127.0.0.1:{PORT}", follow_redirects=False)
     try:
         if let_in:

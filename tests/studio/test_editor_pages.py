@@ -10,6 +10,7 @@ import pytest
 from lxml import html
 
 from cuecard import Engine
+from cuecard.config.documents.yaml import read_yaml
 from cuecard.workspace import Workspace
 from studio.in_process import ROOT, Visit, answer, copied, visiting, words
 
@@ -282,8 +283,123 @@ def test_every_entry_and_section_of_an_agent_can_be_opened(folder: Path) -> None
         assert "does not read this section" in answer(page)
         wrong = sent(visit, "/editor?section=telegram", form_of(page, when="{equals: ["))
         assert "when cannot be read" in alerts(wrong)
-        assert answer(visit.page("/editor?section=persona")) == "This cannot be edited now."
         assert "did you mean" in alerts(visit.page("/editor?section=telegramm"))
+
+
+@pytest.mark.parametrize("agent", ["prompts/cms", "prompts/polyant", "examples/gemini_cli", "examples/roo_code"])
+def test_each_section_shows_its_texts_and_takes_a_condition(agent: str) -> None:
+    engine = Engine.open(ROOT / agent)
+    with visiting(ROOT, [agent]) as visit:
+        for section in dict.fromkeys(each.id for edition in engine.agent.editions.values() for each in edition):
+            if section in {"agent", "/agent"}:
+                continue  # the tags around the template
+            page = visit.page(f"/editor?section={section}")
+            shown = page.xpath("//form[@id='entry']//*[starts-with(@name, 'f.')]/@name")
+            assert "f.when" in shown, section
+            assert [each for each in shown if each.endswith("text")], section
+            draft = sent(visit, f"/editor?section={section}", form_of(page, when="{model: nobody-has-this}"))
+            assert not alerts(draft), (section, alerts(draft))
+            assert "does not read this section" in answer(draft), section
+
+
+MANY = """\
+agent: many
+inputs: {slack: {type: boolean}, plan: {type: boolean}}
+sections:
+  # Who it is.
+  - id: role
+    title: Role
+    choose:
+      - {when: slack, text: You write in Slack.}
+      - text: You write.   # the usual one
+  - id: now
+    clock: {}
+    text: "{{date}}"
+  - id: notes
+    files: {supplied: true, entries: [{path: notes.md}]}
+    budget: 100
+  - {id: tone, file: tone.md}
+profiles:
+  short:
+    sections:
+      - {id: role, text: You write little.}
+      - {id: tone, when: plan}
+"""
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Iterator[tuple[Visit, Path]]:
+    """An agent whose sections are written in every way."""
+    place = tmp_path / "prompts" / "many" / "agent.yaml"
+    place.parent.mkdir(parents=True)
+    place.write_text(MANY)
+    place.with_name("tone.md").write_text("Be warm.\n")
+    with visiting(tmp_path, ["prompts/many"]) as visit:
+        yield visit, place
+
+
+@pytest.mark.parametrize(
+    ("section", "field", "text", "old", "new"),
+    [
+        ("role", "1-text", "You chat.", "text: You write in Slack.", "text: You chat."),
+        ("role", "1-when", "{not: slack}", "{when: slack, text", "{when: {not: slack}, text"),
+        ("role", "2-text", "You answer.", "text: You write.   #", "text: You answer.   #"),
+        ("role", "when", "plan", "    title: Role\n", "    title: Role\n    when: plan\n"),
+        ("role", "of-1-text", "You are brief.", "text: You write little.", "text: You are brief."),
+        ("tone", "of-1-when", "slack", "when: plan", "when: slack"),
+        ("now", "text", "It is {{date}}.", '"{{date}}"', '"It is {{date}}."'),
+        (
+            "notes",
+            "text",
+            "Notes: {{{content}}}",
+            "    budget: 100\n",
+            '    budget: 100\n    text: "Notes: {{{content}}}"\n',
+        ),
+        ("notes", "when", "slack", "  - id: notes\n", "  - id: notes\n    when: slack\n"),
+    ],
+)
+def test_every_text_and_condition_of_a_section_is_edited_where_it_stands(
+    many: tuple[Visit, Path], section: str, field: str, text: str, old: str, new: str
+) -> None:
+    visit, place = many
+    address = f"/editor?section={section}"
+    page = saved(visit, form_of(visit.page(address), **{field: text}), address=address)
+
+    assert "Saved to agent.yaml" in answer(page), alerts(page)
+    assert place.read_text() == MANY.replace(old, new, 1)
+
+
+def test_what_is_no_text_of_a_section_is_said_with_its_place(many: tuple[Visit, Path]) -> None:
+    visit, _ = many
+    told = words(visit.page("/editor?section=notes"), "//ul[@class='closed']/li")
+    assert told == [
+        "files fills it when a prompt is made; how it does is no text, and is edited there. Open agent.yaml:13",
+        "Its entry has budget. Open agent.yaml:13",
+    ]
+    assert not words(visit.page("/editor?section=tone"), "//ul[@class='closed']/li")
+    page = sent(
+        visit, "/editor/checked?section=role", form_of(visit.page("/editor?section=role"), **{"1-when": "slak"})
+    )
+    assert "slak" in " ".join(words(page, "//div[@id='e-f-1-when']/p"))
+
+
+def test_a_condition_of_an_element_of_the_template_is_written_into_the_agent_file(folder: Path) -> None:
+    place = folder / "prompts" / "cms" / "agent.yaml"
+    before = place.read_text()
+    try:
+        with visiting(folder) as visit:
+            address = "/editor?section=working-memory"
+            page = saved(visit, form_of(visit.page(address), when="{not: {model: gpt-4o}}"), address=address)
+            assert "Saved to agent.yaml" in answer(page)
+            assert read_yaml(place.read_text(), "").value["sections"] == [
+                {"id": "working-memory", "when": {"not": {"model": "gpt-4o"}}}
+            ]
+            assert place.read_text().startswith(before.partition("sections:")[0].rstrip())
+            again = saved(visit, form_of(visit.page(address), when=""), address=address)
+            assert "Saved to agent.yaml" in answer(again)
+            assert read_yaml(place.read_text(), "").value["sections"] == [{"id": "working-memory"}]
+    finally:
+        place.write_text(before)
 
 
 def test_a_form_of_too_many_fields_is_refused(visit: Visit) -> None:

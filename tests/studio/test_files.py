@@ -49,6 +49,39 @@ def test_a_saved_file_is_shown(visit: Visit, folder: Path) -> None:
     assert "Be kind and brief" in words(visit.page("/prompt"), "//details[@id='s-identity']//pre")[0]
 
 
+def test_a_page_is_told_once_what_has_changed_since_it_was_made(visit: Visit, folder: Path) -> None:
+    mark = visit.page("/prompt").xpath("//div[@id='page']/@data-mark")[0]
+    edit(folder / "prompts" / "cms" / "agent.xml", "Be friendly and brief", "Be kind and brief")
+    until(lambda: bool(visit.told))
+    visit.news.tell("runs")
+    visit.news.end()  # a stream would go on otherwise
+
+    told = visit.client.get("/events", params={"mark": mark}).text
+    assert [line for line in told.splitlines() if line.startswith(("event", "data"))] == [
+        "event: files",
+        'data: {"agent":"cms"}',
+        "event: runs",
+        "data: {}",
+    ]
+    first = told.partition("id: ")[2].partition("\n")[0]
+    again = visit.client.get("/events", params={"mark": mark}, headers={"last-event-id": first}).text
+    assert "event: files" not in again
+    assert "event: runs" in again
+    now = visit.page("/prompt").xpath("//div[@id='page']/@data-mark")[0]
+    assert "event" not in visit.client.get("/events", params={"mark": now}).text
+
+
+@pytest.mark.parametrize("mark", ["1", "9" * 20])
+def test_a_page_of_another_studio_is_told_that_everything_may_have_changed(visit: Visit, mark: str) -> None:
+    for _ in range(300):
+        visit.news.tell("runs")
+    visit.news.end()
+
+    told = visit.client.get("/events", params={"mark": mark}).text
+    assert "event: anew" in told
+    assert "event: runs" not in told
+
+
 def test_a_broken_file_leaves_the_last_good_prompt(visit: Visit, folder: Path) -> None:
     edit(folder / "prompts" / "cms" / "agent.xml", "{{{workingMemory}}}", "{{#if workingMemory}}\n{{{workingMemory}}}")
     until(lambda: visit.agents.state().broken)

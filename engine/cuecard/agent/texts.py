@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from cuecard.agent.specification import read_specification
 from cuecard.agent.world import Memo
-from cuecard.config.documents.document import Path
+from cuecard.config.documents.document import Document, Path
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.documents.yaml_edits import with_value
@@ -41,6 +41,38 @@ class SectionText:
     titled: tuple[str, Path] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SectionPlace:
+    """What a YAML file says of a section: the place, and what is there; `of` is the key and the name of the profile or
+    variant that says it.
+    """
+
+    file: SourceText
+    key: Path
+    held: dict[str, Any]
+    of: tuple[str, str] | None = None
+
+
+def places_of(
+    sources: AgentSources, section: str, read: Callable[[str, str], Document] = read_yaml
+) -> Iterator[SectionPlace]:
+    """Everything that agent files say of a section, from the top down: the agent itself, its profiles, its variants."""
+    files = [(each, read(each.text, each.name).value) for each in (sources.agent, *reversed(sources.layers))]
+    for file, value in files:
+        yield from _listed(file, value.get("sections"), (), section)
+    for kind in ("profiles", "variants"):
+        for file, value in files:
+            named = value.get(kind)
+            for name, held in named.items() if isinstance(named, dict) else ():
+                listed = held.get("sections") if isinstance(held, dict) else None
+                yield from _listed(file, listed, (kind, name), section)
+
+
+def part_of(sources: AgentSources, section: str) -> tuple[int, int] | None:
+    """The offsets of a section's text in the template; None if it is no element of it."""
+    return _part(sources.template, section) if sources.template else None
+
+
 def section_of(sources: AgentSources, section: str) -> SectionText:
     """The text of a section.
 
@@ -52,21 +84,18 @@ def section_of(sources: AgentSources, section: str) -> SectionText:
     if section not in known and not (sources.template and _part(sources.template, section)):
         hint = did_you_mean(section, known)
         raise InputError(Problem("unknown-section", f"there is no section `{section}`", hint, "section"))
-    files = (sources.agent, *reversed(sources.layers))
-    titled = next(((file.path, at) for file, at, held in _written(files, section) if "title" in held), None)
-    titled = titled or next(((file.path, at) for file, at, _ in _written(files, section)), None)
+    said = [each for each in places_of(sources, section) if each.of is None]
+    titled = next(((each.file.path, each.key) for each in said if "title" in each.held), None)
+    titled = titled or next(((each.file.path, each.key) for each in said), None)
     title = next((each.title for each in spec.sections if each.id == section), "") if spec else ""
-    for file, at, held in _written(files, section):
-        if isinstance(held.get("text"), str):
-            return SectionText(section, held["text"], title, file.path, (*at, "text"), None, titled)
-        if isinstance(held.get("file"), str):
-            path = posixpath.normpath(posixpath.join(sources.folder(file), held["file"]))
-            for source in sources.sections:
-                if posixpath.normpath(source.path) == path:
-                    return SectionText(section, source.text, title, source.path, titled=titled)
-        if "choose" in held:
+    for each in said:
+        if isinstance(text := each.held.get("text"), str):
+            return SectionText(section, text, title, each.file.path, (*each.key, "text"), None, titled)
+        if source := file_of(sources, each.file, each.held):
+            return SectionText(section, source.text, title, source.path, titled=titled)
+        if "choose" in each.held:
             break
-    if sources.template and (part := _part(sources.template, section)):
+    if sources.template and (part := part_of(sources, section)):
         start, end = part
         return SectionText(section, sources.template.text[start:end], "", sources.template.path, (), part)
     hint = "edit its file itself"
@@ -97,13 +126,19 @@ def in_place(text: str, found: SectionText, body: str) -> str:
     return text[:start] + body + text[end:]
 
 
-def _written(files: tuple[SourceText, ...], section: str) -> Iterator[tuple[SourceText, Path, Any]]:
-    """What each agent file says of a section, from the top down."""
-    for file in files:
-        listed = read_yaml(file.text, file.name).value.get("sections")
-        for index, held in enumerate(listed if isinstance(listed, list) else ()):
-            if isinstance(held, dict) and held.get("id") == section:
-                yield file, ("sections", index), held
+def file_of(sources: AgentSources, near: SourceText, held: dict[str, Any]) -> SourceText | None:
+    """The file that a section or a choice in an agent file names; None if it names none that is known."""
+    if not isinstance(held.get("file"), str):
+        return None
+    path = posixpath.normpath(posixpath.join(sources.folder(near), held["file"]))
+    return next((each for each in sources.sections if posixpath.normpath(each.path) == path), None)
+
+
+def _listed(file: SourceText, listed: Any, of: tuple[str, ...], section: str) -> Iterator[SectionPlace]:
+    """What a list of sections says of one."""
+    for index, held in enumerate(listed if isinstance(listed, list) else ()):
+        if isinstance(held, dict) and held.get("id") == section:
+            yield SectionPlace(file, (*of, "sections", index), held, (of[0], of[1]) if of else None)
 
 
 def _part(template: SourceText, section: str) -> tuple[int, int] | None:

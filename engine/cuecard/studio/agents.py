@@ -71,11 +71,6 @@ class AgentState:
         """The fingerprint of the state that is shown; empty without one."""
         return self.engine.sha256 if self.engine else ""
 
-    @property
-    def mark(self) -> str:
-        """What is another one when the files have changed."""
-        return f"{self.sha256[:16]}{'-broken' if self.broken else ''}"
-
 
 class Agents:
     """The agents below some folders. Thread-safe; reading a state waits for no file that is already known."""

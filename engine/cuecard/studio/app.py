@@ -22,7 +22,6 @@ from cuecard.errors import CuecardError, InputError, Problem, visible
 from cuecard.studio.address import Address, read_address
 from cuecard.studio.editor_screen import editor, editor_writes
 from cuecard.studio.inputs_screen import inputs, inputs_writes
-from cuecard.studio.news import News
 from cuecard.studio.price_view import can_be_played, price, price_advice, price_models, price_sizes
 from cuecard.studio.problems import problem_views, spoken
 from cuecard.studio.prompt_view import prompt
@@ -44,7 +43,7 @@ SCREENS = (
 """The screens, in the order of the bar and of the keys `1` to `6`."""
 
 _WELCOME = Screen("", "Welcome", welcome)
-_DIGITS = 10
+_DIGITS, _MARK = 10, 20
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _WORDS = 200
 """Characters of a search."""
@@ -55,8 +54,8 @@ _log = logging.getLogger(__name__)
 class Studio:
     """The routes. Everything that they know is in the address and on disk."""
 
-    def __init__(self, asking: Asking, news: News, keys: Keys) -> None:
-        self._asking, self._news, self._keys = asking, news, keys
+    def __init__(self, asking: Asking, keys: Keys) -> None:
+        self._asking, self._keys = asking, keys
         self._pages = Environment(
             loader=PackageLoader("cuecard.studio"),
             autoescape=True,
@@ -95,13 +94,10 @@ class Studio:
             self._page("welcome.html", asked, _WELCOME, welcome(asked))
 
     async def events(self, request: Request) -> Response:
-        """What changes, told to one tab; at once, where its page was made of files that are no longer so."""
-        agent, mark = (request.query_params.get(key, "") for key in ("agent", "mark"))
-
-        def missed() -> str:
-            return agent if agent in self._asking.agents.paths and self._asking.agents.state(agent).mark != mark else ""
-
-        return StreamingResponse(self._news.stream(missed), media_type="text/event-stream")
+        """What changes, told to one tab; at once, what has changed since its page was made or its stream was cut."""
+        told = request.headers.get("last-event-id") or request.query_params.get("mark", "")
+        mark = int(told) if told.isascii() and told.isdigit() and len(told) <= _MARK else self._asking.news.mark
+        return StreamingResponse(self._asking.news.stream(mark), media_type="text/event-stream")
 
     def rows(self, request: Request) -> Response:
         """More rows of the Timeline's table."""

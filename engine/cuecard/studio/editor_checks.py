@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise, takewhile
-from pathlib import Path
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path as FilePath
 
+from cuecard.config.documents.document import Document, Path
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, Problem, SpecError
@@ -144,7 +146,9 @@ def _same(problem: Problem) -> tuple[str, str, str]:
 
 def _lines(subject: Subject, text: str, name: str, problems: Sequence[Problem]) -> Iterator[Line]:
     """The rows of the subject in its file, with marks."""
-    rows = _rows(subject, text, name)
+    home = subject.fields[0].key[:-1]
+    near = tuple(each for each in subject.fields if each.key[:-1] == home)
+    rows = _rows(replace(subject, fields=near), text, name)
     if not rows:
         return
     start, end = min(start for start, _ in rows.values()), max(end for _, end in rows.values())
@@ -197,7 +201,7 @@ def _reach(asked: Asked, subject: Subject, engine: Engine) -> Iterator[tuple[str
         yield f"in {count} of {len(files)} turn files", asked.address.to("inputs", tool="", section="")
 
 
-def _plays(engine: Engine, file: Path, subject: Subject) -> bool:
+def _plays(engine: Engine, file: FilePath, subject: Subject) -> bool:
     """Whether a turn of a file reads it."""
     for _, played in turns_of(engine, file):
         manifest = None if isinstance(played, CuecardError) else played.step.manifest
@@ -207,7 +211,7 @@ def _plays(engine: Engine, file: Path, subject: Subject) -> bool:
     return False
 
 
-def _turn_files(path: Path) -> Sequence[Path]:
+def _turn_files(path: FilePath) -> Sequence[FilePath]:
     try:
         return find_turns(path)[:MAX_REACHING]
     except CuecardError:
@@ -215,7 +219,7 @@ def _turn_files(path: Path) -> Sequence[Path]:
 
 
 def _review(
-    asked: Asked, subject: Subject, engine: Engine, found: AgentProblems, over: Mapping[Path, str]
+    asked: Asked, subject: Subject, engine: Engine, found: AgentProblems, over: Mapping[FilePath, str]
 ) -> Review | None:
     """What `cuecard diff` says of the files as they are and the draft: of the agent's turns or, without any, of one."""
     if asked.engine is None or found.draft is None:
@@ -237,7 +241,7 @@ def _review(
     )
 
 
-def _turns(path: Path, before: Edition, after: Edition, subject: Subject, name: str) -> Iterator[TurnReview]:
+def _turns(path: FilePath, before: Edition, after: Edition, subject: Subject, name: str) -> Iterator[TurnReview]:
     for file in _turn_files(path):
         both = zip(turns_of(before.engine, file), turns_of(after.engine, file), strict=False)
         for (told, old), (_, new) in both:
@@ -282,25 +286,31 @@ def _at(problem: Problem) -> FieldProblem:
 
 def _rows(subject: Subject, text: str, name: str) -> dict[str, tuple[int, int]]:
     """The lines of each field in a file, from one up to another; the rest of the entry is under an empty name."""
-    if subject.kind == "section":
-        field = next((each for each in subject.fields if not each.key and subject.files[each.path].name == name), None)
-        if field is not None:
-            start = subject.files[field.path].text.count("\n", 0, field.part[0]) + 1 if field.part else 1
-            return {"text": (start, text.count("\n") + 2)}
+    here = [each for each in subject.fields if subject.files[each.path].name == name]
+    whole = next((each for each in here if not each.key), None)
+    if whole is not None:
+        start = subject.files[whole.path].text.count("\n", 0, whole.part[0]) + 1 if whole.part else 1
+        return {whole.name: (start, text.count("\n") + 2)}
     try:
         document = read_yaml(text, name)
     except SpecError:
         return {"": (1, text.count("\n") + 2)}
-    home = ("tools", subject.name) if subject.kind == "tool" else subject.fields[-1].key[:-1]
-    inside = sorted((span.line, str(path[-1])) for path, span in document.keys.items() if path[:-1] == home)
+    rows: dict[str, tuple[int, int]] = {}
+    for home in dict.fromkeys(each.key[:-1] for each in here):
+        known = {each.key[-1]: each.name for each in here if each.key[:-1] == home}
+        for field, (start, end) in _rows_of(document, home, known, text.count("\n") + 2).items():
+            rows.setdefault(field, (start, end))
+    return rows
+
+
+def _rows_of(document: Document, home: Path, known: Mapping[str | int, str], last: int) -> dict[str, tuple[int, int]]:
+    """The lines of the keys of one mapping: of those that are known by their fields, of all of it by an empty name."""
+    inside = sorted((span.line, path[-1]) for path, span in document.keys.items() if path[:-1] == home)
     if not inside:
         return {}
-    end = min(
-        (span.line for path, span in document.keys.items() if span.line > inside[-1][0] and len(path) <= len(home)),
-        default=text.count("\n") + 2,
-    )
-    marks = [*inside, (end, "")]
-    known = {each.name for each in subject.fields}
+    after = (span.line for path, span in document.keys.items() if path[: len(home)] != home)
+    end = min((line for line in after if line > inside[-1][0]), default=last)
+    marks = [*(line for line, _ in inside), end]
+    rows = {known[key]: (line, follows) for (line, key), follows in zip(inside, marks[1:], strict=True) if key in known}
     first = document.keys[home].line if home in document.keys else inside[0][0]
-    rows = {field if field in known else "": (line, follows) for (line, field), (follows, _) in pairwise(marks)}
-    return {**rows, "": (first, end)} if "" not in rows else rows
+    return {**rows, "": (first, end)}

@@ -20,7 +20,7 @@ from cuecard.studio.address import read_address
 from cuecard.studio.editor_checks import Checked, checked, reviewed
 from cuecard.studio.editor_view import EditorView, editor_view
 from cuecard.studio.entries import Subject, names, save, subject_of, whose
-from cuecard.studio.problems import ProblemView, problem_views
+from cuecard.studio.problems import ProblemView, editor_link, problem_views
 from cuecard.studio.prompt_beside import all_sections
 from cuecard.studio.screen import Asked, Asking, ShowPage
 
@@ -39,6 +39,7 @@ class About:
         refused: why the files cannot be saved; None if they can.
         problems: what could not be read or done.
         saved: the names of files that have just been written.
+        closed: what is edited in its file: in words, the place, and the link to it.
         moved: the file that the draft began from, where another one has the entry now.
     """
 
@@ -50,6 +51,7 @@ class About:
     problems: tuple[ProblemView, ...] = ()
     saved: str = ""
     moved: str = ""
+    closed: tuple[tuple[str, str, str], ...] = ()
 
 
 def editor(asked: Asked) -> Mapping[str, Any]:
@@ -165,7 +167,10 @@ def _shown(asked: Asked, form: Mapping[str, str], base: str, *, check: bool = Fa
     try:
         subject = _subject(asked, sources, about)
         view = editor_view(asked, subject, form, base)
-        about = replace(about, refused=whose(asked.state.path, subject), moved=_moved(subject, form))
+        folder, editor = asked.state.path.parent, asked.editor
+        closed = tuple((told, place, editor_link(editor, folder, place)) for told, place in subject.closed)
+        refused, moved = whose(asked.state.path, subject), _moved(subject, form)
+        about = replace(about, refused=refused, moved=moved, closed=closed)
     except CuecardError as error:
         wrong = (*wrong, *error.problems)
     found = checked(asked, view) if view and check else None
@@ -206,7 +211,7 @@ def _subject(asked: Asked, sources: AgentSources, about: About) -> Subject:
     card = asked.engine.tools.get(about.tool)
     near = card.source.rpartition(":")[0] if card else ""
     near = next((each.name for each in sources.instructions if near in {each.name, each.path}), "")
-    return subject_of(sources, about.tool, about.section, near)
+    return subject_of(sources, about.tool, about.section, near, about.sections)
 
 
 def _moved(subject: Subject, form: Mapping[str, str]) -> str:

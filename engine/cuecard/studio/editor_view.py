@@ -27,11 +27,16 @@ _LABELS = {
         "as it is written, placeholders included",
         "`{{name}}` is filled in; everything else is sent as it stands.",
     ),
+    "model": (
+        "the choice is for these models alone",
+        "A name, or several; `*` stands for any part.",
+    ),
     "when": (
         "the section is left out unless this holds",
         "A name of an input, or such as `{equals: {channel: slack}}`.",
     ),
 }
+_AROUND = "What it prints is added with `{{{content}}}`; without a text of its own, that alone stands there."
 _TRAILING = re.compile(r"[ \t]+(?=\n|$)")
 
 
@@ -41,6 +46,7 @@ class EditorField:
 
     Attributes:
         name: its name.
+        kind: what it is, such as `text`; `of` which of several.
         text: what stands in it.
         about: what it is for, in a few words; `help` in a sentence.
         tokens: what it adds to the prompt; None where it is in no prompt.
@@ -50,6 +56,8 @@ class EditorField:
     """
 
     name: str
+    kind: str
+    of: str
     text: str
     about: str
     help: str
@@ -74,6 +82,7 @@ class Conflict:
     """A field that somebody has changed in the file since the draft began: both texts."""
 
     name: str
+    label: str
     mine: str
     theirs: str
 
@@ -170,20 +179,24 @@ def editor_view(asked: Asked, subject: Subject, form: Mapping[str, str], base: s
 
 
 def _field(field: Written, text: str, parts: Mapping[str, int]) -> EditorField:
-    about, told = _LABELS[field.name]
+    about, told = _LABELS[field.kind]
+    if field.kind == "when" and field.of.rpartition(", ")[2].startswith("choice"):
+        about = "the choice is passed over unless this holds"
+    if field.kind == "text" and field.value is None:
+        told = _AROUND
     lines = isinstance(field.value, list) or field.name == "phrases"
     tokens = parts.get(field.name.upper(), parts.get(field.name))
-    notes = tuple(_notes(field.name, text, in_yaml=bool(field.key)))
-    return EditorField(field.name, text, about, told, tokens, notes, lines, text != field.text)
+    notes = tuple(_notes(field.kind, text, in_yaml=bool(field.key)))
+    return EditorField(field.name, field.kind, field.of, text, about, told, tokens, notes, lines, text != field.text)
 
 
-def _notes(name: str, text: str, *, in_yaml: bool) -> Iterator[str]:
+def _notes(kind: str, text: str, *, in_yaml: bool) -> Iterator[str]:
     """What a person should know of how a text is kept."""
-    if name not in {"phrases", "when"} and _TRAILING.search(text):
+    if kind not in {"phrases", "when", "model"} and _TRAILING.search(text):
         yield "It has blanks at the end of a line: they are kept" + (", in quotes." if in_yaml else ".")
-    if in_yaml and name != "when" and re.search(r"(^|\s)#\s?", text):
+    if in_yaml and kind not in {"when", "model"} and re.search(r"(^|\s)#\s?", text):
         yield "`#` would begin a comment in YAML: the text is written in quotes or as a block, and stays whole."
-    if name in CUES and "{{" in text:
+    if kind in CUES and "{{" in text:
         yield "Texts of tools have no placeholders: the model reads the braces as they stand."
 
 
@@ -191,7 +204,7 @@ def _conflicts(subject: Subject, form: Mapping[str, str]) -> Iterator[Conflict]:
     for each in subject.fields:
         mine = form.get(each.name, each.text)
         if mine != each.text:
-            yield Conflict(each.name, mine, each.text)
+            yield Conflict(each.name, each.label, mine, each.text)
 
 
 def _step(asked: Asked, engine: Engine, subject: Subject) -> Step | None:

@@ -10,11 +10,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from cuecard.agent.texts import section_of
+from cuecard.agent.texts import SectionPlace, file_of, part_of, places_of
 from cuecard.config.documents import document as documents
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.documents.yaml_edits import on_one_line, same, with_value, without
+from cuecard.config.sections.section_spec import SOURCES, TEXTS
 from cuecard.config.tools_spec import CUES
 from cuecard.errors import InputError, Problem, SpecError, did_you_mean
 from cuecard.files.atomic_write import rewrite
@@ -41,6 +42,7 @@ class Written:
         path: the file, relative to the agent file.
         key: the place in YAML; empty for a whole file or a part of one.
         part: the offsets in a template.
+        of: which of several it is, such as the text of a profile; empty for the only one.
     """
 
     name: str
@@ -48,6 +50,17 @@ class Written:
     path: str
     key: documents.Path = ()
     part: tuple[int, int] | None = None
+    of: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What it is, whichever of several: such as `text` or `when`."""
+        return self.name.rpartition("-")[2]
+
+    @property
+    def label(self) -> str:
+        """What people call it."""
+        return f"{self.kind}, {self.of}" if self.of else self.kind
 
     @property
     def text(self) -> str:
@@ -66,9 +79,9 @@ class Written:
             return self.value
         if self.name == "phrases" or isinstance(self.value, list):
             return [line.strip() for line in text.split("\n") if line.strip()] or None
-        if self.name == "when":
+        if self.kind == "when":
             return read_yaml(f"when: {text}\n", "when").value["when"] if text.strip() else None
-        return text if text or self.name == "text" else None
+        return text if text or (self.kind == "text" and self.value is not None) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +94,7 @@ class Subject:
         fields: what can be edited.
         files: the texts of the files that have it, by path.
         twice: other files that have an entry of the same tool.
+        closed: what else is said of it, which is edited in its file, and where that is.
     """
 
     kind: Literal["tool", "section"]
@@ -88,6 +102,7 @@ class Subject:
     fields: tuple[Written, ...]
     files: Mapping[str, SourceText]
     twice: tuple[str, ...] = ()
+    closed: tuple[tuple[str, str], ...] = ()
 
     @property
     def base(self) -> str:
@@ -109,8 +124,8 @@ class Subject:
                 found[each.name] = each.read(form.get(each.name, each.text))
             except SpecError as error:
                 why = error.problems[0]
-                told = f"`{each.name}` cannot be read: {why.message}"
-                found[each.name], wrong[each.name] = each.value, Problem(why.code, told, why.hint, each.name)
+                told = f"`{each.label}` cannot be read: {why.message}"
+                found[each.name], wrong[each.name] = each.value, Problem(why.code, told, why.hint, each.label)
         return found, wrong
 
     def changed(self, values: Mapping[str, Json]) -> dict[str, str]:
@@ -124,11 +139,11 @@ class Subject:
         for each in self.fields:
             value = values.get(each.name, each.value)
             if not same(value, each.value):
-                texts[each.path] = _with(texts[each.path], self.files[each.path].name, each, value)
+                texts[each.path] = _with(texts[each.path], self.files[each.path].name, each, value, self.name)
         return {path: text for path, text in texts.items() if text != self.files[path].text}
 
 
-def subject_of(sources: AgentSources, tool: str, section: str, near: str = "") -> Subject:
+def subject_of(sources: AgentSources, tool: str, section: str, near: str = "", sections: Sequence[str] = ()) -> Subject:
     """The entry of a tool or, without one, a section.
 
     Args:
@@ -136,12 +151,13 @@ def subject_of(sources: AgentSources, tool: str, section: str, near: str = "") -
         tool: the name of a tool; empty for a section.
         section: the id of a section.
         near: the file that is known to have the entry, as problems call it.
+        sections: the ids of the sections that there are.
 
     Raises:
         InputError: when there is none.
         SpecError: when it is not known, because files cannot be read.
     """
-    return _entry_of(sources, tool, near) if tool else _section_of(sources, section)
+    return _entry_of(sources, tool, near) if tool else _section_of(sources, section, sections)
 
 
 def save(agent: Path, subject: Subject, texts: Mapping[str, str]) -> None:
@@ -183,7 +199,9 @@ def _refused(path: Path) -> Problem | None:
     return None
 
 
-def _with(text: str, name: str, field: Written, value: Json) -> str:
+def _with(text: str, name: str, field: Written, value: Json, section: str) -> str:
+    if field.key[:1] == ("sections",) and len(held := _read(text, name).value.get("sections") or []) == field.key[1]:
+        return with_value(text, ("sections",), [*held, {"id": section, "when": value}], name)
     if field.key and value is None:
         return without(text, field.key, name)
     if field.key:
@@ -217,15 +235,85 @@ def _entry_of(sources: AgentSources, tool: str, near: str) -> Subject:
     return Subject("tool", tool, fields, {file.path: file}, tuple(each.name for each, _ in found[1:]))
 
 
-def _section_of(sources: AgentSources, section: str) -> Subject:
-    found = section_of(sources, section)
-    fields = [Written("text", found.body, found.path, found.key, found.part)]
-    texts = {each.path: each for each in sources.texts()}
-    if found.titled:
-        path, at = found.titled
-        held: Any = _read(texts[path].text, texts[path].name).at(at)
-        fields.append(Written("when", held.get("when"), path, (*at, "when")))
-    return Subject("section", section, tuple(fields), {each.path: texts[each.path] for each in fields})
+def _section_of(sources: AgentSources, section: str, known: Sequence[str]) -> Subject:
+    said = [*places_of(sources, section, _read)]
+    part = part_of(sources, section)
+    if not said and part is None and section not in known:
+        hint = did_you_mean(section, known)
+        raise InputError(Problem("unknown-section", f"there is no section `{section}`", hint, "address.section"))
+    base = [each for each in said if each.of is None]
+    fields = [*_base_texts(sources, base, part), _condition(sources, base)]
+    for number, each in enumerate([each for each in said if each.of], 1):
+        name, whose = f"of-{number}-", f"{each.of[0].removesuffix('s')} `{each.of[1]}`" if each.of else ""
+        fields += _texts(sources, each, name, whose)
+        if "when" in each.held:
+            fields.append(Written(f"{name}when", each.held["when"], each.file.path, (*each.key, "when"), None, whose))
+    texts = {each.path: each for each in (*sources.texts(), sources.agent)}
+    files = {each.path: texts[each.path] for each in fields}
+    return Subject("section", section, tuple(fields), files, closed=tuple(_closed(sources, section, said, fields)))
+
+
+def _base_texts(sources: AgentSources, base: Sequence[SectionPlace], part: tuple[int, int] | None) -> Iterator[Written]:
+    """The texts of a section: those of the file that says them, those of the template, or one that may be added."""
+    told = next((each for each in base if any(each.held.get(key) is not None for key in TEXTS)), None)
+    if told:
+        yield from _texts(sources, told, "", "")
+    elif part and sources.template:
+        yield Written("text", sources.template.text[slice(*part)], sources.template.path, (), part)
+    elif base:
+        at = next((each for each in base if any(key in each.held for key in SOURCES)), base[0])
+        yield Written("text", None, at.file.path, (*at.key, "text"))
+
+
+def _texts(sources: AgentSources, place: SectionPlace, name: str, of: str) -> Iterator[Written]:
+    """The texts in one place, and the conditions of those among which it chooses."""
+    yield from _text(sources, place, (), place.held, name, of)
+    choices = place.held.get("choose")
+    listed = choices if isinstance(choices, list) else [] if choices is None else [choices]
+    for number, held in enumerate(listed, 1):
+        if isinstance(held, dict):
+            key: documents.Path = ("choose", number - 1) if isinstance(choices, list) else ("choose",)
+            which = f"{of and of + ', '}choice {number} of {len(listed)}"
+            for each in ("when", "model"):
+                if each in held:
+                    path, at = place.file.path, (*place.key, *key, each)
+                    yield Written(f"{name}{number}-{each}", held[each], path, at, None, which)
+            yield from _text(sources, place, key, held, f"{name}{number}-", which)
+
+
+def _text(
+    sources: AgentSources, place: SectionPlace, key: documents.Path, held: dict[str, Any], name: str, of: str
+) -> Iterator[Written]:
+    if isinstance(held.get("text"), str):
+        yield Written(f"{name}text", held["text"], place.file.path, (*place.key, *key, "text"), None, of)
+    elif source := file_of(sources, place.file, held):
+        yield Written(f"{name}text", source.text, source.path, (), None, of)
+
+
+def _condition(sources: AgentSources, base: Sequence[SectionPlace]) -> Written:
+    """The condition of a section; one that no agent file speaks of gets an entry for it in the agent's own."""
+    place = next((each for each in base if "when" in each.held), base[0] if base else None)
+    if place:
+        return Written("when", place.held.get("when"), place.file.path, (*place.key, "when"))
+    listed = _read(sources.agent.text, sources.agent.name).value.get("sections")
+    number = len(listed) if isinstance(listed, list) else 0
+    return Written("when", None, sources.agent.path, ("sections", number, "when"))
+
+
+def _closed(
+    sources: AgentSources, section: str, said: Sequence[SectionPlace], fields: Sequence[Written]
+) -> Iterator[tuple[str, str]]:
+    """What is said of a section besides its texts and conditions: in words, and the place."""
+    for each in said:
+        place = f"{each.file.path}:{_read(each.file.text, each.file.name).keys[(*each.key, 'id')].line}"
+        whose = f"The {each.of[0].removesuffix('s')} `{each.of[1]}` says of it" if each.of else "Its entry has"
+        if source := next((key for key in SOURCES if key in each.held), None):
+            yield f"`{source}` fills it when a prompt is made; how it does is no text, and is edited there.", place
+        if others := [key for key in each.held if key not in {"id", "when", *SOURCES, *TEXTS}]:
+            yield f"{whose} {', '.join(f'`{key}`' for key in others)}.", place
+    if not any(each.kind == "text" for each in fields) and sources.template:
+        told = f"`{section}` is a block or a partial of the template, not one element."
+        yield told, f"{sources.template.path}:1"
 
 
 def names(sources: AgentSources) -> Iterator[tuple[str, Sequence[str]]]:

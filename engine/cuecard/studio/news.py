@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator
 from contextlib import suppress
 
 from cuecard.model import Json
@@ -15,37 +18,47 @@ HEARTBEAT = 15.0
 MAX_TABS = 64
 """The number of tabs that are told what changes; the tab that has been open for longest gives way."""
 
+MAX_NEWS = 256
+"""The number of news that are kept for tabs whose page is older than they are."""
+
 _ENDED = ""
 
 
 class News:
-    """Tells tabs what has changed. `tell` and `end` may be called from any thread."""
+    """Tells tabs what has changed. `tell` and `end` may be called from any thread; `mark` is the number of what was
+    told last, and numbers of a studio that runs later are higher.
+    """
 
     def __init__(self) -> None:
         self._tabs: dict[asyncio.Queue[str], asyncio.AbstractEventLoop] = {}
-        self._over = False
+        self._over, self._lock = False, threading.Lock()
+        self.mark = time.time_ns()
+        self._kept: deque[tuple[int, str]] = deque([(self.mark, _event("anew", self.mark))], MAX_NEWS)
 
     def tell(self, kind: str, **facts: Json) -> None:
         """Tell every tab that something has changed, such as `files` of an agent."""
-        self._put(f"event: {kind}\ndata: {_line(facts)}\n\n")
+        with self._lock:
+            self.mark += 1
+            self._kept.append((self.mark, _event(kind, self.mark, **facts)))
+            self._put(self._kept[-1][1])
 
     def end(self) -> None:
         """Close every stream: the studio stops."""
         self._over = True
         self._put(_ENDED)
 
-    async def stream(self, missed: Callable[[], str] = str) -> AsyncIterator[str]:
-        """The events for one tab, until the studio stops; first the agent that has `missed`: changed since its page."""
+    async def stream(self, mark: int) -> AsyncIterator[str]:
+        """The events for one tab, until the studio stops; first those since the `mark` that its page was made at."""
         tab: asyncio.Queue[str] = asyncio.Queue()
         while len(self._tabs) >= MAX_TABS:
             oldest = next(iter(self._tabs))
             self._tabs.pop(oldest)
             oldest.put_nowait(_ENDED)
-        self._tabs[tab] = asyncio.get_running_loop()
+        with self._lock:
+            self._tabs[tab] = asyncio.get_running_loop()
+            missed = self._since(mark)
         try:
-            yield "retry: 1000\n: ready\n\n"
-            if agent := missed():
-                yield f"event: files\ndata: {_line({'agent': agent})}\n\n"
+            yield "retry: 1000\n: ready\n\n" + missed
             while not self._over:
                 try:
                     text = await asyncio.wait_for(tab.get(), HEARTBEAT)
@@ -57,11 +70,17 @@ class News:
         finally:
             self._tabs.pop(tab, None)
 
+    def _since(self, mark: int) -> str:
+        """What was told since a mark; that everything may be another, if that is no longer known."""
+        if self._kept[0][0] > mark or mark > self.mark:
+            return _event("anew", self.mark)
+        return "".join(text for number, text in self._kept if number > mark)
+
     def _put(self, text: str) -> None:
         for tab, loop in tuple(self._tabs.items()):
             with suppress(RuntimeError):  # its loop has ended
                 loop.call_soon_threadsafe(tab.put_nowait, text)
 
 
-def _line(facts: Mapping[str, Json]) -> str:
-    return json.dumps(facts, separators=(",", ":"))
+def _event(kind: str, mark: int, **facts: Json) -> str:
+    return f"id: {mark}\nevent: {kind}\ndata: {json.dumps(facts, separators=(',', ':'))}\n\n"

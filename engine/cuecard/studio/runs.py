@@ -357,15 +357,19 @@ class Runs:
 
     def follow(self, tell: Tell, stop: threading.Event) -> None:
         """Look again and again until told to stop: the work of one thread."""
-        looks = 0
+        looks, known = 0, self._known()
         while not stop.wait(_POLL):
             looks += 1
-            known = len(self._records) + len(self._recordings)
             grown = self.look(again=looks % _SWEEP == 0)
             for identity, requests in grown.items():
                 tell("steps", {"run": identity, "steps": requests})
-            if len(self._records) + len(self._recordings) != known:
+            if (found := self._known()) != known:
+                known = found
                 tell("runs", {})
+
+    def _known(self) -> list[object]:
+        with self._lock:
+            return [*self._records, *self._recordings.values(), *self._bad.items()]
 
 
 class _Bills:

@@ -18,6 +18,7 @@ from cuecard.records import dataclass
 from cuecard.studio.address import Address
 from cuecard.studio.agents import Agents, AgentState
 from cuecard.studio.home import Home
+from cuecard.studio.news import News
 from cuecard.studio.runs import Run, Runs, RunSummary
 from cuecard.studio.steps import Sent
 from cuecard.workbench.output import counted
@@ -68,6 +69,7 @@ class Asked:
         home: the studio's own folder.
         editor: the template of links that open an editor.
         latest: what was worked out for those who asked before.
+        mark: the news that had been told when the page was asked for.
     """
 
     address: Address
@@ -82,6 +84,7 @@ class Asked:
     home: Home
     editor: str
     latest: Latest
+    mark: int
 
     @property
     def listed(self) -> tuple[RunSummary, ...]:
@@ -134,6 +137,7 @@ class Asking:
     runs: Runs
     home: Home
     editor: str
+    news: News
     latest: Latest = field(default_factory=Latest)
 
     def asked(self, address: Address) -> Asked:
@@ -142,6 +146,7 @@ class Asking:
         Raises:
             InputError: when the address names what is not there.
         """
+        mark = self.news.mark  # before anything is looked at, so that no change falls between
         state = self.agents.state(address.agent)
         engine, older = state.engine, False
         if address.state and not state.sha256.startswith(address.state):
@@ -156,7 +161,7 @@ class Asking:
                 Problem("wrong-argument", f"`{run.name}` has no step {address.step}", hint, "address.step")
             )
         seen = (address, self.agents, state, engine, older, model, self.runs, run, step)
-        return Asked(*seen, self.home, self.editor, self.latest)
+        return Asked(*seen, self.home, self.editor, self.latest, mark)
 
     def _run(self, address: Address, engine: Engine, model: ModelProfile) -> Run | None:
         if not address.run:

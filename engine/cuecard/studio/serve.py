@@ -53,7 +53,7 @@ def studio(agents: Sequence[Path], options: StudioOptions) -> int:
     with listen(options.host, options.port) as listening, suppress(KeyboardInterrupt):
         port = listening.getsockname()[1]
         keys = Keys(home.token(), port)
-        made = Studio(Asking(shown, runs, home, editor), news, keys)
+        made = Studio(Asking(shown, runs, home, editor, news), keys)
         app = made.app(local=is_loopback(options.host))
         place = f"http://{_named(options.host)}:{port}/?token="
 

@@ -10,6 +10,7 @@ from cuecard import Engine, Recorder, ToolResult, Turn
 from cuecard.studio.address import Address
 from cuecard.studio.agents import Agents
 from cuecard.studio.home import Home
+from cuecard.studio.news import News
 from cuecard.studio.problems import EDITOR
 from cuecard.studio.runs import Runs, RunSummary
 from cuecard.studio.screen import Asked, Asking
@@ -24,7 +25,7 @@ def asking(home: Path, *places: Path, agent: Path = CMS) -> Iterator[Asking]:
     """A studio over an agent and places of conversations, without its server."""
     agents = Agents([agent], lambda _: None)
     try:
-        yield Asking(agents, Runs(places), Home(home / ".cuecard" / "studio"), EDITOR)
+        yield Asking(agents, Runs(places), Home(home / ".cuecard" / "studio"), EDITOR, News())
     finally:
         agents.stop()
 

@@ -73,6 +73,11 @@ const wait = (word) => {
 }
 document.addEventListener("htmx:beforeRequest", (event) => { if (ours(event)) return; asked++; wait(event.target.closest("[data-wait]")?.dataset.wait || "making the page"); if (one("#page")) htmx.trigger(one("#page"), "htmx:abort") })
 document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) return; wait(""); asked = Math.max(0, asked - 1); if (!asked && due) { due = false; setTimeout(refresh) } })
+// An answer belongs to the page that asked: what is still on its way when another page comes in is given up.
+const underway = new Set()
+document.addEventListener("htmx:beforeRequest", (event) => underway.add(event.detail.xhr))
+document.addEventListener("htmx:afterRequest", (event) => underway.delete(event.detail.xhr))
+const leave = (answered) => { for (const each of underway) if (each !== answered) each.abort() }
 addEventListener("unhandledrejection", (event) => { if (event.reason === undefined) event.preventDefault() }) // a request that htmx gave up
 const refresh = () => {
   if (asked) { due = true; return }
@@ -93,11 +98,11 @@ const grown = (told) => {
   if (more && news) { news.textContent = `${more} new step${more === 1 ? "" : "s"}`; news.hidden = false }
 }
 const follow = () => {
-  const { agent = "", mark = "" } = one("#page")?.dataset ?? {}
-  source = new EventSource(`/events?${new URLSearchParams({ agent, mark })}`)
+  source = new EventSource(`/events?mark=${one("#page").dataset.mark ?? ""}`)
   let lost = false
   source.onopen = () => { if (lost) refresh(); lost = false }
   source.onerror = () => { lost = true; const live = one("#live"); if (live) { live.textContent = "waiting for the studio"; live.classList.add("held") } }
+  source.addEventListener("anew", refresh)
   source.addEventListener("files", (event) => { if (JSON.parse(event.data).agent === one("#page").dataset.agent) refresh() })
   source.addEventListener("steps", (event) => grown(JSON.parse(event.data)))
   source.addEventListener("runs", () => { if (listing()) refresh() })
@@ -107,7 +112,8 @@ addEventListener("pageshow", (event) => { if (event.persisted) follow() })
 
 document.addEventListener("htmx:beforeSwap", (event) => {
   keep()
-  const { target, serverResponse, xhr } = event.detail
+  const { target, serverResponse, shouldSwap, xhr } = event.detail
+  if (target?.id === "page" && shouldSwap) leave(xhr)
   if (!target || target.id === "page" || serverResponse.includes(`id="${target.id}"`)) return
   event.detail.shouldSwap = false // a page that says what is wrong: what stands here stays
   const told = new DOMParser().parseFromString(serverResponse, "text/html").querySelector("#main .say.first")
