@@ -19,6 +19,7 @@ from cuecard.model.prompt import (
     Segment,
     SourceRow,
     TokenSource,
+    made_when_read,
 )
 from cuecard.model.storage import LATER, from_json, to_json
 from cuecard.model.tools import Withheld
@@ -155,7 +156,8 @@ class CallGiven:
     said: str = ""
 
 
-@dataclass(frozen=True)
+@made_when_read("inputs")
+@dataclass(frozen=True, slots=True)
 class CallRecord:
     """What manifests say about how a call was prepared.
 

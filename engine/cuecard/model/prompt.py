@@ -12,14 +12,15 @@ from cuecard.model.storage import LATER
 from cuecard.model.values import Authority, Delivery, Host, Json, Lifetime, ReloadPolicy, Tier
 from cuecard.records import dataclass
 
-_Counted = TypeVar("_Counted")
+_Record = TypeVar("_Record")
+_Value = TypeVar("_Value")
 
 REMINDER = "<system-reminder>\n{text}</system-reminder>\n"
 """Around a block that has to stand in the user's turn, unless the agent file has other words for it."""
 
 
-class _CountedWhenRead:
-    """A field for a number of tokens: it may be given what counts them, which is asked once, when somebody reads it."""
+class _MadeWhenRead:
+    """A field that may be given what makes its value, which is asked once, when somebody reads it."""
 
     def __init__(self, slot: MemberDescriptorType) -> None:
         self._slot = slot
@@ -27,29 +28,34 @@ class _CountedWhenRead:
     def __get__(self, owner: object, kind: type) -> Any:
         if owner is None:
             return self
-        tokens = self._slot.__get__(owner, kind)
-        if callable(tokens):
-            tokens = tokens()
-            self._slot.__set__(owner, tokens)
-        return tokens
+        value = self._slot.__get__(owner, kind)
+        if callable(value):
+            value = value()
+            self._slot.__set__(owner, value)
+        return value
 
-    def __set__(self, owner: object, tokens: object) -> None:
-        self._slot.__set__(owner, tokens)
+    def __set__(self, owner: object, value: object) -> None:
+        self._slot.__set__(owner, value)
 
 
-def counted_later(count: Callable[[], int]) -> int:
-    """What counts the tokens of a segment or a block, in place of their number: a table of tokens is loaded where
-    somebody looks at one, and nowhere else.
+def made_later(make: Callable[[], _Value]) -> _Value:
+    """What makes the value of a field that is `made_when_read`, in its place."""
+    return cast("_Value", make)
+
+
+def made_when_read(name: str) -> Callable[[type[_Record]], type[_Record]]:
+    """Records with slots of which this field may be given by `made_later`. So a table of tokens is loaded where
+    somebody looks at a number of tokens, and nowhere else.
     """
-    return cast("int", count)
+
+    def decorated(kind: type[_Record]) -> type[_Record]:
+        type.__setattr__(kind, name, _MadeWhenRead(kind.__dict__[name]))
+        return kind
+
+    return decorated
 
 
-def _counted_when_read(kind: type[_Counted]) -> type[_Counted]:
-    type.__setattr__(kind, "tokens", _CountedWhenRead(kind.__dict__["tokens"]))
-    return kind
-
-
-@_counted_when_read
+@made_when_read("tokens")
 @dataclass(frozen=True, slots=True)
 class Segment:
     """A piece of the system prompt; `tokens` in the manifest's encoding, `sha256` of the UTF-8 text, in hex.
@@ -66,7 +72,7 @@ class Segment:
     stable: bool = True
 
 
-@_counted_when_read
+@made_when_read("tokens")
 @dataclass(frozen=True, slots=True)
 class Appended:
     """A block that `append` delivery adds to the conversation, once.

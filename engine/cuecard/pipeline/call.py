@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from cuecard.agent import PROTOCOLS
 from cuecard.model import Call, CallPrompt, CallRecord, Configuration, DeliveryChoice
 from cuecard.model.messages import Summary
+from cuecard.model.prompt import made_later
 from cuecard.pipeline.fingerprints import fingerprints
 from cuecard.pipeline.history.selection import HistoryCut, select
 from cuecard.pipeline.inputs import Values
@@ -88,7 +90,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
             diagnostics=(*turn.diagnostics, *made.diagnostics, *request.found.diagnostics),
             sources=made.sources,
             trust={"invisible_removed": parts.values.removed, **made.trust},
-            inputs=fingerprints(made.values),
+            inputs=made_later(partial(fingerprints, made.values)),
         ),
         given=given_of(request),
         conversation=turn.conversation or (request.previous.conversation if request.previous else ""),

@@ -11,7 +11,7 @@ from weakref import finalize
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values import fill
 from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Discovery, Segment, Withheld
-from cuecard.model.prompt import BYTES, counted_later, most_tokens
+from cuecard.model.prompt import BYTES, made_later, most_tokens
 from cuecard.pipeline.cues import Due, due
 from cuecard.pipeline.fingerprints import salted, sha256
 from cuecard.pipeline.fit import Activation, Room, activate, step_room
@@ -42,7 +42,7 @@ def make_block(
         turn: the number of the user message that it belongs to.
     """
     digest = sha256(text)
-    return Appended(after, text, f"{kind}-{digest[:12]}", counted_later(partial(count, text)), digest, turn)
+    return Appended(after, text, f"{kind}-{digest[:12]}", made_later(partial(count, text)), digest, turn)
 
 
 AHEAD = "found-ahead"

@@ -10,7 +10,7 @@ from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.agent.agent import FixedPiece
 from cuecard.agent.sections.layout import Layout
 from cuecard.model import CountTokens, Json, Segment
-from cuecard.model.prompt import counted_later
+from cuecard.model.prompt import made_later
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.layout import Leads, before, lay_out, new_leads
 from cuecard.pipeline.limits import tokens_around
@@ -152,7 +152,7 @@ def make_segments(
             continue
         piece = agent.pieces.get(id(section)) if section.fixed else None
         if piece is None or piece[:4] != (section, count, rest, text):
-            tokens, end = counted_later(partial(_added, rest, text, count)), _open_end(rest, text)
+            tokens, end = made_later(partial(_added, rest, text, count)), _open_end(rest, text)
             digest = digests.get(text) or sha256(text)
             segment = Segment(section.id, text, section.tier, tokens, digest, section.stable)
             piece = FixedPiece(section, count, rest, text, segment, end)

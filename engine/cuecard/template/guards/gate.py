@@ -17,7 +17,7 @@ from cuecard.records import dataclass
 from cuecard.template.guards.escaping import ANGLE, TagNames, has_look_alike, in_name
 from cuecard.template.guards.fences import fence_edits
 from cuecard.template.guards.layout import BREAK, LayoutGuard, underlines
-from cuecard.template.guards.marks import DataSpans, TextEdit, data_within, edited, has_marks, marked, read_marks
+from cuecard.template.guards.marks import CLOSE, DataSpans, TextEdit, data_within, edited, has_marks, marked, read_marks
 
 _NAME_BEFORE = re.compile(r"[\s/\\]*(?P<name>[\w.:-]*)")
 """An author's text after an angle bracket, as far as the name of an element may continue."""
@@ -200,8 +200,8 @@ def _counts(plain: str, spans: DataSpans, edits: Sequence[TextEdit]) -> dict[str
 
 def _printed(plain: str, spans: DataSpans) -> int:
     """The number of angle brackets that `{{x}}` has escaped in data."""
-    count, each = plain.count, zip(spans.starts, spans.ends, spans.html, strict=True)
-    return sum([count("&lt;", start, end) for start, end, html in each if html])
+    each = zip(spans.starts, spans.ends, spans.html, strict=True)
+    return CLOSE.join([plain[start:end] for start, end, html in each if html]).count("&lt;")
 
 
 def _role_markers(plain: str, spans: DataSpans) -> int:

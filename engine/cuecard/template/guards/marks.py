@@ -104,9 +104,11 @@ def split_marks(text: str) -> list[str]:
 def read_marks(text: str) -> tuple[str, DataSpans]:
     """The text without marks, and the spans of data in it, from left to right. Nested data is merged."""
     parts = text.split(CLOSE)[:-1]
-    pieces = text.replace(HTML, OPEN).replace(OPEN, CLOSE).split(CLOSE)
     html = [HTML in part for part in parts]
-    begun = html if OPEN not in text else [OPEN in part or HTML in part for part in parts]
+    begun, closed = html, text.replace(HTML, CLOSE)
+    if OPEN in text:
+        begun, closed = [OPEN in part or HTML in part for part in parts], closed.replace(OPEN, CLOSE)
+    pieces = closed.split(CLOSE)
     # As templates print values: a beginning and an end for each, and something between them.
     if len(pieces) == 2 * len(parts) + 1 and all(begun) and "" not in pieces[1::2]:
         ends = [*accumulate(map(len, pieces))]
