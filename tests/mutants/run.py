@@ -128,28 +128,28 @@ def modules(since: str, within: Sequence[str]) -> list[str]:
     return chosen
 
 
-def contexts(tree: str, tests: Sequence[str], jobs: int) -> Contexts:
-    """Which tests run what; measured once for each commit and choice of tests, which takes minutes."""
+def contexts(root: Path, tree: str, tests: Sequence[str], jobs: int) -> Contexts:
+    """Which tests run what in a copy; measured once for each commit and choice of tests, which takes minutes."""
     key = hashlib.sha256("\n".join([tree, *tests]).encode()).hexdigest()[:12]
     data, times = KEPT / f"contexts-{key}", KEPT / f"times-{key}"
     if not data.exists():
         print(f"measuring which tests run what: {' '.join(tests)}", flush=True)
         for old in (*KEPT.glob("contexts-*"), *KEPT.glob("times-*")):
             old.unlink()
-        own = {"PYTHONPATH": str(ROOT / "tests"), "COVERAGE_FILE": f"{data}-part", TIMES: str(times)}
+        own = {"PYTHONPATH": paths_of(root), "COVERAGE_FILE": f"{data}-part", TIMES: str(times)}
         coverage = [sys.executable, "-m", "coverage"]
         options = ["-m", "pytest", "-q", "-n", str(jobs), "--dist", "loadfile", "-p", "mutants.contexts", *tests]
-        subprocess.run([*coverage, "run", *options], cwd=ROOT, env={**os.environ, **own}, check=False)
+        subprocess.run([*coverage, "run", *options], cwd=root, env={**os.environ, **own}, check=False)
         parts = [str(part) for part in KEPT.glob(f"{data.name}-part*")]
         subprocess.run([*coverage, "combine", "--quiet", f"--data-file={data}", *parts], cwd=ROOT, check=True)
     return Contexts.read(data, times)
 
 
-def drawn(files: Sequence[str], seed: int, number: int, known: Contexts) -> list[Mistake]:
-    """So many mistakes in these modules, the same for the same seed."""
+def drawn(root: Path, files: Sequence[str], seed: int, number: int, known: Contexts) -> list[Mistake]:
+    """So many mistakes in these modules of a copy, the same for the same seed."""
     asked = json.dumps({"files": files, "seed": seed, "number": number})
     done = subprocess.run(
-        [MAKER, HERE / "made.py"], cwd=ROOT, input=asked, stdout=subprocess.PIPE, text=True, check=True
+        [MAKER, HERE / "made.py"], cwd=root, input=asked, stdout=subprocess.PIPE, text=True, check=True
     )
     return [_mistake(made, known) for made in map(json.loads, done.stdout.splitlines())]
 
@@ -220,23 +220,34 @@ class Copy:
         return str(json.loads(self.judge.stdout.readline())["noticed"])
 
 
+def paths_of(root: Path) -> str:
+    """Before the working tree, which is installed: plugins of pytest import the package before its settings."""
+    return os.pathsep.join(str(root / name) for name in ("engine", "tests"))
+
+
 @contextmanager
-def copies(number: int) -> Iterator[Queue[Copy]]:
-    """So many copies of the last commit, removed at the end."""
-    waiting: Queue[Copy] = Queue()
+def copies(number: int) -> Iterator[list[Path]]:
+    """So many copies of the last commit, removed at the end; whoever commits meanwhile changes nothing."""
+    roots = [KEPT / f"copy-{place}" for place in range(number)]
     with ExitStack() as stack:
-        for place in range(number):
-            root = KEPT / f"copy-{place}"
+        for root in roots:
             subprocess.run(["git", "worktree", "remove", "--force", root], cwd=ROOT, capture_output=True, check=False)
             git("worktree", "add", "--quiet", "--force", "--detach", str(root), "HEAD")
             stack.callback(git, "worktree", "remove", "--force", str(root))
-            # Before the working tree, which is installed: plugins of pytest import the package before its settings.
-            paths = os.pathsep.join(str(root / name) for name in ("engine", "tests"))
+        yield roots
+
+
+@contextmanager
+def judges(roots: Sequence[Path]) -> Iterator[Queue[Copy]]:
+    """The copies, each with the process that asks its tests."""
+    waiting: Queue[Copy] = Queue()
+    with ExitStack() as stack:
+        for root in roots:
             judge = stack.enter_context(
                 subprocess.Popen(
                     [sys.executable, root / "tests" / "mutants" / "judge.py"],
                     cwd=root,
-                    env={**os.environ, "PYTHONPATH": paths},
+                    env={**os.environ, "PYTHONPATH": paths_of(root)},
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     text=True,
@@ -246,14 +257,14 @@ def copies(number: int) -> Iterator[Queue[Copy]]:
         yield waiting
 
 
-def outcomes(asked: Sequence[Mistake], jobs: int) -> Iterator[Outcome]:
+def outcomes(asked: Sequence[Mistake], roots: Sequence[Path]) -> Iterator[Outcome]:
     """What becomes of each, in the order in which they are done.
 
     Raises:
         RefusedError: when one of the tests that noticed fails without any mistake: then its failing says nothing.
     """
     who = set[str]()
-    with copies(jobs) as free, ThreadPoolExecutor(jobs) as pool:
+    with judges(roots) as free, ThreadPoolExecutor(len(roots)) as pool:
 
         def one(number: int, mistake: Mistake) -> Outcome:
             copy = free.get()
@@ -281,13 +292,13 @@ def kept(file: Path) -> dict[str, Outcome]:
     return {each.name: each for each in (Outcome(**json.loads(line)) for line in lines if line.endswith("}"))}
 
 
-def run(asked: Sequence[Mistake], file: Path, jobs: int) -> dict[str, Outcome]:
+def run(asked: Sequence[Mistake], file: Path, roots: Sequence[Path]) -> dict[str, Outcome]:
     """Ask for each mistake, and write down what became of it."""
     done = kept(file)
     left = [mistake for mistake in asked if mistake.name not in done]
     names = {mistake.name: mistake for mistake in asked}
     print(f"{len(asked)} mistakes, of which {len(asked) - len(left)} are done: {file.relative_to(ROOT)}", flush=True)
-    for outcome in outcomes(left, jobs) if left else ():
+    for outcome in outcomes(left, roots) if left else ():
         done[outcome.name] = outcome
         with file.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(asdict(outcome)) + "\n")
@@ -334,20 +345,17 @@ def options(arguments: Sequence[str]) -> argparse.Namespace:
 def main() -> int:
     """Make mistakes; the exit code tells whether one of the list, or too many of those drawn, went unnoticed."""
     chosen = options(sys.argv[1:])
+    some = bool(chosen.draw or chosen.since)
     try:
         tree = require_clean()
-        if chosen.draw or chosen.since:
-            files = modules(chosen.since, chosen.within)
-            known = contexts(tree, chosen.tests or TESTS, chosen.jobs)
-            asked = drawn(files, chosen.seed, chosen.draw, known)
-        else:
-            asked = listed(chosen.names)
-    except RefusedError as error:
-        print(error, file=sys.stderr)
-        return 2
-    key = hashlib.sha256("\n".join([tree, *(mistake.name for mistake in asked)]).encode()).hexdigest()[:12]
-    try:
-        done = run(asked, KEPT / f"run-{key}.jsonl", chosen.jobs)
+        files = modules(chosen.since, chosen.within) if some else []
+        asked = [] if some else listed(chosen.names)
+        with copies(chosen.jobs) as roots:
+            if some:
+                known = contexts(roots[0], tree, chosen.tests or TESTS, chosen.jobs)
+                asked = drawn(roots[0], files, chosen.seed, chosen.draw, known)
+            key = hashlib.sha256("\n".join([tree, *(mistake.name for mistake in asked)]).encode()).hexdigest()[:12]
+            done = run(asked, KEPT / f"run-{key}.jsonl", roots)
     except RefusedError as error:
         print(error, file=sys.stderr)
         return 2
@@ -355,7 +363,7 @@ def main() -> int:
     odd = [each for each in asked if bool(done[each.name].noticed) == bool(each.stated)]
     if stale := [each.change[0] for each in odd if each.stated]:
         print(f"noticed although the list says that nobody can: {', '.join(stale)}")
-    if chosen.draw or chosen.since:
+    if some:
         return int(100 * len(odd) > (100 - chosen.floor) * len(asked))
     return 1 if odd else 0
 

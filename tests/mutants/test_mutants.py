@@ -15,7 +15,7 @@ import pytest
 
 from mutants.contexts import Contexts
 from mutants.mutants import LIST, ROOT, Mutant, mistakes, read_mutants
-from mutants.run import MAKER, Mistake, Outcome, RefusedError, drawn, kept, report, require_clean
+from mutants.run import MAKER, Mistake, Outcome, RefusedError, copies, drawn, kept, report, require_clean
 
 MUTANTS = read_mutants()
 
@@ -85,16 +85,33 @@ def test_what_hangs_or_eats_memory_is_ended_and_noticed_and_the_next_is_asked(tm
     assert noticed == ["", "the limit of 3 s", "test_it.py::test_eats", "test_it.py::test_wrong", ""]
 
 
+COMMIT = ["-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "-q", "--allow-empty", "-am", "one"]
+
+
 def test_what_is_not_committed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mutants.run.ROOT", tmp_path)
-    own = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
-    for words in (["init", "-q"], [*own, "commit", "-q", "--allow-empty", "-m", "first"]):
+    for words in (["init", "-q"], COMMIT):
         subprocess.run(["git", *words], cwd=tmp_path, check=True)
     assert len(require_clean()) == 40
     (tmp_path / "new.py").touch()
 
     with pytest.raises(RefusedError, match=r"commit or stash first: 1 files differ from the last commit: new\.py"):
         require_clean()
+
+
+def test_who_commits_meanwhile_changes_no_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mutants.run.ROOT", tmp_path)
+    monkeypatch.setattr("mutants.run.KEPT", tmp_path / "kept")
+    module = tmp_path / "a.py"
+    module.write_text("first")
+    for words in (["init", "-q"], ["add", "a.py"], COMMIT):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+
+    with copies(2) as roots:
+        module.write_text("second")
+        subprocess.run(["git", *COMMIT], cwd=tmp_path, check=True)
+        assert [(root / "a.py").read_text() for root in roots] == ["first"] * 2
+    assert not any(root.exists() for root in roots)
 
 
 def test_an_interrupted_run_knows_what_is_done(tmp_path: Path) -> None:
@@ -131,11 +148,10 @@ def test_what_nobody_noticed_is_told_with_its_place_its_change_and_the_nearest_t
 
 
 @pytest.mark.skipif(not MAKER.exists(), reason="`make mutate` installs mutmut")
-def test_a_seed_draws_the_same_mistakes_each_of_which_is_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+def test_a_seed_draws_the_same_mistakes_each_of_which_is_python() -> None:
     nobody = Contexts({}, lambda _: {})
     file = "engine/cuecard/pipeline/cues.py"
-    first, again, other = (drawn([file], seed, 5, nobody) for seed in (7, 7, 8))
+    first, again, other = (drawn(ROOT, [file], seed, 5, nobody) for seed in (7, 7, 8))
 
     assert first == again != other
     assert len({each.name for each in first}) == 5

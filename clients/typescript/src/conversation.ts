@@ -220,8 +220,11 @@ export class Conversation {
     this.#signed = told.conversation;
     this.step = told.step;
     this.#asked.clear();
-    for (const { call_id } of given) if (call_id) this.#had.set(call_id, this.#had.get(call_id) ?? null);
-    for (const { call_id, text } of told.results ?? []) if (call_id !== null) this.#had.set(call_id, text);
+    const texts = new Map((told.results ?? []).map(({ call_id, text }) => [call_id, text]));
+    for (const { call_id } of given) {
+      // What the model has read stays, also where other files would tell it otherwise.
+      if (call_id && this.#had.get(call_id) === undefined) this.#had.set(call_id, texts.get(call_id) ?? null);
+    }
     return told.step;
   }
 

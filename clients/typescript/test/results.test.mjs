@@ -137,3 +137,24 @@ test("texts that were not kept are made again, and those of messages that are go
   await earlier.user({}, results, null, { tools: ["words"] });
   assert.equal(earlier.resultText("c1"), "(some words)");
 });
+
+test("what the model has read stays where a call is prepared anew", async () => {
+  const answers = [];
+  const fetch = async (_, { body }) => {
+    const { anew, results = [] } = JSON.parse(body);
+    answers.push(anew ? "anew" : "now");
+    const stale = answers.length === 3 && { status: 409, body: { code: "stale-call", detail: "other files", problems: [] } };
+    const said = results.map(({ call_id }, at) => ({ at, call_id, text: `${anew ? "new" : "old"} ${call_id}` }));
+    const reads = { tools: { shell: 3 }, items: 2, lists: [], words: [], room: 10_000, said: false };
+    const step = { active_tools: [], refusals: {}, appended: [] };
+    const told = stale || { status: 200, body: { api: 2, conversation: "signed", step, results: said, reads, ...(anew && { anew: { reads } }) } };
+    return new Response(JSON.stringify(told.body), { status: told.status });
+  };
+  const chat = new Conversation(new Cuecard({ url: "http://service", fetch }));
+  const result = (call_id) => ({ tool: "shell", call_id, result: "printed" });
+  await chat.user();
+  await chat.next([result("c1")]);
+  await chat.next([result("c1"), result("c2")]);
+  assert.deepEqual(answers, ["now", "now", "now", "anew"]);
+  assert.deepEqual([chat.resultText("c1"), chat.resultText("c2")], ["old c1", "new c2"]);
+});

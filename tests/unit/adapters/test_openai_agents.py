@@ -15,6 +15,8 @@ from agents import (
     Agent,
     GuardrailFunctionOutput,
     InputGuardrail,
+    Model,
+    ModelResponse,
     RunConfig,
     RunContextWrapper,
     Runner,
@@ -22,6 +24,7 @@ from agents import (
     SQLiteSession,
     Tool,
     ToolOutputText,
+    Usage,
     UserError,
     function_tool,
     handoff,
@@ -29,6 +32,7 @@ from agents import (
 from agents.extensions.handoff_filters import remove_all_tools
 from agents.run_config import CallModelData, ModelInputData
 from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
+from typing_extensions import override
 
 from cms_agent import cms as engine
 from cuecard import Call, Conversation, Entity, InputError, Memory, Step, ToolCard, Turn
@@ -808,3 +812,42 @@ def test_an_agent_with_a_card_can_be_the_tool_of_one_without(delivery: Delivery)
     assert model.calls[0].system_instructions is None
     assert len({call.system_instructions for call in asked.calls}) == (2 if delivery == "rewrite" else 1)
     assert all(call.system_instructions for call in asked.calls)
+
+
+class Errands(Model):
+    """Two errands at once, each by the text it begins with: it searches, calls what was found, and ends."""
+
+    def __init__(self) -> None:
+        self.sent: dict[str, list[Any]] = {"one": [], "two": []}
+
+    @override
+    async def get_response(self, system_instructions: Any, input: Any, *_: Any, **__: Any) -> ModelResponse:
+        await asyncio.sleep(0)
+        who = input[0]["content"]
+        self.sent[who].append([system_instructions, *input])
+        first, wanted = (
+            (PAGES, ("cms_createPage", ABOUT)) if who == "one" else (IMAGES, ("cms_searchImages", {"query": "x"}))
+        )
+        errand: list[tuple[str, dict[str, Any]]] = [("tool_search", first), wanted]
+        done = sum(item.get("type") == "function_call_output" for item in input)
+        now: Any = (
+            function_call(*errand[done], call_id=f"{who}-{done}") if done < 2 else assistant_message(f"{who} is done")
+        )
+        return ModelResponse(output=[now], usage=Usage(), response_id=None)
+
+    @override
+    def stream_response(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+def test_calls_of_an_agent_as_a_tool_beside_each_other_end_with_what_each_has_found(delivery: Delivery) -> None:
+    card, asked = Cuecard(engine()), Errands()
+    writer = Agent("writer", model=asked, tools=card.tools(TOOLS))
+    model = script([[("write", {"input": "one"}), ("write", {"input": "two"})]])
+    asyncio.run(Runner.run(boss(model, writer, []), "Hello", **card.options(Turn(delivery=delivery), config=QUIET)))
+
+    assert outputs(model.calls[-1]) == ["one is done", "two is done"]
+    for who, tool in (("one", "<cms_createPage>"), ("two", "<cms_searchImages>")):
+        assert tool in str(asked.sent[who][-1])
+        assert "was not called" not in str(asked.sent[who])

@@ -121,6 +121,10 @@ class Anthropic(Wire):
         self.messages.append({"role": "user", "content": said})
 
     def body(self, step: Step, tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        if self.defer and step.call and step.call.delivery.rebuilds:  # as hosts do: what is active, in its order
+            named = {tool["name"]: tool for tool in tools}
+            tools = [named[name] for name in step.active_tools if name in named]
+            return anthropic.request(step, self.messages, model=self.model, tools=tools)
         return anthropic.request(step, self.messages, model=self.model, tools=tools, defer=self.defer)
 
     def pieces(self, body: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
@@ -270,7 +274,7 @@ def agrees(talk: str, model: str, delivery: Delivery) -> None:
     engine, transcript = talked(talk)
     profile = read_models().find(model)
     late = Channel.of(profile)
-    late = late if delivery == "append" or late.items else replace(late, definitions="all")
+    late = replace(late, definitions="all") if delivery == "frozen" and not late.items else late
     prices = Prices.of(profile)
     replayed = bill((sent.request for sent in played(talk, delivery, late)), prices)
     wire = WIRES.get(model, Anthropic)(profile, late.definitions == "deferred")
