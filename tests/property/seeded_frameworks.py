@@ -8,6 +8,7 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any, ClassVar
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would ask the network for prices as it is imported
@@ -17,9 +18,10 @@ import httpx2
 import litellm
 import openai
 from agents import Agent as OpenAIAgent
-from agents import FunctionTool, OpenAIChatCompletionsModel, OpenAIResponsesModel, RunConfig, Runner
+from agents import FunctionTool, OpenAIChatCompletionsModel, OpenAIResponsesModel, RunConfig, Runner, handoff
 from agents.exceptions import AgentsException
 from agents.run_config import CallModelData, ModelInputData
+from agents.testing import ScriptedModel, assistant_message
 from google.adk.agents import LlmAgent
 from google.adk.apps import App
 from google.adk.apps.app import EventsCompactionConfig
@@ -27,6 +29,7 @@ from google.adk.apps.llm_event_summarizer import LlmEventSummarizer
 from google.adk.models.google_llm import Gemini
 from google.adk.runners import Runner as AdkRunner
 from google.adk.sessions import InMemorySessionService
+from google.adk.tools.agent_tool import AgentTool
 from google.adk.tools.base_toolset import BaseToolset
 from google.adk.tools.function_tool import FunctionTool as AdkTool
 from google.genai import Client, types
@@ -39,6 +42,7 @@ from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode
+from pydantic import BaseModel
 from pydantic_ai import Agent, BinaryContent, RunContext, Tool, capture_run_messages
 from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.exceptions import ModelHTTPError
@@ -48,6 +52,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.openai import OpenAIResponsesModel as PydanticResponses
+from pydantic_ai.models.test import TestModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import ToolDefinition
@@ -56,16 +61,19 @@ from typing_extensions import override
 from cuecard.adapters import adk, langchain, langgraph, openai_agents, pydantic_ai
 from cuecard.adapters.litellm import Cuecard as LiteLLM
 from property.seeded_agents import NAMES, Json
-from property.seeded_talks import IMAGE, Talk
+from property.seeded_talks import IMAGE, Asked, Talk
+from unit.adapters.graph_models import Model as FakeModel
 from unit.adapters.graph_models import state_of
 from unit.adapters.model_server import ToLoopback
 from unit.adapters.test_adk import Scripted
 
 TOOLS = (*NAMES, "done")
+INNER = "inner"
+"""The conversation of an agent that is another one's tool."""
 OPENAI, ANTHROPIC = "https://api.openai.com/v1", "https://api.anthropic.com"
 EVERYWHERE = """
 gone-between gone-within back-between back-within renamed-between renamed-within called-too-early failing-tool
-failing-search text-of-one-turn broken-off other-process other-model image
+failing-search text-of-one-turn broken-off other-process other-model image repeated-id
 """
 
 
@@ -143,7 +151,7 @@ class PydanticAI(Host):
     """pydantic-ai: the host stores the messages of runs, and the conversation."""
 
     name = "pydantic-ai"
-    can = _moves("shortened-between", "compacted-within", "resumed")
+    can = _moves("shortened-between", "compacted-within", "agent-as-a-tool")
     models = ("claude-opus-4-8", "claude-sonnet-4-6", "gpt-5", "chat:gpt-5", "gateway:gpt-5")
 
     def __init__(self, talk: Talk, url: str) -> None:
@@ -155,9 +163,12 @@ class PydanticAI(Host):
         talk = self.talk
         self.chat = talk.engine.load(self.stored) if self.stored else talk.engine.conversation()
         self.card = pydantic_ai.Cuecard(
-            engine=talk.engine, turn=lambda _: talk.turn, conversation=lambda _: self.chat,
-            on_step=talk.steps.append, handle_tool_errors=True,
-        )  # fmt: skip
+            engine=talk.engine,
+            turn=lambda context: replace(talk.turn, conversation=INNER) if context.deps else talk.turn,
+            conversation=lambda context: context.deps or self.chat,
+            on_step=talk.steps_but(INNER),
+            handle_tool_errors=True,
+        )
         self.compacts = False
 
     def made(self) -> Model:
@@ -182,7 +193,12 @@ class PydanticAI(Host):
 
             return Tool(call, name=name, description="Does it.", prepare=there)
 
-        return [tool(name) for name in TOOLS]
+        return [*(tool(name) for name in TOOLS), Tool(self.helper, name="helper")]
+
+    async def helper(self, q: str) -> str:
+        """Ask another agent with the same card, in a conversation of its own."""
+        inner = Agent(TestModel(call_tools=[self.talk.engine.search_tool]), capabilities=[self.card])
+        return (await inner.run(q, deps=self.talk.engine.conversation())).output
 
     def shortened(self, messages: list[ModelMessage]) -> list[ModelMessage]:
         if not self.compacts:
@@ -241,7 +257,7 @@ class Permission(AgentMiddleware[Any, Any, Any]):
 
     @override
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
-        there = {*self.talk.there, self.talk.engine.search_tool}
+        there = {*self.talk.there, self.talk.engine.search_tool, "helper"}
         left = [each for each in request.tools if getattr(each, "name", "") in there]
         return handler(request.override(tools=left))
 
@@ -326,7 +342,7 @@ class LangChain(LangGraph):
     """An agent of `create_agent`, with other middlewares in front of the card and behind it."""
 
     name = "langchain"
-    can = _moves("resumed", "compacted-within")
+    can = _moves("resumed", "compacted-within", "agent-as-a-tool")
 
     def __init__(self, talk: Talk, url: str) -> None:
         super().__init__(talk, url)
@@ -337,13 +353,21 @@ class LangChain(LangGraph):
     def start(self) -> None:
         talk = self.talk
         card = langchain.Cuecard(
-            engine=talk.engine, turn=lambda _: talk.turn, on_step=talk.steps.append, handle_tool_errors=True
+            engine=talk.engine, turn=lambda _: talk.turn, on_step=talk.steps_but(INNER), handle_tool_errors=True
         )
+
+        def helper(q: str) -> str:
+            """Ask another agent with the same card, in a thread of its own."""
+            find = [(talk.engine.search_tool, {"query": q})]
+            inner: Any = create_agent(FakeModel(batches=[find]), middleware=[card], checkpointer=InMemorySaver())
+            thread = {"configurable": {"thread_id": INNER, "checkpoint_ns": ""}}
+            return str(inner.invoke({"messages": [HumanMessage(q)]}, thread)["messages"][-1].content)
+
         permission = Permission(talk)
         around: list[Any] = [card, permission] if self.behind else [permission, card]
         if self.sums:
             around.insert(0, _Summing(talk))
-        self.agent = create_agent(self.made(), self.tools, middleware=around, checkpointer=self.saver)
+        self.agent = create_agent(self.made(), [*self.tools, helper], middleware=around, checkpointer=self.saver)
 
 
 class _Summing(SummarizationMiddleware):
@@ -370,21 +394,36 @@ class OpenAIAgents(Host):
     """OpenAI Agents: the host stores the items of runs, and the conversation."""
 
     name = "openai-agents"
-    can = _moves("shortened-between", "compacted-within", "handed-over")
+    can = _moves("shortened-between", "compacted-within", "handed-over", "agent-as-a-tool") - {"repeated id"}
+    """The SDK itself ends a run in which an id is repeated."""
     models = ("gpt-5", "chat:gpt-5", "gateway:gpt-5")
 
     def __init__(self, talk: Talk, url: str) -> None:
         super().__init__(talk, url)
         self.items: list[Any] = []
         self.stored = ""
+        self.now, self.nests = 0, talk.draw.random() < 0.5
+        talk.transfer = Asked("hand_over", {}, "")
 
     @override
     def start(self) -> None:
         talk = self.talk
         self.chat = talk.engine.load(self.stored) if self.stored else talk.engine.conversation()
         self.card = openai_agents.Cuecard(talk.engine, on_step=talk.steps.append, handle_tool_errors=True)
-        self.tools = self.card.tools([self.tool(name) for name in TOOLS])
         self.compacts = False
+
+    def agents(self, model: Any) -> list[OpenAIAgent[Any]]:
+        """Two agents that hand over to each other, each with an agent without a card as a tool."""
+        made: list[OpenAIAgent[Any]] = []
+        for name in ("one", "two"):
+            inner = OpenAIAgent("inner", model=ScriptedModel([[assistant_message("helped")]] * 50))
+            helper = inner.as_tool("helper", "Helps.")
+            helper.params_json_schema["properties"] = {"q": {"type": "string"}}
+            tools = self.card.tools([*(self.tool(each) for each in TOOLS), helper])
+            made.append(OpenAIAgent(name, model=model, tools=tools))
+        for each, other in zip(made, reversed(made), strict=True):
+            each.handoffs = [handoff(other, tool_name_override="hand_over")]
+        return made
 
     def tool(self, name: str) -> FunctionTool:
         talk = self.talk
@@ -422,18 +461,23 @@ class OpenAIAgents(Host):
             api_key="k", base_url=base, http_client=httpx2.AsyncClient(transport=ToLoopback(self.url)), max_retries=0
         )
         model: Any = (OpenAIChatCompletionsModel if kind else OpenAIResponsesModel)(name, client)
-        agent: Any = OpenAIAgent("one", model=model, tools=self.tools)
+        agents = self.agents(model)
         given = [*self.items, {"role": "user", "content": said}]
         self.compacts = bool(self.items) and talk.does("compacted within", 0.15)
         if self.compacts:
             talk.recent.add("forgot")
-        config = RunConfig(tracing_disabled=True, call_model_input_filter=self.shortened)
+        config = RunConfig(
+            tracing_disabled=True, call_model_input_filter=self.shortened, nest_handoff_history=self.nests
+        )
+        options = self.card.options(lambda: talk.turn, self.chat, config=config)
         async with client:
             try:
-                result = await Runner.run(
-                    agent, given, max_turns=50, **self.card.options(lambda: talk.turn, self.chat, config=config)
-                )
-                self.items = result.to_input_list()
+                result = await Runner.run(agents[self.now], given, max_turns=50, **options)
+                unfolds = self.nests and talk.draw.random() < 0.5
+                self.items = result.to_input_list(mode="preserve_all" if unfolds else "normalized")
+                self.now = agents.index(result.last_agent)
+                if unfolds and talk.moves["handed over"]:  # what a handoff has folded is as it was again
+                    talk.recent.add("handed over")
             except Exception as error:
                 if isinstance(error, AgentsException):
                     raise
@@ -459,7 +503,7 @@ class ADK(Host):
     """Google ADK: the session service has everything."""
 
     name = "adk"
-    can = _moves("compacted")
+    can = _moves("compacted", "handed-over", "agent-as-a-tool")
     models = ("gemini-2.5-pro", "gemini-3.5-flash")
 
     def __init__(self, talk: Talk, url: str) -> None:
@@ -471,9 +515,16 @@ class ADK(Host):
     @override
     def start(self) -> None:
         talk = self.talk
-        card = adk.Cuecard(talk.engine, turn=lambda _: talk.turn, on_step=talk.steps.append, handle_tool_errors=True)
+        card = adk.Cuecard(
+            talk.engine, turn=lambda _: talk.turn, agents=["one"], on_step=talk.steps.append, handle_tool_errors=True
+        )
+        back = [[("transfer_to_agent", {"agent_name": "one"})]] * 50
+        other = LlmAgent(name="two", model=Scripted(batches=back))
+        helper = AgentTool(LlmAgent(name="helper", model=Scripted(), input_schema=_Question))
+        talk.transfer = Asked("transfer_to_agent", {"agent_name": "two"}, "")
         client = Client(api_key="k", http_options=types.HttpOptions(base_url=self.url))
-        agent = LlmAgent(name="one", model=Gemini(model=self.model, client=client), tools=[_Toolset(talk)])
+        model, tools = Gemini(model=self.model, client=client), [_Toolset(talk), helper]
+        agent = LlmAgent(name="one", model=model, tools=tools, sub_agents=[other])
         config = None
         if self.sums:
             summing = LlmEventSummarizer(llm=Scripted())
@@ -498,6 +549,10 @@ class ADK(Host):
     async def asked(self, message: types.Content) -> None:
         async for _ in self.runner.run_async(user_id="ann", session_id="one", new_message=message):
             pass
+
+
+class _Question(BaseModel):
+    q: str
 
 
 class _Toolset(BaseToolset):

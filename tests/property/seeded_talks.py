@@ -10,9 +10,9 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any
@@ -73,10 +73,12 @@ class Talk:
         self.named: set[str] = set()
         self.sent: Atoms = []
         self.told: set[Any] = set()
+        self.named_cuts: list[Any] = []
         self.requests = 0
         self.left = 0
         self.breaks = False
         self.ids = 0
+        self.transfer: Asked | None = None
         self.now = datetime(2026, 11, 20, 20, tzinfo=UTC)
         self.turn = Turn(now=self.now)
         self.words: list[str] = []
@@ -97,6 +99,15 @@ class Talk:
         self.moves[move] += 1
         self.recent.add(move)
         self.trace.append(move)
+
+    def steps_but(self, conversation: str) -> Callable[[Step], None]:
+        """Keeps steps, without those of another conversation."""
+
+        def keep(step: Step) -> None:
+            if step.call and step.call.conversation != conversation:
+                self.steps.append(step)
+
+        return keep
 
     # What the user and the host do.
 
@@ -169,16 +180,23 @@ class Talk:
         if self.breaks and self.left == 0:
             self.sent, self.recent = before, moved  # nobody caches what has failed
             raise BrokenOffError
+        self.named_cuts = []
         calls = self.calls()
         self.trace.append(f"  calls {[(each.name, each.arguments, each.call) for each in calls]}")
         self.change_tools("within")
         return calls
 
     def calls(self) -> list[Asked]:
-        draw, made = self.draw, list[Asked]()
+        draw, made, before = self.draw, list[Asked](), self.ids
         for _ in range(draw.choice((1, 1, 2, 3))):
             self.ids += 1
-            made.append(self.one(f"c{self.ids}"))
+            call = f"c{self.ids}"
+            if before and self.does("repeated id", 0.05):
+                call = f"c{draw.randint(1, before)}"
+            if call not in {each.call for each in made}:
+                made.append(self.one(call))
+        if self.transfer and self.does("handed over", 0.1):
+            made.append(replace(self.transfer, call=f"h{self.ids}"))
         if len(made) > 1:
             self.moves["parallel calls"] += 1
         return made
@@ -192,6 +210,8 @@ class Talk:
             names = draw.sample(NAMES, draw.choice((1, 1, 2)))
             self.named |= {*names}
             return Asked(find, {"query": " ".join(names), "limit": len(names)}, call)
+        if self.does("agent as a tool", 0.07):
+            return Asked("helper", {"q": "x"}, call)
         active = sorted({*step.active_tools} - {*CORE})
         hidden = sorted({*NAMES} & self.offered - {*active})
         if hidden and draw.random() < 0.25 and self.does("called too early", 1):
@@ -231,9 +251,10 @@ class Talk:
         text = said([each for each in objects if not _defines(each)])
         cuts = [cut for cut in step.manifest.cuts if cut.what == "baseline" and cut not in self.told]
         self.told = {*step.manifest.cuts}
+        self.named_cuts += cuts
         rebuilds = step.manifest.delivery.name == "rewrite"
         moved = rebuilds or not self.sent or self.recent & {"other model", "handed over"}
-        if not moved and now[: len(self.sent)] != self.sent and not self._excused(cuts):
+        if not moved and now[: len(self.sent)] != self.sent and not self._excused():
             yield f"the prefix is broken and no baseline is named: {_difference(self.sent, now)}"
         if self._untrue(cuts):
             yield f"a baseline is named that was none: {[cut.reason for cut in cuts]} after {self.since_words}"
@@ -243,16 +264,18 @@ class Talk:
         left_out = any(cut.what == "ephemeral" for cut in step.manifest.cuts)
         if self.passing[-1] and self.passing[-1] not in text and not left_out:
             yield f"the text of this turn is missing: {self.passing[-1]}"
+        if "InputError" in text:
+            yield "an error of the host is told to the model"
         if self.words[-1] not in text:
             yield f"lost {self.words[-1]}"
         yield from self._instructions(step, text)
         yield from self._active(step)
         yield from self._hidden(text, now)
 
-    def _excused(self, cuts: list[Any]) -> bool:
+    def _excused(self) -> bool:
         # A host that keeps nothing but messages, in a process that has not seen them, begins with the tools of now.
         anew = "same day" in self.can and (self.restarted or not self.conversation)
-        return bool(cuts) or bool(self.recent & {"shortened", "forgot"}) or anew
+        return bool(self.named_cuts) or bool(self.recent & {"shortened", "forgot"}) or anew
 
     def _untrue(self, cuts: list[Any]) -> bool:
         """Whether a reason for a baseline is none that the moves give."""

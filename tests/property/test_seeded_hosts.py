@@ -11,18 +11,29 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
+from cuecard import Call, Engine, Entity, InputError, Memory, Step, ToolResult, Turn
 from cuecard.adapters.bodies import reminder
 from cuecard.types import Diagnostic
 from property.seeded_agents import CORE, NAMES, TOLD, Setting, engine_of
 from property.seeded_judge import Atoms, Json, atoms, deferred, everything, faults, said, shown
 from property.seeded_wires import Event, Wire, wires
+
+_WORD = re.compile(r"\b(?:t\d|p\d)\b")
+_BASELINES = {
+    "the configuration changed": {"edited"},
+    "now: another configuration": {"edited"},
+    "compacted": {"compacted"},
+    "the delivery changed": {"another model", "edited"},
+}
+"""Of each reason for a baseline, the moves of which one must have been made."""
 
 WIRES = wires((*NAMES, *CORE))
 
@@ -68,7 +79,10 @@ class Host:
         self.gone: set[str] = set()
         self.kept: int | None = None
         self.moved = True
+        self.named: set[str] = set()
+        self.moves: set[str] = set()
         self.step: Step | None = None
+        self.model = ""
         # More than one of these leaves nothing in the messages that tells which of them a turn began with.
         self.habit = draw.choice(("stacks", "stops", "stops", "forgets"))
         self.trace: list[str] = [f"{self.setting} {self.habit}"]
@@ -84,6 +98,7 @@ class Host:
 
     def turn(self) -> None:
         draw = self.draw
+        self.moves = set()
         if self.step and draw.random() < 0.3:
             self.edit()
         if self.step and draw.random() < 0.2:
@@ -101,12 +116,14 @@ class Host:
         there = tuple(name for name in self.engine.tools if name not in self.gone)
         ahead = tuple(draw.sample(NAMES, 2)) if self.setting.ahead and draw.random() < 0.5 else ()
         named = tuple(draw.sample(NAMES, 1)) if draw.random() < 0.15 else ()
-        pages = [Entity("page", f"p{n}", f"Page {n}") for n in range(3) if draw.random() < 0.3]
+        pages = [Entity("page", f"page-{n}", f"Page {n}") for n in range(3) if draw.random() < 0.3]
         model = draw.choice(("", "", "claude-opus-5", "claude-sonnet-5", "gpt-5", "qwen3-32b", "nobody-knows"))
         turn = Turn(now=self.now, tools=there, memory=Memory(tuple(pages)), ahead=ahead, discovered=named, model=model)
         self.trace.append(
             f"user {self.events[-1].text[:20]!r} gone={self.gone} {ahead=} {named=} {model=} kept={self.kept}"
         )
+        self.moves |= {"another model"} if model != self.model else set()
+        self.model = model
         self.at_start = self.chat.state, list(self.history), self.untold, self.kept
         self.prepared = turn
         self.call(turn)
@@ -133,6 +150,7 @@ class Host:
         draw = self.draw
         self.edition = draw.randrange(2)
         self.versions = tuple(draw.choice((version, version, version, 1, 2, 0)) for version in self.versions)
+        self.moves.add("edited")
         self.trace.append(f"edit {self.edition} {self.versions}")
 
     def shorten(self, *, report: bool) -> None:
@@ -145,6 +163,7 @@ class Host:
         self.events = self.events[start:]
         self.moved = True
         if report:
+            self.moves.add("compacted")
             self.kept = sum(event.kind == "user" for event in self.events)
             self.chat.compacted(self.kept)
 
@@ -189,6 +208,7 @@ class Host:
 
     def exchange(self, results: list[ToolResult], text: str = "", *, told: bool = True) -> None:
         calls = tuple((str(r.call_id), r.tool) for r in results)
+        self.named |= {name for r in results for name in _WORD.findall(f"{r.tool} {json.dumps(r.result)}")}
         self.events.append(Event("answer", text, calls))
         shown = self.draw.sample(results, len(results)) if self.draw.random() < 0.2 else results
         self.events.append(
@@ -242,6 +262,8 @@ class Host:
         new = [*self.again, *self.untold]
         self.history += new
         self.again = []
+        if self.draw.random() < 0.1:
+            self.mistakes()
         if self.draw.random() < 0.2:
             new = list(self.history)  # hosts may pass everything again
         if self.draw.random() < 0.2:
@@ -255,7 +277,9 @@ class Host:
         assert again.manifest == step.manifest
         self.note()
         self.told = self.engine_versions()
-        recorded = first and any(cut.what == "baseline" for cut in step.manifest.cuts)
+        reasons = [cut.reason for cut in step.manifest.cuts if cut.what == "baseline"]
+        self.true(reasons)
+        recorded = first and bool(reasons)
         restart = self.moved or recorded or step.manifest.delivery.name == "rewrite"
         for seat in self.seats:
             self.judge(seat, step, restart=restart)
@@ -263,6 +287,29 @@ class Host:
         self.active(step)
         self.step, self.moved = step, False
         self.seen = list(self.events)
+
+    def mistakes(self) -> None:
+        """What a host may do wrong is refused, each with its code, and the conversation stays as it was."""
+        before, call = self.chat.state, self.chat.call
+        assert call is not None
+        other = replace(call, configuration=replace(call.configuration, agent="another"))
+        stale = replace(call, configuration=replace(call.configuration, sha256="of-before"))
+        wrong: list[tuple[str, Callable[[], object]]] = [
+            ("no-call", self.engine.conversation().step),
+            ("foreign-call", lambda: self.engine.prepare_step(other, self.history)),
+            ("stale-call", lambda: self.engine.prepare_step(stale, self.history)),
+        ]
+        for code, asked in wrong:
+            with pytest.raises(InputError) as refused:
+                asked()
+            assert [problem.code for problem in refused.value.problems] == [code]
+        assert self.chat.state == before
+
+    def true(self, reasons: list[str]) -> None:
+        """Each reason for a baseline is a move that this message has come with."""
+        for reason in reasons:
+            moves = next((moves for told, moves in _BASELINES.items() if told in reason), set())
+            assert self.moves & moves, f"{reason!r} after {self.moves}"
 
     def note(self) -> None:
         """What is found by now, read from the plain history."""
@@ -294,6 +341,7 @@ class Host:
             assert wire.ask(step, kept) == body, f"{wire.name}: another body for a host that keeps what it sent"
         objects = everything(body)
         text, tools = said(objects), shown(objects) | {"find"}
+        self.hides(now, step, wire)
         for event in self.events:
             assert event.kind != "user" or event.text in text, f"{wire.name}: lost {event.text!r}"
         for block in step.appended:
@@ -308,6 +356,13 @@ class Host:
             for name in {*TOLD} - self.found.keys() - self.brought:
                 assert f"B-{name}-v" not in text, f"{wire.name}: {name} was never found"
         seat.body, seat.atoms, seat.events = body, now, len(self.events)
+
+    def hides(self, now: Atoms, step: Step, wire: Wire) -> None:
+        """Nothing but definitions names a tool that nobody has found or named."""
+        known = {*self.named, *self.brought, *self.found, *step.active_tools}
+        pieces = everything([value for kind, value in now if kind != "tool"])
+        leaks = [each for each in pieces if not _defines(each) and {*_WORD.findall(said([each]))} - known]
+        assert not leaks or step.manifest.delivery.name == "frozen", f"{wire.name}: names what is hidden: {leaks}"[:800]
 
     def tail(self, seat: Seat) -> str:
         """What the judge calls a system message at the end of the request before."""
@@ -341,6 +396,11 @@ class Host:
             assert name in str(step.refusal(name))
         for name in {*self.found} - there:
             assert frozen or name in cuts, f"{name} is gone, and no cut says so"
+
+
+def _defines(value: Json) -> bool:
+    """Whether an object defines a tool, or refers to a definition."""
+    return value.get("type") == "tool_reference" or bool({"parameters", "input_schema", "inputSchema"} & value.keys())
 
 
 def _difference(before: list[Any], now: list[Any]) -> str:

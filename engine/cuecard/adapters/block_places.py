@@ -9,7 +9,7 @@ joined messages, several turns go with one.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -58,6 +58,41 @@ class MessageFacts:
         while place + 1 < len(self.ids) and self.ids[place + 1]:
             place += 1
         return place
+
+
+class CallNames:
+    """A name of its own for each call of a conversation: its id, or one made of it where a model repeats ids.
+
+    Read in their order, the same messages give the same names, so that what was sent stays as it is.
+    """
+
+    __slots__ = ("_last", "_used", "_waiting")
+
+    def __init__(self) -> None:
+        self._used = set[str]()
+        self._waiting: dict[str, deque[str]] = {}
+        self._last: dict[str, str] = {}
+
+    def of_calls(self, calls: Iterable[str]) -> list[str]:
+        """The names of the calls of one answer."""
+        self._waiting = {}
+        return [self._of(call) for call in calls]
+
+    def _of(self, call: str) -> str:
+        name, number = call, 1
+        while name in self._used:
+            number += 1
+            name = f"{call}-{number}"
+        self._used.add(name)
+        self._waiting.setdefault(call, deque()).append(name)
+        return name
+
+    def of_result(self, call: str) -> str:
+        """The name of the call that a result answers: of several with one id, of the first that has none yet."""
+        if waiting := self._waiting.get(call):
+            self._last[call] = waiting.popleft()
+        self._used.add(call)
+        return self._last.get(call, call)
 
 
 def turn_places(read: MessageFacts, turns: Sequence[str | None]) -> dict[int, int]:

@@ -17,7 +17,7 @@ from langchain.agents.middleware import (
     ModelRequest,
     ModelResponse,
 )
-from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -362,3 +362,33 @@ def test_under_frozen_a_tool_that_comes_and_goes_within_a_message_is_said_to_wai
     assert ("cms_listPages", "came within the run: active from the next message on") in {
         (cut.what, cut.reason) for cut in back.manifest.cuts
     }
+
+
+@tool
+def cms_listPages() -> str:  # noqa: N802 - tools are named as the catalogue names them
+    """List the pages."""
+    return "none"
+
+
+def test_calls_that_share_an_id_have_an_id_and_a_place_of_their_own() -> None:
+    def called(name: str) -> AIMessage:
+        return AIMessage("", tool_calls=[{"name": name, "args": {}, "id": "call_0"}])
+
+    def found(name: str) -> ToolMessage:
+        return ToolMessage(f'{{"tools": ["{name}"]}}', name="tool_search", tool_call_id="call_0")
+
+    card, stored, sent = langgraph.Cuecard(engine=engine()), None, list[list[BaseMessage]]()
+    said = [HumanMessage("go", id="1"), called("tool_search"), found("cms_createPage"), called("cms_createPage")]
+    said += [ToolMessage("ok", tool_call_id="call_0"), called("tool_search"), found("cms_listPages")]
+    for end in (3, 5, 7):
+        ready = card.prepare(Model(), said[:end], [cms_createPage, cms_listPages, card.search_tool], stored)
+        stored = ready.after(called("any"))
+        sent.append(ready.messages)
+
+    assert all(texts(now)[: len(before)] == texts(before) for before, now in pairwise(sent))
+    assert "<cms_listPages>" in texts(sent[-1])[-1]
+    assert [each.tool_call_id for each in sent[-1] if isinstance(each, ToolMessage)] == [
+        "call_0",
+        "call_0-2",
+        "call_0-3",
+    ]

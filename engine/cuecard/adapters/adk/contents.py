@@ -27,24 +27,30 @@ _WRAPS = ("result", "output")
 
 
 class CallIds:
-    """The call ids of the results in contents: ADK takes those that it has made itself out for some models."""
+    """The call ids of the results in contents: ADK takes those that it has made itself out for some models.
+
+    Each is given once: a model that repeats an id, or a response that no event has, gets one by its number among the
+    events, of which contents may hold the last ones only.
+    """
 
     def __init__(self, events: Iterable[Event]) -> None:
         self._left: dict[str, deque[types.FunctionResponse]] = defaultdict(deque)
-        self._given = Counter[str]()
+        self._known = Counter[str]()
         for event in events:
             for response in event.get_function_responses():
                 self._left[response.name or ""].append(response)
+                self._known[response.id or ""] += 1
 
-    def of(self, response: types.FunctionResponse) -> str:
-        """The id of a response: its own, else that of the event with the same response, or the same tool, next in turn.
-
-        Each is given once: a model that repeats an id, or a response that no event has, gets one by its number.
+    def of(self, responses: Sequence[types.FunctionResponse]) -> Iterator[str]:
+        """The id of each response: its own, else that of the event with the same response, or the same tool, next in
+        turn.
         """
-        found = response.id or self._of_event(response)
-        self._given[found] += 1
-        number = self._given[found]
-        return found if found and number == 1 else f"{found}#{number}"
+        found = [response.id or self._of_event(response) for response in responses]
+        counted = Counter(found)
+        before = Counter({call: self._known[call] - counted[call] for call in found if call})
+        for call in found:
+            before[call] = max(before[call], 0) + 1
+            yield call if call and before[call] == 1 else f"{call}#{before[call]}"
 
     def _of_event(self, response: types.FunctionResponse) -> str:
         left = self._left[response.name or ""]
@@ -57,7 +63,9 @@ class CallIds:
 
 def named(contents: Sequence[types.Content], ids: CallIds) -> list[list[tuple[str, types.FunctionResponse]]]:
     """The results of each content, with their call ids."""
-    return [[(ids.of(response), response) for response in _responses(content)] for content in contents]
+    held = [_responses(content) for content in contents]
+    names = ids.of([response for each in held for response in each])
+    return [[(next(names), response) for response in each] for each in held]
 
 
 def tool_results(

@@ -57,6 +57,7 @@ from cuecard.adapters.langgraph.messages import (
     last_user,
     marked,
     place_appended,
+    told_apart,
     tool_results,
     user_words,
     with_refused,
@@ -204,7 +205,7 @@ class Cuecard:
             InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
             RunLimitError: when a limit of the run allows no further request.
         """
-        facts, messages = facts_of(model, self._profile), with_refused(messages)
+        facts, messages = facts_of(model, self._profile), told_apart(with_refused(messages))
         opened = self._threads.open(cuecard)
         thread, engine, begun = self._running(opened, messages, partial(_said, turn), facts, tools)
         now = {} if begun or turn is None else inputs_now(engine.agent, partial(_said, turn))
@@ -318,7 +319,7 @@ class Cuecard:
     def _search(self, runtime: ToolRuntime[Any, Any], query: str, limit: int | None = None) -> dict[str, Json]:
         """Find tools by what they can do."""
         engine, call = self._threads.running(self._stored(runtime.state))
-        history = tool_results(_messages(runtime.state)) if call else ()
+        history = tool_results(told_apart(_messages(runtime.state))) if call else ()
         try:
             return engine.search_tools(query, limit, call=call, history=history).to_json()
         except InputError as error:

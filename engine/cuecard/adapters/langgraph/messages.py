@@ -17,7 +17,7 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
-from cuecard.adapters.block_places import MessageFacts, homes, results_behind, turn_places
+from cuecard.adapters.block_places import CallNames, MessageFacts, homes, results_behind, turn_places
 from cuecard.adapters.host import text_of
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
 from cuecard.model import Json, RenderedResult, Step, ToolResult
@@ -168,6 +168,47 @@ def with_refused(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
             end = _batch_end(messages, place + 1)
             whole[place + 1 : end] = sorted(messages[place + 1 : end], key=lambda each: _rank(each, rank))
     return whole
+
+
+def told_apart(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """The messages, in which calls that share an id have one of their own: each block then has one place."""
+    ids = [call["id"] for each in messages if isinstance(each, AIMessage) for call in each.tool_calls]
+    if len(ids) == len({*ids}):
+        return list(messages)
+    names, told = CallNames(), list[BaseMessage]()
+    for each in messages:
+        if isinstance(each, AIMessage) and each.tool_calls:
+            told.append(_called(each, names.of_calls(call["id"] or "" for call in each.tool_calls)))
+        elif isinstance(each, ToolMessage):
+            told.append(each.model_copy(update={"tool_call_id": names.of_result(each.tool_call_id)}))
+        else:
+            told.append(each)
+    return told
+
+
+def _called(message: AIMessage, names: Sequence[str]) -> AIMessage:
+    """The message with these names as the ids of its calls, in the content as well."""
+    renamed = {call["id"]: name for call, name in zip(message.tool_calls, names, strict=True) if call["id"] != name}
+    if not renamed:
+        return message
+    calls = [{**call, "id": renamed.get(call["id"], call["id"])} for call in message.tool_calls]
+    return message.model_copy(update={"tool_calls": calls, "content": _renamed(message.content, renamed)})
+
+
+def _renamed(content: Any, names: Mapping[str | None, str]) -> Any:
+    """The content with these ids of calls under their new names, as Claude's and OpenAI's messages hold them."""
+    if not isinstance(content, list):
+        return content
+    return [
+        {**part, key: names[part[key]]}
+        if isinstance(part, dict) and (key := _CALL_IDS.get(part.get("type") or "")) and part.get(key) in names
+        else part
+        for part in content
+    ]
+
+
+_CALL_IDS = {"tool_use": "id", "tool_call": "id", "function_call": "call_id"}
+"""Where parts of content have the id of a call, by their type."""
 
 
 def _batch_end(messages: Sequence[BaseMessage], start: int) -> int:

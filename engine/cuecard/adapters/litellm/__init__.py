@@ -26,6 +26,7 @@ from cuecard.adapters.litellm.completions import (
     ToolOffer,
     caching,
     system_message,
+    told_apart,
     without_earlier_thinking,
 )
 from cuecard.adapters.litellm.replays import ATOMS, Replays, copied, with_tools
@@ -221,7 +222,7 @@ class Cuecard:
         said, _ = admit_chat([each if type(each) is dict else _dumped(each) for each in messages], given)
         if offer is None or not known:
             offer = self._offer = ToolOffer.of(given, self.search_tool)
-        return said, offer
+        return told_apart(said), offer
 
     def over(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a completion, prepared: all of them, `model` and `messages` among them.

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
+from cuecard.adapters.block_places import CallNames
 from cuecard.adapters.bodies import Body, is_offered, system_pieces, tool_name
 from cuecard.adapters.host import HostTool
 from cuecard.adapters.litellm.replays import copied
@@ -90,6 +91,23 @@ def caching(target: Target, cache: Cache | None, key: str, extra: Any, stays: in
     if cache and target.role == "system":
         return {"extra_body": {"prompt_cache_key": key, **(extra or {})}}
     return {"extra_body": extra} if extra else {}
+
+
+def told_apart(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The messages, in which calls that share an id have one of their own: each block then has one place."""
+    ids = [call.get("id") for each in messages for call in each.get("tool_calls") or ()]
+    if len(ids) == len({*ids}):
+        return list(messages)
+    names, told = CallNames(), list[Mapping[str, Any]]()
+    for each in messages:
+        if calls := each.get("tool_calls"):
+            named = zip(calls, names.of_calls(str(call.get("id") or "") for call in calls), strict=True)
+            told.append({**each, "tool_calls": [{**call, "id": name} for call, name in named]})
+        elif call := each.get("tool_call_id"):
+            told.append({**each, "tool_call_id": names.of_result(str(call))})
+        else:
+            told.append(each)
+    return told
 
 
 def without_earlier_thinking(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -239,7 +239,7 @@ class Cuecard:
 
     def _error(self, own: Any, error: ToolErrorFormatterArgs[Any]) -> Any:
         if run := self.find(error.run_context.context):
-            run.answering = frozenset()
+            run.hears_calls()
             run.failed.add(error.call_id)
             run.names[error.call_id] = error.tool_name
         return own(error) if own else None
@@ -312,20 +312,19 @@ class Cuecard:
         return run.shows(agent, tool.name, is_on=now) or tool.name in run.answering
 
     async def _looked(self, context: RunContextWrapper[Any], agent: AgentBase) -> Run:
-        """The run, which knows the tools of all its agents before its call is made of them.
-
-        The SDK asks about all tools of a request at once.
+        """The run, which knows before each request what is enabled of the tools of all its agents: the SDK asks about
+        those of one of them, and about all of these at once.
         """
         run = self._running(context.context)
         if run.call is None:
             run.words = user_words(context.turn_input)
-            run.looking = run.looking or asyncio.ensure_future(self._look(run, context, agent))
-            await run.looking
+        run.looking = run.looking or asyncio.ensure_future(self._look(run, context, agent))
+        await run.looking
         return run
 
     async def _look(self, run: Run, context: RunContextWrapper[Any], agent: AgentBase) -> None:
         for each in reachable(agent):
-            for tool in each.tools:
+            for tool in each.tools if run.call is None or each is not agent else ():
                 if id(tool) in self._conditions:
                     run.on[id(tool)] = await _is_on(self._conditions[id(tool)], context, each)
 
@@ -339,7 +338,7 @@ class Cuecard:
     def _refused(self, data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
         context = data.context
         run = self._running(context.context)
-        run.answering = frozenset()
+        run.hears_calls()
         gone = any(each.name == context.tool_name and run.on.get(id(each)) is False for each in data.agent.tools)
         refusal = run.refusal(context.tool_name, context.tool_call_id, gone=gone)
         if refusal is None:

@@ -157,7 +157,7 @@ class Run:
         on: which tools are enabled, by identity, as the SDK has asked last.
         answering: the tools of the request that the model is answering, until its calls are run: the SDK asks anew
             whether each is enabled, and would end the run where one is not; its call is refused.
-        looking: asks for the first time, before the call is made.
+        looking: asks about all tools before a request.
         listed: tools whose definitions the conversation has been sent; its runs share them.
         resumed: whether it goes on after an interruption: then no request has shown what the model was sent.
         kept: whether the provider keeps the history, and is sent only what is new.
@@ -252,7 +252,7 @@ class Run:
         """The instructions and items of one request, brought into the state that the step describes."""
         goes_on = self.step is not None and self._same_files()
         authority = self.begin(agent).delivery.authority
-        self.answering = frozenset(self._front(agent))
+        self.answering, self.looking = frozenset(self._front(agent)), None
         items = cast("Sequence[Item]", data.input)
         now = inputs_now(self.engine.agent, self._said) if goes_on and self.turn is not None else {}
         self.step = self.chat.step(self._results(items), inputs=now, tools=self._names(agent), templates=True)
@@ -285,6 +285,10 @@ class Run:
                 shown = tool.name == self.engine.search_tool and offers_search
             if shown:
                 yield tool.name
+
+    def hears_calls(self) -> None:
+        """The calls of an answer are run: what the SDK asks from here on, it asks for the next request."""
+        self.answering, self.looking = frozenset(), None
 
     def refusal(self, tool: str, call_id: str, *, gone: bool = False) -> str | None:
         """What to answer in place of this call of a tool; None if it may be called.
