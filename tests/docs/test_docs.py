@@ -24,8 +24,6 @@ ELSEWHERE = {
     "fmt.md",
     "helpers.md",
     "language.md",
-    "deviations.md",
-    "variables.md",
     "messages.md",
     "sections.md",
     "sources.md",

@@ -27,7 +27,6 @@ NAMES = (
     "sections",
     "sources",
     "testing",
-    "variables",
 )
 PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in NAMES}
 PAGE = PAGES["sections"] + PAGES["sources"] + PAGES["messages"]
