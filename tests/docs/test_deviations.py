@@ -30,8 +30,9 @@ HEAD = "| template | Handlebars.js | cuecard |"
 
 def values(page: str) -> dict[str, Json]:
     """The values that the examples of a page render with."""
-    found: dict[str, Json] = json.loads(next(each["body"] for each in BLOCK.finditer(page) if each["language"] == "json"))
-    return found
+    (found,) = (json.loads(each["body"]) for each in BLOCK.finditer(page) if each["language"] == "json")
+    given: dict[str, Json] = found
+    return given
 
 
 PAGE = (Path(__file__).parent / "matrices" / "handlebars.md").read_text(encoding="utf-8")

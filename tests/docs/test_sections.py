@@ -1,6 +1,8 @@
 """The pages on sections, templates and tests: each heading with examples is a folder whose commands are run.
 
-The agent that `cuecard init notes` writes lies in it, because a reader has made that first. A block behind a line with a path alone is a file of that name; `console` blocks are commands with what they print.
+The agent that `cuecard init notes` writes lies in it, because a reader has made that first.
+
+A block behind a line with a path alone is a file of that name; `console` blocks are commands with what they print.
 """
 
 from __future__ import annotations
