@@ -1,4 +1,4 @@
-"""tests/README.md names a test for each promise of docs/guarantees.md; each row of its table has one or says why not."""
+"""tests/README.md names a test for each promise of docs/guarantees.md; each row of its table has one, or a reason."""
 
 from __future__ import annotations
 
