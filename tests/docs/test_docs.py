@@ -21,7 +21,6 @@ from cuecard.template.helpers.standard import NAMES
 
 ROOT = Path(__file__).parents[2]
 ELSEWHERE = {
-    "fmt.md",
     "helpers.md",
     "language.md",
     "deviations.md",
