@@ -29,7 +29,7 @@ FRAMEWORKS = {
 }
 """By page, the package whose versions count; the extra that brings it is found in pyproject.toml."""
 PROVIDERS = {"anthropic": "anthropic", "bedrock": "boto3", "gemini": "google-genai", "openai": "openai"}
-"""By page, the client that its loop is around."""
+"""By chapter of the page about loops, the client."""
 BESIDE = {"litellm": ["openai"], "langgraph": ["langchain"], "langchain-mcp": ["langchain-mcp-adapters"]}
 """What a page or program imports beside that."""
 
