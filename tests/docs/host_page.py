@@ -12,8 +12,10 @@ import runpy
 import subprocess
 import sys
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +25,20 @@ PROVIDERS = {"anthropic": "Anthropic", "bedrock": "Amazon Bedrock", "gemini": "G
 SCRIPT = ([("tool_search", {"query": "save a note"})], [("add_note", {"title": "Plants"})])
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 ADDRESSES = ("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
+SERVER = """\
+from mcp.server.fastmcp import FastMCP
+
+server = FastMCP("notes")
+
+
+@server.tool()
+def add_note(title: str) -> dict[str, str]:
+    "Save a new note."
+    return {"title": title}
+
+
+server.run()
+"""
 QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
 """Frameworks that would send more than the page asks them to."""
 
@@ -30,7 +46,13 @@ QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENAI_AGENTS_DISABLE_TRACING"
 def environment(url: str) -> dict[str, str]:
     """What clients read: keys of no worth, and the address of the service."""
     given = {**dict.fromkeys(KEYS, "none"), **dict.fromkeys(ADDRESSES, url), **QUIET}
-    return given | {"OPENAI_BASE_URL": f"{url}/v1", "AWS_DEFAULT_REGION": "us-east-1", "NO_PROXY": "127.0.0.1"}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return given | {
+        "PATH": path,
+        "OPENAI_BASE_URL": f"{url}/v1",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "NO_PROXY": "127.0.0.1",
+    }
 
 
 def examples(page: str) -> list[str]:
@@ -48,6 +70,30 @@ def examples(page: str) -> list[str]:
     return blocks
 
 
+def stand_in() -> None:
+    """In place of langchain-mcp-adapters where it is not installed: it wants another `mcp` than cuecard's own extra."""
+    if find_spec("langchain_mcp_adapters"):
+        return
+    from langchain_core.tools import tool  # noqa: PLC0415 - only that page needs it
+
+    @tool(response_format="content_and_artifact")
+    async def add_note(title: str) -> tuple[list[dict[str, str]], dict[str, Any]]:
+        """Save a new note."""
+        shown = [{"type": "text", "text": f'{{"title": "{title}"}}', "id": "lc_1"}]
+        return shown, {"structured_content": {"title": title}}
+
+    class Client:
+        def __init__(self, servers: dict[str, Any]) -> None:
+            self.servers = servers
+
+        async def get_tools(self) -> list[Any]:
+            return [add_note for server in self.servers.values() if server["args"] == ["notes_server.py"]]
+
+    module: Any = ModuleType("langchain_mcp_adapters.client")
+    module.MultiServerMCPClient = Client
+    sys.modules |= {"langchain_mcp_adapters": ModuleType("langchain_mcp_adapters"), module.__name__: module}
+
+
 def play(page: str) -> list[dict[str, Any]]:
     """Run the examples in the order of the page, and return the bodies that the model got."""
     sys.path.insert(0, str(ROOT / "examples" / "hosts"))
@@ -56,7 +102,10 @@ def play(page: str) -> list[dict[str, Any]]:
     with TemporaryDirectory() as folder, loopback_models(SCRIPT) as service:
         os.chdir(folder)
         subprocess.run([Path(sys.executable).with_name("cuecard"), "init", "notes"], check=True, capture_output=True)
+        Path("notes_server.py").write_text(SERVER, encoding="utf-8")
         os.environ.update(environment(service.url))
+        if page == "langchain-mcp":
+            stand_in()
         typed: dict[str, object] = {"__name__": "__main__"}
         for code in examples(page):
             exec(compile(code, f"{page}.md", "exec", dont_inherit=True), typed)  # noqa: S102 - that is what is asked

@@ -12,7 +12,8 @@ from docs.host_page import BLOCK, PROVIDERS
 
 ROOT = Path(__file__).parents[2]
 OWN = (ROOT / "docs" / "hosts" / "own-loop.md").read_text(encoding="utf-8")
-PAGES = sorted(PROVIDERS)
+FRAMEWORKS = ("langchain", "langchain-mcp", "langgraph", "pydantic-ai")
+PAGES = sorted([*PROVIDERS, *FRAMEWORKS])
 
 
 @pytest.mark.parametrize("page", PAGES)
