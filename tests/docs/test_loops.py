@@ -12,7 +12,7 @@ from docs.host_page import BLOCK, PROVIDERS
 
 ROOT = Path(__file__).parents[2]
 OWN = (ROOT / "docs" / "hosts" / "own-loop.md").read_text(encoding="utf-8")
-FRAMEWORKS = ("langchain", "langchain-mcp", "langgraph", "openai-agents", "pydantic-ai")
+FRAMEWORKS = ("adk", "langchain", "langchain-mcp", "langgraph", "litellm", "openai-agents", "pydantic-ai")
 PAGES = sorted([*PROVIDERS, *FRAMEWORKS])
 
 
