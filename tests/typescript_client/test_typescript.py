@@ -22,12 +22,11 @@ from cuecard import watch
 from cuecard.server.agents import open_agents
 from cuecard.server.app import create_app
 from cuecard.server.service import Envelopes, Service
-from cuecard.workbench.init import starter
 from npm import Unavailable, install
 from once import once
 from unit.results.shell_agent import AGENT
 from unit.server.pilot_agent import AGENT as PILOT
-from unit.server.served import KEY, in_thread, options
+from unit.server.served import KEY, in_thread, notes_agent, options
 
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "typescript"
@@ -127,14 +126,12 @@ def service(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
     """The address of a service of the CMS assistant, of an agent that tells results by templates, of one with texts
     that live for one turn, and of the agent that `cuecard init` writes.
     """
-    shell, pilot, notes = (tmp_path_factory.mktemp(name) for name in ("shell", "pilot", "notes"))
+    shell, pilot, notes = (tmp_path_factory.mktemp(name) for name in ("shell", "pilot", "init"))
     (shell / "agent.yaml").write_text(AGENT, encoding="utf-8")
     (pilot / "agent.yaml").write_text(PILOT, encoding="utf-8")
-    for file, text in starter("minimal", "notes").items():
-        place = notes / file
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8")
-    agents = open_agents([ROOT / "prompts/cms", shell, pilot, notes], partial(watch, states=shell / "states"))
+    agents = open_agents(
+        [ROOT / "prompts/cms", shell, pilot, notes_agent(notes)], partial(watch, states=shell / "states")
+    )
     chosen = options()
     try:
         with in_thread(create_app(Service(agents, Envelopes(KEY, 3600)), chosen), chosen) as address:
