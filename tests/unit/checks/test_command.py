@@ -165,7 +165,7 @@ def test_nothing_in_a_problem_can_end_a_github_command_or_begin_another() -> Non
 
 
 def test_a_problem_without_a_place_has_none_for_github() -> None:
-    assert annotation(Problem("wrong-setting", "m")) == "::error title=wrong-setting::m"
+    assert annotation(Problem("wrong-setting", "m")) == "::error title=wrong-setting::m%0Acuecard explain wrong-setting"
 
 
 def test_what_lint_finds_is_reported_alongside_other_errors(
@@ -323,6 +323,7 @@ def test_sarif_has_every_problem_with_its_rule_level_and_place(
     jsonschema.validate(log, SARIF)
     assert [rule["id"] for rule in rules] == list(dict.fromkeys(each["code"] for each in problems))
     assert [each["shortDescription"]["text"] for each in rules] == [CODES[each["id"]] for each in rules]
+    assert [each["help"]["text"] for each in rules] == [f"cuecard explain {each['id']}" for each in rules]
     assert len(problems) == len(ran["results"]) == 2
     for problem, result in zip(problems, ran["results"], strict=True):
         (location,) = result["locations"]
@@ -371,7 +372,7 @@ _RESULT = _object(
     message=_TEXT,
     locations={"type": "array", "items": _object("", physicalLocation=_PLACE)},
 )
-_RULES = {"type": "array", "uniqueItems": True, "items": _object("id", id=_WORD, shortDescription=_TEXT)}
+_RULES = {"type": "array", "uniqueItems": True, "items": _object("id", id=_WORD, shortDescription=_TEXT, help=_TEXT)}
 _RUN = _object(
     "tool",
     tool=_object("driver", driver=_object("name", name=_WORD, version=_WORD, rules=_RULES)),
