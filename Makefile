@@ -126,7 +126,7 @@ fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 		imports dates globs helpers reports markdown layouts openapi dumps mcp agents; do \
 		$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $$target || exit 1; done
 
-soak: setup ## load and faults for MINUTES (default 10); ARGS=--write puts the table into docs/robustness.md
+soak: setup ## load and faults for MINUTES (default 10); ARGS=--write puts the table into tests/README.md
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
 	$(BIN)/python tests/soak/run.py --minutes $(MINUTES) $(ARGS)
 
