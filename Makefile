@@ -98,7 +98,7 @@ picture: setup ## draw the pictures of the README, docs/pictures and docs/exampl
 	PYTHONPATH=tests $(BIN)/python -m docs.pictures
 	$(BIN)/cuecard run examples/cms --scenario slug-taken --svg docs/run.svg > /dev/null
 
-compare: setup ## measure other prompt libraries beside cuecard; ARGS=--write puts the table into docs/comparison.md
+compare: setup ## measure other prompt libraries beside cuecard; ARGS=--write puts the table into docs/benchmarks.md
 	$(UV) venv --quiet --allow-existing --python $(BIN)/python .tools/compare
 	$(UV) pip sync --quiet --python .tools/compare/bin/python --require-hashes requirements/compare.lock
 	PYTHONPATH=tests:engine .tools/compare/bin/python -m bench.peers --dev $(BIN)/python $(ARGS)

@@ -131,7 +131,7 @@ def test_the_commands_of_the_front_page_give_an_agent_that_works(
     assert install == "pip install ."  # this is what the tests run in
 
     monkeypatch.chdir(tmp_path)
-    for command in (start, "cuecard check my-agent"):
+    for command in (start, "cuecard check notes"):
         monkeypatch.setattr("sys.argv", command.split())
         with pytest.raises(SystemExit) as ended:
             main()
