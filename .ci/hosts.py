@@ -29,8 +29,14 @@ FRAMEWORKS = {
 }
 """By page, the package whose versions count; the extra that brings it is found in pyproject.toml."""
 PROVIDERS = {"anthropic": "anthropic", "bedrock": "boto3", "gemini": "google-genai", "openai": "openai"}
-"""By page, the client that its loop is around."""
-BESIDE = {"litellm": ["openai"], "langgraph": ["langchain"], "langchain-mcp": ["langchain-mcp-adapters"]}
+"""By chapter of the page about loops, the client."""
+BESIDE = {
+    "langchain": ["langchain-anthropic"],
+    "langchain-mcp": ["langchain-anthropic", "langchain-mcp-adapters"],
+    "langgraph": ["langchain", "langchain-anthropic"],
+    "litellm": ["openai"],
+    "pydantic-ai": ["anthropic"],
+}
 """What a page or program imports beside that."""
 
 

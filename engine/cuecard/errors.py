@@ -141,8 +141,8 @@ class Problem:
 
     @property
     def docs(self) -> str:
-        """Where the documentation explains the code: `docs/checks.md#unknown-key`."""
-        return f"docs/checks.md#{self.code}"
+        """The command that explains the code, wherever cuecard is installed: `cuecard explain unknown-key`."""
+        return f"cuecard explain {self.code}"
 
     def to_json(self) -> dict[str, Any]:
         """The problem as plain data."""

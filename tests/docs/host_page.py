@@ -1,7 +1,7 @@
-"""Runs the examples of the page of a host, and its programs, with nothing installed but what the page says.
+"""Runs the examples of the page of an integration as a reader has them: beside the agent that `cuecard init` writes.
 
-`python tests/docs/host_page.py PAGE PACKAGE` ends with 0 if all of them run, and prints the version of the package.
-Where a page sends requests, a service on loopback answers them.
+`python tests/docs/host_page.py PAGE PACKAGE` ends with 0 if they run, and the programs of examples/hosts for it, and
+prints the version of the package; without a package, it runs the examples alone. A service on loopback plays the model.
 """
 
 from __future__ import annotations
@@ -9,41 +9,125 @@ from __future__ import annotations
 import os
 import re
 import runpy
+import subprocess
 import sys
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SCRIPT = ([("tool_search", {"query": "create a page"})], [("cms_createPage", {"title": "About us"})])
+PROVIDERS = {"anthropic": "Anthropic", "bedrock": "Amazon Bedrock", "gemini": "Gemini", "openai": "OpenAI"}
+"""Of each client that a reader's own loop is around, the chapter of the page about it."""
+SCRIPT = ([("tool_search", {"query": "save a note"})], [("add_note", {"title": "Plants"})])
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 ADDRESSES = ("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
+SERVER = """\
+from mcp.server.fastmcp import FastMCP
+
+server = FastMCP("notes")
+
+
+@server.tool()
+def add_note(title: str) -> dict[str, str]:
+    "Save a new note."
+    return {"title": title}
+
+
+server.run()
+"""
+QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
+"""Frameworks that would send more than the page asks them to."""
 
 
 def environment(url: str) -> dict[str, str]:
     """What clients read: keys of no worth, and the address of the service."""
-    given = {**dict.fromkeys(KEYS, "none"), **dict.fromkeys(ADDRESSES, url)}
-    return given | {"OPENAI_BASE_URL": f"{url}/v1", "AWS_DEFAULT_REGION": "us-east-1", "NO_PROXY": "127.0.0.1"}
+    given = {**dict.fromkeys(KEYS, "none"), **dict.fromkeys(ADDRESSES, url), **QUIET}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return given | {
+        "PATH": path,
+        "OPENAI_BASE_URL": f"{url}/v1",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "NO_PROXY": "127.0.0.1",
+    }
 
 
-def main(page: str, package: str) -> None:
-    """Run them, in the order of the page."""
+def examples(page: str) -> list[str]:
+    """The Python of a page, each block at its own lines; of the page about loops, what is for this client."""
+    chapter = PROVIDERS.get(page)
+    name = "own-loop" if chapter else page
+    text = (ROOT / "docs" / "hosts" / f"{name}.md").read_text(encoding="utf-8")
+    others = {each for each in PROVIDERS.values() if each != chapter} if chapter else set()
+    heads = [(found.start(), found[1]) for found in re.finditer(r"^## (.*)$", text, re.MULTILINE)]
+    blocks = []
+    for found in BLOCK.finditer(text):
+        under = next((title for start, title in reversed(heads) if start < found.start()), "")
+        if under not in others:
+            blocks.append("\n" * text.count("\n", 0, found.start(1)) + found[1])
+    return blocks
+
+
+def stand_in() -> None:
+    """In place of langchain-mcp-adapters where it is not installed: it wants another `mcp` than cuecard's own extra."""
+    if find_spec("langchain_mcp_adapters"):
+        return
+    from langchain_core.tools import tool  # noqa: PLC0415 - only that page needs it
+
+    @tool(response_format="content_and_artifact")
+    async def add_note(title: str) -> tuple[list[dict[str, str]], dict[str, Any]]:
+        """Save a new note."""
+        shown = [{"type": "text", "text": f'{{"title": "{title}"}}', "id": "lc_1"}]
+        return shown, {"structured_content": {"title": title}}
+
+    class Client:
+        def __init__(self, servers: dict[str, Any]) -> None:
+            self.servers = servers
+
+        async def get_tools(self) -> list[Any]:
+            return [add_note for server in self.servers.values() if server["args"] == ["notes_server.py"]]
+
+    module: Any = ModuleType("langchain_mcp_adapters.client")
+    module.MultiServerMCPClient = Client
+    sys.modules |= {"langchain_mcp_adapters": ModuleType("langchain_mcp_adapters"), module.__name__: module}
+
+
+def play(page: str) -> list[dict[str, Any]]:
+    """Run the examples in the order of the page, and return the bodies that the model got."""
     sys.path.insert(0, str(ROOT / "examples" / "hosts"))
-    os.chdir(ROOT)
     from loopback_models import loopback_models  # noqa: PLC0415 - it is found from here on
 
-    text = (ROOT / "docs" / "hosts" / f"{page}.md").read_text(encoding="utf-8")
-    typed: dict[str, object] = {"__name__": "__main__"}
-    sends = "def say(" in text
-    with loopback_models(SCRIPT) as service:
-        os.environ.update(environment(service.url) if sends else {})
-        for found in BLOCK.finditer(text):
-            placed = "\n" * text.count("\n", 0, found.start(1)) + found[1]
-            exec(compile(placed, f"{page}.md", "exec", dont_inherit=True), typed)  # noqa: S102 - that is what is asked
-        if sends and not service.bodies:
-            raise SystemExit(f"{page}.md has sent nothing")
-    programs = sorted((ROOT / "examples" / "hosts").glob(f"{page.replace('-', '_')}_*.py"))
-    for program in programs:
+    with TemporaryDirectory() as folder, loopback_models(SCRIPT) as service:
+        os.chdir(folder)
+        subprocess.run([Path(sys.executable).with_name("cuecard"), "init", "notes"], check=True, capture_output=True)
+        Path("notes_server.py").write_text(SERVER, encoding="utf-8")
+        os.environ.update(environment(service.url))
+        if page == "langchain-mcp":
+            stand_in()
+        typed: dict[str, object] = {"__name__": "__main__"}
+        for code in examples(page):
+            exec(compile(code, f"{page}.md", "exec", dont_inherit=True), typed)  # noqa: S102 - that is what is asked
+        os.chdir(ROOT)
+        return service.asked
+
+
+def check(page: str, asked: list[dict[str, Any]]) -> None:
+    """The instructions of a tool come with the search that finds it, and its result is told: in each loop."""
+    loops = [asked[at : at + 3] for at in range(0, len(asked), 3)] if page in PROVIDERS else [asked[:3]]
+    for first, second, third in [map(str, each) for each in loops]:
+        told = ("<add_note>" not in first, "<add_note>" in second, "<add_note>" in third, "Plants" in third)
+        if not all(told):
+            raise SystemExit(f"{page}: the model was not told what the page says: {told}")
+
+
+def main(page: str, package: str = "") -> None:
+    """Run the examples; with a package, its programs, too."""
+    check(page, play(page))
+    if not package:
+        return
+    for program in sorted((ROOT / "examples" / "hosts").glob(f"{page.replace('-', '_')}_*.py")):
         sys.argv = [str(program)]
         if not (page == "openai" and program.stem.startswith("openai_agents")):
             runpy.run_path(str(program), run_name="__main__")

@@ -1,4 +1,4 @@
-"""The glossary has every word of the settings' vocabulary, each with a short meaning and a link."""
+"""The glossary has the words that are no key, each in one line with a link; keys are explained where they are used."""
 
 from __future__ import annotations
 
@@ -15,39 +15,36 @@ from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpe
 from cuecard.config.tools_spec import Cue
 from cuecard.types import Authority, DeliveryWish, Host, ReloadPolicy, Tier
 
-PAGE = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "glossary.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| (?!term \||-)(.+?) \| (.+) \|$", PAGE, re.MULTILINE))
 POLICIES = (WindowHistory, TokenHistory, LastHistory, BlockHistory)
+READ = "\n".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md")) + (DOCS / "hosts/README.md").read_text(
+    "utf-8"
+)
 
 
 def _allowed(model: type[BaseModel], key: str) -> tuple[str, ...]:
     return get_args(model.model_fields[key].annotation)
 
 
-HAVE_A_ROW = [
+WORDS_OF_SETTINGS = [
     *get_args(Tier),
     *get_args(DeliveryWish),
     *get_args(get_args(ReloadPolicy)[0]),
     *get_args(Host),
     *get_args(Cue),
-    *SOURCES,
-]
-ARE_NAMED = [
     *get_args(Authority),
+    *SOURCES,
     *chain.from_iterable(_allowed(policy, "policy") for policy in POLICIES),
     *_allowed(SectionSpec, "trust"),
     *_allowed(LayoutSpec, "escaping"),
 ]
 
 
-@pytest.mark.parametrize("word", HAVE_A_ROW)
-def test_a_word_of_the_settings_has_a_row(word: str) -> None:
-    assert any(f"`{word}`" in term for term in ROWS)
-
-
-@pytest.mark.parametrize("word", ARE_NAMED)
-def test_a_value_of_a_setting_is_explained_somewhere(word: str) -> None:
-    assert any(f"`{word}`" in f"{term} {meaning}" for term, meaning in ROWS.items())
+@pytest.mark.parametrize("word", WORDS_OF_SETTINGS)
+def test_a_word_of_the_settings_is_told_on_a_page_that_is_read(word: str) -> None:
+    assert re.search(rf"`(\w+: )?{re.escape(word)}(:[^`]*)?`", READ)
 
 
 @pytest.mark.parametrize("term", ROWS)
@@ -56,7 +53,7 @@ def test_a_meaning_is_short_and_leads_on(term: str) -> None:
 
     assert re.fullmatch(r"[\w' ]+\]\([\w./#-]+\)", link)
     assert said.endswith(".")
-    assert len(re.findall(r"[.;:](?= |$)", said)) <= 4
+    assert len(said.split()) <= 22, "one line"
 
 
 def test_terms_appear_once_and_in_tables() -> None:

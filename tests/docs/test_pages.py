@@ -11,9 +11,18 @@ import pytest
 from docs.website.navigation import navigation
 
 ROOT = Path(__file__).parents[2]
+GATES = tomllib.loads((Path(__file__).parent / "budgets.toml").read_text(encoding="utf-8"))
 SEARCHES = tomllib.loads((Path(__file__).parent / "searches.toml").read_text(encoding="utf-8"))
 READ = [page for group in navigation(ROOT) if group.title != "Reference" for page in group.pages()]
+GATED = ["README.md", *READ]
 BLOCK = re.compile(r"^```.*?^```$|<!--.*?-->", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^ *```\w+\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+APART = re.compile(r"<!-- (?:made: \w+|apart) -->.*?<!-- end -->", re.DOTALL)
+WIDEST = 76
+UNEXPLAINED = 3
+# What anybody understands, whatever it means exactly here; and words that are keys.
+EVERYDAY = {"section", "source", "phrase", "cut", "user message", "model request", "entity"}
+KEYS = ("append", "frozen", "rewrite", "engine")
 MARKS = (".", ":", "?", "!", "`", ")", ">")
 
 
@@ -50,6 +59,90 @@ def test_a_search_has_its_words_where_a_reader_looks_first(words: str, page: str
     seen = "\n".join([*headings, prose(f"docs/{page}")[0]]).lower()
 
     assert [word for word in words.split() if word not in seen] == []
+
+
+@pytest.mark.parametrize("page", GATED)
+@pytest.mark.parametrize("gate", ["words", "wide", "unexplained"])
+def test_a_page_keeps_to_its_gates(gate: str, page: str) -> None:
+    """Its words are those planned and a tenth, its code is narrow, and it begins with words that it explains."""
+    limit = {"words": GATES["words"][page] * 11 // 10, "wide": 0, "unexplained": UNEXPLAINED}[gate]
+    had = GATES["over"].get(gate, {}).get(page, limit)
+    found = {"words": words, "wide": wide, "unexplained": unexplained}[gate]((ROOT / page).read_text(encoding="utf-8"))
+
+    assert len(found) <= had, found if gate != "words" else "cut it, or move what is another topic"
+    assert had == limit or len(found) > limit, "it keeps to the gate now: take it out of tests/docs/budgets.toml"
+
+
+def test_the_gates_are_those_of_pages_that_are_there() -> None:
+    assert [*GATES["words"]] == [page for page in GATES["words"] if page in GATED]
+    assert {page for pages in GATES["over"].values() for page in pages} <= {*GATED}
+
+
+def words(text: str) -> list[str]:
+    """What is counted: tables that are generated, and what is marked so, stand apart."""
+    return APART.sub("", text).split()
+
+
+def wide(text: str) -> list[str]:
+    """The lines of code that a narrow page cuts off."""
+    return [line for block in CODE.findall(text) for line in block.splitlines() if len(line) > WIDEST]
+
+
+def unexplained(text: str) -> list[str]:
+    """The project's words that the first 250 words use and do not explain."""
+    begins = beginning(text)
+    return [] if text.startswith("# Glossary") else [word for word in project_words() if not explained(word, begins)]
+
+
+def beginning(text: str) -> str:
+    """The first 250 words of what is read."""
+    text = re.sub(r"<[^>]+>", "", BLOCK.sub("", text))
+    words = list(re.finditer(r"\S+", text))
+    return text[: words[min(250, len(words)) - 1].end()]
+
+
+def project_words() -> list[str]:
+    """The words of this project: the terms of the glossary, and keys that are used as words."""
+    terms = re.findall(
+        r"^\| (?!term \|)([a-z][a-z ]+) \|", (ROOT / "docs/glossary.md").read_text("utf-8"), re.MULTILINE
+    )
+    return [*(term for term in terms if term not in EVERYDAY), *KEYS]
+
+
+def explained(word: str, text: str) -> bool:
+    """Whether a word, where it stands first as prose, is a link or bold, or its sentence says what it is."""
+    pattern = rf"(?<![\w`-]){word}(?:e?s)?(?![\w-])"
+    first = re.search(pattern, text, re.IGNORECASE)
+    if not first:
+        return True
+    ends = re.compile(r"\. |\n\n|\n\||\n- ")
+    begin = max((end.end() for end in ends.finditer(text, 0, first.start())), default=0)
+    end = ends.search(text, first.end())
+    sentence = text[begin : end.start() if end else len(text)]
+    shown = re.findall(r"\[([^\]]*)\]\(|\*\*([^*]*)\*\*", sentence)
+    said = rf"{pattern}\S{{0,2}} ?(?:is|are|means|holds|which|\(|:)"
+    return any(re.search(pattern, "".join(each), re.IGNORECASE) for each in shown) or bool(
+        re.search(said, sentence, re.IGNORECASE)
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It writes a [manifest](how-it-works.md).",
+        "The manifest is the record of a prompt.",
+        "Later: **manifest**, a record.",
+        "A file. The manifest (a record) has it.",
+        "Only `manifest` as code.",
+    ],
+)
+def test_a_word_is_explained_by_a_link_or_in_its_sentence(text: str) -> None:
+    assert unexplained(f"# A\n\n{text}\n") == []
+
+
+@pytest.mark.parametrize("text", ["It writes a manifest.", "The manifest has it. The manifest is a record."])
+def test_a_word_that_is_explained_nowhere_or_later_is_found(text: str) -> None:
+    assert unexplained(f"# A\n\n{text}\n") == ["manifest"]
 
 
 def test_paragraphs_are_found() -> None:

@@ -17,20 +17,24 @@ from cuecard.server.app import create_app
 from cuecard.server.guard import PATHS
 from cuecard.server.options import ServiceOptions
 from cuecard.server.service import Envelopes, Service
-from unit.server.served import KEY, ask_at_once, in_thread, options, raw_requests, serving
+from unit.server.served import KEY, ask_at_once, in_thread, notes_agent, options, raw_requests, serving
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/service.md").read_text(encoding="utf-8")
+JOINED = re.compile(r"\n +")
+"""A body of several lines is sent in one."""
 ASKED = re.findall(r"^```http\n(.*?)^```\n\n```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def test_the_requests_are_answered_as_the_page_says(tmp_path: Path) -> None:
-    agents = open_agents([ROOT / "prompts/cms"], partial(watch, states=tmp_path))
+    agents = open_agents([notes_agent(tmp_path)], partial(watch, states=tmp_path / "states"))
     conversation, chosen = "", options()
     try:
         with in_thread(create_app(Service(agents, Envelopes(KEY, 3600)), chosen), chosen) as address:
             for request, expected in ASKED:
-                asked = request.replace('"conversation": "..."', f'"conversation": {json.dumps(conversation)}')
+                asked = JOINED.sub(" ", request).replace(
+                    '"conversation": "..."', f'"conversation": {json.dumps(conversation)}'
+                )
                 (answer,) = ask_at_once(address, raw_requests(asked.splitlines()))
                 told = json.loads(answer.partition(b"\r\n\r\n")[2])
                 conversation = told.get("conversation", conversation)

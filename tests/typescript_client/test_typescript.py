@@ -26,12 +26,13 @@ from npm import Unavailable, install
 from once import once
 from unit.results.shell_agent import AGENT
 from unit.server.pilot_agent import AGENT as PILOT
-from unit.server.served import KEY, in_thread, options
+from unit.server.served import KEY, in_thread, notes_agent, options
 
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "typescript"
-PAGE = (ROOT / "docs" / "hosts" / "ai-sdk.md").read_text(encoding="utf-8")
-SNIPPETS = re.findall(r"^```ts\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+PAGES = (ROOT / "docs" / "hosts" / "ai-sdk.md", CLIENT / "README.md")
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+SNIPPETS = re.findall(r"^```ts\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 SECONDS = 180
 FINDER = """\
 agent: finder
@@ -46,13 +47,50 @@ tools:
   delete_order: {description: Delete an order., before: Ask whether it is paid., gotcha: It is gone for good.}
 """
 EACH = """\
-const failures = [];
+import { customProvider } from "ai";
+import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
+
+const failures = [], wrong = [];
+const script = [["tool_search", { query: "save a note", limit: 1 }], ["add_note", { title: "Plants" }]];
+const inputTokens = { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 };
+const usage = { inputTokens, outputTokens: { total: 0, text: 0 } };
+let told = 0;
+const answer = ({ prompt, tools }) => {
+  const results = prompt.flatMap((each) => each.role === "tool" ? each.content : []);
+  const number = results.filter((each) => each.type === "tool-result").length;
+  const known = (tools ?? []).some((each) => each.name === "add_note");
+  if (known && JSON.stringify(prompt).includes("<add_note>") !== number > 0) wrong.push("instructions: " + number);
+  told += known && number > 0;
+  const call = known ? script[number] : undefined;
+  if (!call) return { content: [{ type: "text", text: "Done." }], reason: "stop" };
+  const [toolName, input] = call;
+  const made = { type: "tool-call", toolCallId: `call-${number}`, toolName, input: JSON.stringify(input) };
+  return { content: [made], reason: "tool-calls" };
+};
+const model = new MockLanguageModelV4({
+  doGenerate: async (asked) => {
+    const { content, reason } = answer(asked);
+    return { content, finishReason: { unified: reason }, usage, warnings: [] };
+  },
+  doStream: async (asked) => {
+    const { content: [said], reason } = answer(asked);
+    const parts = [["start"], ["delta", said.text], ["end"]];
+    const text = parts.map(([at, delta]) => ({ type: `text-${at}`, id: "1", delta }));
+    const end = { type: "finish", finishReason: { unified: reason }, usage };
+    const chunks = [{ type: "stream-start", warnings: [] }, ...(said.text ? text : [said]), end];
+    return { stream: simulateReadableStream({ chunks }) };
+  },
+});
+globalThis.AI_SDK_DEFAULT_PROVIDER = customProvider({ languageModels: { "anthropic/claude-opus-4.8": model } });
 for (const file of process.argv.slice(1)) {
   failures.push(await import(file).then(() => "", (error) => error.stack));
 }
-console.log(JSON.stringify(failures));
+if (told < 3) wrong.push("the model was told of the tool " + told + " times");
+console.log(JSON.stringify([...failures, ...wrong]));
 """
-"""Runs modules one after another; all of them load the AI SDK, which takes longer than what they do."""
+"""Runs modules one after another; all of them load the AI SDK, which takes longer than what they do. In the place of
+the model's provider stands the SDK's own mock, which searches, saves a note, and sees what it is told of that.
+"""
 
 
 def run(*command: str, **environment: str) -> str:
@@ -98,14 +136,15 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def service(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a service of the CMS assistant, of an agent that tells results by templates, of one with texts
-    that live for one turn, and of one that searches by the user's own words.
+    that live for one turn, of one that searches by the user's own words, and of that which `cuecard init` writes.
     """
-    shell, pilot, finder = (tmp_path_factory.mktemp(name) for name in ("shell", "pilot", "finder"))
+    shell, pilot, finder, notes = (tmp_path_factory.mktemp(name) for name in ("shell", "pilot", "finder", "init"))
     (shell / "agent.yaml").write_text(AGENT, encoding="utf-8")
     (pilot / "agent.yaml").write_text(PILOT, encoding="utf-8")
     (finder / "agent.yaml").write_text(FINDER, encoding="utf-8")
     (finder / "tools.yaml").write_text(FOUND, encoding="utf-8")
-    agents = open_agents([ROOT / "prompts/cms", shell, pilot, finder], partial(watch, states=shell / "states"))
+    folders = [ROOT / "prompts/cms", shell, pilot, finder, notes_agent(notes)]
+    agents = open_agents(folders, partial(watch, states=shell / "states"))
     chosen = options()
     try:
         with in_thread(create_app(Service(agents, Envelopes(KEY, 3600)), chosen), chosen) as address:
@@ -145,7 +184,7 @@ def test_the_example_plays_the_cms_assistant(service: str, tmp_path: Path, capsy
 
 @pytest.fixture(scope="module")
 def failures(built: Path, service: str) -> list[str]:
-    """How each snippet of the page fails, or nothing; what asks for a model gets the SDK's own mock."""
+    """How each snippet of the page fails, or nothing, and behind them what the model was not told."""
     files = [str(built / f"snippet{number}.js") for number in range(len(SNIPPETS))]
     told = run("node", "--input-type=module", "--eval", EACH, *files, CUECARD_URL=service)
     found: list[str] = json.loads(told.splitlines()[-1])
@@ -155,6 +194,14 @@ def failures(built: Path, service: str) -> list[str]:
 @pytest.mark.parametrize("number", range(len(SNIPPETS)))
 def test_every_snippet_of_the_page_runs(failures: list[str], number: int) -> None:
     assert failures[number] == ""
+
+
+def test_the_model_is_told_of_a_tool_once_it_has_found_it(failures: list[str]) -> None:
+    assert failures[len(SNIPPETS) :] == []
+
+
+def test_the_page_shows_the_whole_of_it_in_sixty_lines() -> None:
+    assert len(SNIPPETS[0].splitlines()) <= 60
 
 
 @pytest.mark.usefixtures("built")

@@ -704,7 +704,7 @@ export interface components {
             code: string;
             /**
              * Docs
-             * @description where the documentation explains the code, such as `docs/checks.md#unknown-key`
+             * @description the command that explains the code, such as `cuecard explain unknown-key`
              */
             docs: string;
             /** Message */

@@ -325,7 +325,7 @@ class ProblemShape(Shape):
     """One problem."""
 
     code: str
-    docs: str = Field(description="where the documentation explains the code, such as `docs/checks.md#unknown-key`")
+    docs: str = Field(description="the command that explains the code, such as `cuecard explain unknown-key`")
     message: str
     hint: str
     name: str = Field(description="the field, or the file")

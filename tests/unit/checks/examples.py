@@ -1,4 +1,4 @@
-"""The examples of docs/checks.md: for every code a bad text that gives it, and a good one that gives nothing."""
+"""The examples of docs/checks: for every code a bad text that gives it, and a good one that gives nothing."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ MARK = "<!-- the example -->\n"
 class Example(FileModel):
     """One code, bad and good."""
 
+    why: str = Field(description="why it is no good")
+    mend: str = Field(description="a command or a key that mends it")
     place: str = Field(alias="in", description="the file that the texts are of; or `Python`, `command line`, `HTTP`")
     bad: str
     good: str
@@ -53,13 +55,21 @@ def base() -> Mapping[str, str]:
 
 
 @cache
-def examples() -> Mapping[str, Example]:
-    """Code to example, file by file."""
+def pages() -> Mapping[str, Mapping[str, Example]]:
+    """The examples by the page that shows them: each file is one, in the order of its codes."""
+    files = {path.stem: path for path in (FOLDER / "examples").glob("*.yaml")}
     return {
-        code: Example.model_validate(value)
-        for path in sorted((FOLDER / "examples").glob("*.yaml"))
-        for code, value in read_yaml(path.read_text(encoding="utf-8"), path.name).value.items()
+        name: {
+            code: Example.model_validate(value)
+            for code, value in read_yaml(files[name].read_text(encoding="utf-8"), files[name].name).value.items()
+        }
+        for name in sorted(files)
     }
+
+
+def examples() -> Mapping[str, Example]:
+    """Code to example."""
+    return {code: example for of_page in pages().values() for code, example in of_page.items()}
 
 
 def _joined(before: str, text: str) -> str:

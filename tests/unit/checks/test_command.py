@@ -83,7 +83,7 @@ def test_it_says_which_delivery_is_cheaper_by_the_figure_of_auto(
     assert agent == {"agent": "a", "sections": 1, "tools": 30, "delivery": {"few": FEW, "cheaper": "discovery"}}
     assert said(30, "all") == []
     assert for_programs() == [{"agent": "a", "sections": 1, "tools": 30}]
-    assert f"{FEW:,}" in (ROOT / "docs" / "cost.md").read_text(encoding="utf-8")
+    assert f"{FEW:,}" in (ROOT / "docs" / "caching.md").read_text(encoding="utf-8")
 
 
 def test_a_tool_that_files_say_nothing_of_is_a_note_which_fails_no_check_and_can_be_accepted(
@@ -169,7 +169,7 @@ def test_nothing_in_a_problem_can_end_a_github_command_or_begin_another() -> Non
 
 
 def test_a_problem_without_a_place_has_none_for_github() -> None:
-    assert annotation(Problem("wrong-setting", "m")) == "::error title=wrong-setting::m"
+    assert annotation(Problem("wrong-setting", "m")) == "::error title=wrong-setting::m%0Acuecard explain wrong-setting"
 
 
 def test_what_lint_finds_is_reported_alongside_other_errors(
@@ -327,6 +327,7 @@ def test_sarif_has_every_problem_with_its_rule_level_and_place(
     jsonschema.validate(log, SARIF)
     assert [rule["id"] for rule in rules] == list(dict.fromkeys(each["code"] for each in problems))
     assert [each["shortDescription"]["text"] for each in rules] == [CODES[each["id"]] for each in rules]
+    assert [each["help"]["text"] for each in rules] == [f"cuecard explain {each['id']}" for each in rules]
     assert len(problems) == len(ran["results"]) == 2
     for problem, result in zip(problems, ran["results"], strict=True):
         (location,) = result["locations"]
@@ -375,7 +376,7 @@ _RESULT = _object(
     message=_TEXT,
     locations={"type": "array", "items": _object("", physicalLocation=_PLACE)},
 )
-_RULES = {"type": "array", "uniqueItems": True, "items": _object("id", id=_WORD, shortDescription=_TEXT)}
+_RULES = {"type": "array", "uniqueItems": True, "items": _object("id", id=_WORD, shortDescription=_TEXT, help=_TEXT)}
 _RUN = _object(
     "tool",
     tool=_object("driver", driver=_object("name", name=_WORD, version=_WORD, rules=_RULES)),

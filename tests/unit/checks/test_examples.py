@@ -1,4 +1,4 @@
-"""Every example of docs/checks.md is run: the bad text gives its code, the good one nothing at all."""
+"""Every example of docs/checks is run: the bad text gives its code, the good one nothing at all."""
 
 from __future__ import annotations
 

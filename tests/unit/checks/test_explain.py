@@ -13,7 +13,7 @@ from cuecard.workbench.check.command import explain
 from docs.website.markdown import anchors
 from unit.checks.examples import FOLDER, examples
 
-PAGE = (FOLDER.parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
+INDEX = (FOLDER.parents[2] / "docs" / "checks" / "README.md").read_text(encoding="utf-8")
 
 
 def printed(capsys: pytest.CaptureFixture[str], *codes: str, as_json: bool = False) -> str:
@@ -23,21 +23,23 @@ def printed(capsys: pytest.CaptureFixture[str], *codes: str, as_json: bool = Fal
 
 @pytest.mark.repeats
 @pytest.mark.parametrize("code", CODES)
-def test_a_code_is_explained_with_both_of_its_examples(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_code_is_explained_in_four_parts(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    example = examples()[code]
+
     shown = printed(capsys, code)
 
-    assert shown.startswith(f"{code} (docs/checks.md#{code})\n\n")
+    assert shown.startswith(f"{code}\n\n")
     assert CODES[code] in shown
-    for text in (examples()[code].bad, examples()[code].good):
-        assert "\n".join(visible(line) for line in text.splitlines()) in shown, shown
-    assert "###" not in shown
-    assert "<!-- end" not in shown
+    assert f"\n\nWhy: {example.why}\n\nMend: {example.mend}\n\n" in shown
+    for sign, text in (("-", example.bad), ("+", example.good)):
+        last = next(iter(text.splitlines()[::-1]), "")
+        assert any(f"\n{mark}{visible(last)}\n" in shown for mark in (f"{sign} ", "  ", "")) or not last, shown
+    assert "## " not in shown
 
 
-def test_every_code_is_an_anchor_of_the_page() -> None:
-    found = anchors(PAGE)
-
-    assert [code for code in CODES if Problem(code, "").docs.partition("#")[2] not in found] == []
+def test_every_code_is_an_anchor_of_the_index_and_named_by_its_command() -> None:
+    assert [code for code in CODES if code not in anchors(INDEX)] == []
+    assert [code for code in CODES if Problem(code, "").docs != f"cuecard explain {code}"] == []
 
 
 def test_first_words_stand_for_all_of_their_codes_but_a_code_only_for_itself(

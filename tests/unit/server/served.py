@@ -22,6 +22,7 @@ from cuecard.server.guard import App
 from cuecard.server.options import ServiceOptions
 from cuecard.server.process import server_of
 from cuecard.server.service import Service
+from cuecard.workbench.init import starter
 from forked import Process, start
 
 KEY = "the key of all replicas in tests"
@@ -111,6 +112,15 @@ def replica(*arguments: str, states: Path, **environment: str) -> Iterator[Repli
 def _read(made: Replica) -> None:
     for line in made.process.stderr or ():
         made.lines.append(json.loads(line) if line.startswith("{") else {"event": "text", "text": line})
+
+
+def notes_agent(folder: Path) -> Path:
+    """The agent that `cuecard init notes` writes, in a folder."""
+    for file, text in starter("minimal", "notes").items():
+        place = folder / "notes" / file
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    return folder / "notes"
 
 
 def raw_requests(lines: Sequence[str]) -> list[bytes]:

@@ -66,7 +66,7 @@ def test_a_problem_as_plain_data_holds_the_hint() -> None:
 
     assert Problem("unknown-key", "unknown key `lenght`", hint, "a.yaml", Span(1, 2, 6)).to_json() == {
         "code": "unknown-key",
-        "docs": "docs/checks.md#unknown-key",
+        "docs": "cuecard explain unknown-key",
         "message": "unknown key `lenght`",
         "hint": "did you mean `length`?",
         "name": "a.yaml",

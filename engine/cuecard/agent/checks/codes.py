@@ -1,4 +1,4 @@
-"""Every problem code and its meaning; docs/checks.md shows an example of each."""
+"""Every problem code and its meaning; docs/checks explains each."""
 
 from __future__ import annotations
 

@@ -132,12 +132,12 @@ def _facts(draft: AgentDraft, count: CountTokens, *, exact: bool) -> dict[str, J
     return facts
 
 
-PAGE = Path("docs", "checks.md")
-_CHAPTER = re.compile(r"^### `([a-z0-9-]+)`\n\n(.*?)\s*(?=^### `|^<!-- end -->)", re.MULTILINE | re.DOTALL)
+_PAGES = Path("docs", "checks")
+_CHAPTER = re.compile(r"^## `([a-z0-9-]+)`\n\n(.*?)\s*(?=^## `|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def explain(codes: Sequence[str], *, json: bool = False) -> None:
-    """Print what each code means, with its examples; without codes, print one line for each known code.
+    """Print what each code means, why, how to mend it, and a pair; without codes, print a line for each known code.
 
     Args:
         codes: codes or prefixes of codes.
@@ -149,19 +149,18 @@ def explain(codes: Sequence[str], *, json: bool = False) -> None:
     wanted = named(codes) if codes else list(CODES)
     texts = _texts() if codes or json else {}
     if json:
-        rows = [{"code": code, "docs": _place(code), "meaning": CODES[code], "text": texts[code]} for code in wanted]
+        rows = [
+            {"code": code, "docs": Problem(code, "").docs, "meaning": CODES[code], "text": texts[code]}
+            for code in wanted
+        ]
         print(json_text({"codes": rows}))
     elif codes:
-        print("\n\n".join(f"{code} ({_place(code)})\n\n{texts[code]}" for code in wanted))
+        print("\n\n".join(f"{code}\n\n{texts[code]}" for code in wanted))
     else:
         width = max(map(len, CODES))
         print("\n".join(f"{code:{width}}  {CODES[code]}" for code in wanted))
 
 
 def _texts() -> Mapping[str, str]:
-    page = (content_root() / PAGE).read_text(encoding="utf-8")
-    return {found[1]: found[2] for found in _CHAPTER.finditer(page)}
-
-
-def _place(code: str) -> str:
-    return Problem(code, "").docs
+    pages = [page.read_text(encoding="utf-8") for page in (content_root() / _PAGES).glob("*.md")]
+    return {found[1]: found[2] for page in pages for found in _CHAPTER.finditer(page)}

@@ -76,7 +76,10 @@ def print_report(checked: Sequence[AgentReport], form: Format) -> None:
 def sarif(problems: Sequence[Problem]) -> dict[str, Any]:
     """A log of SARIF 2.1.0 with every problem; code scanning and editors read it."""
     codes = list(dict.fromkeys(problem.code for problem in problems))
-    rules = [{"id": code, "shortDescription": {"text": CODES.get(code, code)}} for code in codes]
+    rules = [
+        {"id": code, "shortDescription": {"text": CODES.get(code, code)}, "help": {"text": Problem(code, "").docs}}
+        for code in codes
+    ]
     driver = {"name": "cuecard", "version": cuecard.__version__, "rules": rules}
     results = [_sarif_result(problem, codes.index(problem.code)) for problem in problems]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
@@ -106,7 +109,8 @@ def annotation(problem: Problem) -> str:
         last = problem.span.column + problem.span.length - 1
         place |= {"line": str(problem.span.line), "col": str(problem.span.column), "endColumn": str(last)}
     properties = ",".join(f"{key}={_property(value)}" for key, value in {**place, "title": problem.code}.items())
-    message = "\n".join(filter(None, (problem.message, *(f"in {link}" for link in problem.chain), problem.hint)))
+    told = (problem.message, *(f"in {link}" for link in problem.chain), problem.hint, problem.docs)
+    message = "\n".join(filter(None, told))
     return f"::{'notice' if problem.severity == 'note' else problem.severity} {properties}::{_data(message)}"
 
 
