@@ -98,7 +98,7 @@ picture: setup ## draw the pictures of the README, docs/pictures and docs/exampl
 	PYTHONPATH=tests $(BIN)/python -m docs.pictures
 	$(BIN)/cuecard run examples/cms --scenario slug-taken --svg docs/run.svg > /dev/null
 
-compare: setup ## measure other prompt libraries beside cuecard; ARGS=--write puts the table into docs/comparison.md
+compare: setup ## measure other prompt libraries beside cuecard; ARGS=--write puts the table into docs/benchmarks.md
 	$(UV) venv --quiet --allow-existing --python $(BIN)/python .tools/compare
 	$(UV) pip sync --quiet --python .tools/compare/bin/python --require-hashes requirements/compare.lock
 	PYTHONPATH=tests:engine .tools/compare/bin/python -m bench.peers --dev $(BIN)/python $(ARGS)
@@ -126,7 +126,7 @@ fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 		imports dates globs helpers reports markdown layouts openapi dumps mcp agents; do \
 		$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $$target || exit 1; done
 
-soak: setup ## load and faults for MINUTES (default 10); ARGS=--write puts the table into docs/robustness.md
+soak: setup ## load and faults for MINUTES (default 10); ARGS=--write puts the table into tests/README.md
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
 	$(BIN)/python tests/soak/run.py --minutes $(MINUTES) $(ARGS)
 

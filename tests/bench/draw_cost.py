@@ -1,4 +1,4 @@
-"""Draws docs/cost.svg and writes the table of docs/cost.md anew: `make cost`, about a minute."""
+"""Draws docs/cost.svg and writes the table of docs/benchmarks.md anew: `make cost`, about a minute."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def main() -> None:
         points.append(point)
         print(f"{point.steps} requests, {point.tools} tools", flush=True)
     (DOCS / "cost.svg").write_text(picture(points), encoding="utf-8")
-    page = DOCS / "cost.md"
+    page = DOCS / "benchmarks.md"
     marked = re.compile(r"(?<=<!-- curves -->\n).*?(?=<!-- end -->)", re.DOTALL)
     text = marked.sub(lambda _: table(points), page.read_text(encoding="utf-8"))
     page.write_text(text, encoding="utf-8")

@@ -13,7 +13,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 MODEL, PRICE = "gpt-5", 1.25
 """What a million of its input tokens cost in US dollars: the price file of litellm 1.83.0, read on 2026-11-22."""
 
-LONG = "Promise nothing. " + "Say what it costs and when it is ready. " * 200
+LONG = "Never lose one. " + "Say what it costs and when it is ready. " * 200
 """Rules of 2,000 tokens, in place of the short ones of the page."""
 
 ROW = re.compile(r"^\| (before|after) \| ([\d,]+) \| ([\d,]+) \| \$([\d.]+) \|$", re.MULTILINE)
@@ -24,11 +24,11 @@ def test_the_bill_of_a_page_is_what_it_costs(tmp_path: Path) -> None:
     text = (DOCS / "migrate.md").read_text(encoding="utf-8").partition("## From Jinja2")[2]
     agent = re.search(r"^`agent.yaml`:\n\n```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert agent
-    (tmp_path / "agent.yaml").write_text(agent[1].replace("Promise nothing.", LONG), encoding="utf-8")
+    (tmp_path / "agent.yaml").write_text(agent[1].replace("Never lose one.", LONG), encoding="utf-8")
     engine = Engine.open(tmp_path / "agent.yaml")
 
     def before(now: datetime) -> str:
-        return f"You answer the mail of a bakery.\nIt is {now:%H:%M}.\n{LONG}\n\n- rye\n\n- rolls\n\n"
+        return f"You keep notes for a user.\nIt is {now:%H:%M}.\n{LONG}\n\n- tax\n\n- bread\n\n"
 
     def after(now: datetime) -> str:
         return engine.prepare_step(engine.prepare_call(Turn(now=now))).system

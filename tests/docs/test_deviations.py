@@ -1,4 +1,6 @@
-"""docs/deviations.md: each row is rendered by Handlebars.js, by us, and where it is about pybars3, by that.
+"""matrices/handlebars.md: each row is rendered by Handlebars.js, by us, and where it is about pybars3, by that.
+
+The differences that docs/language.md names are rendered by both, too.
 
 What Handlebars.js prints is skipped where Node or npm is missing, or the package cannot be installed.
 """
@@ -23,10 +25,22 @@ from handlebars_js.reference import HERE, Case, ask, install
 from npm import Unavailable
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
-VALUES = json.loads(next(match["body"] for match in BLOCK.finditer(PAGE) if match["language"] == "json"))
+HEAD = "| template | Handlebars.js | cuecard |"
+
+
+def values(page: str) -> dict[str, Json]:
+    """The values that the examples of a page render with."""
+    (found,) = (json.loads(each["body"]) for each in BLOCK.finditer(page) if each["language"] == "json")
+    given: dict[str, Json] = found
+    return given
+
+
+PAGE = (Path(__file__).parent / "matrices" / "handlebars.md").read_text(encoding="utf-8")
+VALUES = values(PAGE)
+LANGUAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+NAMED = list(rows(LANGUAGE, HEAD))
 PARTIALS = {"card": "[{{name}}]"}
-ROWS = list(rows(PAGE, "| template | Handlebars.js | cuecard |"))
+ROWS = list(rows(PAGE, HEAD))
 STRICT = [
     row for row in ROWS if row in list(rows(PAGE.partition("## Values are data")[0], "| template | Handlebars.js |"))
 ]
@@ -39,19 +53,19 @@ def shown(cell: str) -> str:
     return cell if cell.startswith("error") else code(cell)
 
 
-def ours(text: str, **settings: Any) -> str:
+def ours(text: str, given: Mapping[str, Json] = VALUES, **settings: Any) -> str:
     try:
-        return compile_template(text, partials=PARTIALS, **settings).render(VALUES)
+        return compile_template(text, partials=PARTIALS, **settings).render(given)
     except CuecardError as error:
         return f"error `{error.problems[0].code}`"
 
 
-def theirs(texts: list[str]) -> list[str]:
+def theirs(texts: list[str], given: Mapping[str, Json] = VALUES) -> list[str]:
     try:
         install()
     except Unavailable as reason:
         pytest.skip(f"Handlebars.js is not to be had: {reason}")
-    made = ask(Case(text, VALUES, PARTIALS) for text in texts)
+    made = ask(Case(text, given, PARTIALS) for text in texts)
     return [outcome.text if outcome.text is not None else "error" for outcome in made]
 
 
@@ -60,10 +74,16 @@ def test_a_row_is_what_cuecard_does(row: list[str]) -> None:
     assert ours(code(row[0])) == shown(row[2])
 
 
+@pytest.mark.parametrize("row", NAMED)
+def test_a_difference_that_the_language_page_names_is_one(row: list[str]) -> None:
+    assert ours(code(row[0]), values(LANGUAGE)) == shown(row[2])
+
+
 def test_the_rows_are_what_handlebars_js_does() -> None:
     told = [*ROWS, *BESIDE_PYBARS3]
 
     assert theirs([code(row[0]) for row in told]) == [shown(row[1]) for row in told]
+    assert theirs([code(row[0]) for row in NAMED], values(LANGUAGE)) == [shown(row[1]) for row in NAMED]
 
 
 @pytest.mark.parametrize("row", STRICT)
@@ -109,7 +129,7 @@ def test_python_blocks_run() -> None:
     typed: dict[str, object] = {}
     for match in BLOCK.finditer(PAGE):
         if match["language"] == "python":
-            exec(compile(match["body"], "deviations.md", "exec", dont_inherit=True), typed)  # noqa: S102 - the test
+            exec(compile(match["body"], "handlebars.md", "exec", dont_inherit=True), typed)  # noqa: S102 - the test
 
 
 def test_a_bare_context_is_refused() -> None:

@@ -22,11 +22,8 @@ from docs.test_loops import FRAMEWORKS
 
 ROOT = Path(__file__).parents[2]
 ELSEWHERE = {
-    "fmt.md",
     "helpers.md",
     "language.md",
-    "deviations.md",
-    "variables.md",
     "messages.md",
     "sections.md",
     "sources.md",
@@ -35,7 +32,7 @@ ELSEWHERE = {
 """Pages whose examples are run in folders of their own: `test_sections.py`."""
 LOOPS = {"own-loop.md", *(f"{page}.md" for page in FRAMEWORKS)}
 """Pages whose examples are run with a service on loopback: `test_loops.py`."""
-WALKED = {"tutorial.md", "tool-instructions.md", "caching.md", "migrate.md", "words.md"}
+WALKED = {"tutorial.md", "tool-instructions.md", "caching.md", "memory.md", "migrate.md", "words.md"}
 """Pages that are walked from top to bottom in an empty folder: `test_tutorial.py`; as recipes are, `test_how_to.py`."""
 PAGES = [
     ROOT / "README.md",

@@ -11,10 +11,11 @@ import pytest
 from docs.walk import BLOCK, Walk
 
 DOCS = Path(__file__).parents[2] / "docs"
+WALKED = ("caching.md", "memory.md", "migrate.md", "tool-instructions.md", "words.md")
 RECIPES = sorted(f"how-to/{page.name}" for page in (DOCS / "how-to").glob("*.md") if page.name != "README.md")
 
 
-@pytest.mark.parametrize("page", [*RECIPES, "caching.md", "migrate.md", "tool-instructions.md", "words.md"])
+@pytest.mark.parametrize("page", [*RECIPES, *WALKED])
 def test_a_page_prints_what_it_shows(page: str, tmp_path: Path) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
     for example in re.findall(r"\]\(\.\./\.\./examples/(\w+)\)", text):

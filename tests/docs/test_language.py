@@ -1,4 +1,7 @@
-"""docs/language.md: every example of the template language is run, and no construct or mistake is left out."""
+"""docs/language.md: every example of the template language is run.
+
+Beside it, `matrices/language.md` leaves out no construct and no mistake.
+"""
 
 from __future__ import annotations
 
@@ -22,26 +25,43 @@ from cuecard.types import Limits, TemplateError
 from docs.tables import BLOCK, cells, code, rows
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
-BLOCKS_OF_PAGE = list(BLOCK.finditer(PAGE))
-VALUES = json.loads(next(match["body"] for match in BLOCKS_OF_PAGE if match["language"] == "json"))
-PARTIALS = {
-    match[1]: match[2]
-    for match in re.finditer(r"^`(\w+)\.md`:\n\n```handlebars\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-}
-# What a file ends with is part of it, and one-line partials stand within lines on this page.
-PARTIALS = {name: text if text.count("\n") > 1 else text.rstrip("\n") for name, text in PARTIALS.items()}
 
-PRINTED = [(code(row[0]), code(row[1])) for row in rows(PAGE, "| template | prints |")]
-REFUSED = [(code(row[0]), code(row[1])) for row in rows(PAGE, "| template | error |")]
-ESCAPED = [[code(cell) for cell in row] for row in rows(PAGE, "| value | `{{value}}` |")]
-LAID_OUT = [(code(row[0]), code(row[1])) for row in rows(PAGE, "| value | `{{{value}}}` in a section |")]
+
+class Shown:
+    """A page with the values and the partials of its examples."""
+
+    def __init__(self, path: Path) -> None:
+        self.text = path.read_text(encoding="utf-8")
+        self.blocks = list(BLOCK.finditer(self.text))
+        self.values = json.loads(next(match["body"] for match in self.blocks if match["language"] == "json"))
+        partials = re.findall(r"^`(\w+)\.md`:\n\n```handlebars\n(.*?)^```$", self.text, re.DOTALL | re.MULTILINE)
+        # What a file ends with is part of it, and one-line partials stand within lines on this page.
+        self.partials = {name: text if text.count("\n") > 1 else text.rstrip("\n") for name, text in partials}
+
+    def render(self, template: str) -> str:
+        return compile_template(template, partials=self.partials).render(self.values)
+
+    def blocks_with_output(self) -> list[tuple[str, str]]:
+        kinds = ("handlebars", "text")
+        pairs = [pair for pair in pairwise(self.blocks) if tuple(block["language"] for block in pair) == kinds]
+        return [(template["body"], shown["body"]) for template, shown in pairs]
+
+
+PAGE = Shown(ROOT / "docs" / "language.md")
+BOTH = (PAGE, Shown(Path(__file__).parent / "matrices" / "language.md"))
+PRINTED = [(page, code(row[0]), code(row[1])) for page in BOTH for row in rows(page.text, "| template | prints |")]
+REFUSED = [(page, code(row[0]), code(row[1])) for page in BOTH for row in rows(page.text, "| template | error |")]
+WRITTEN = [(page, *pair) for page in BOTH for pair in page.blocks_with_output()]
+ESCAPED = [[code(cell) for cell in row] for page in BOTH for row in rows(page.text, "| value | `{{value}}` |")]
+LAID_OUT = [
+    (code(row[0]), code(row[1])) for page in BOTH for row in rows(page.text, "| value | `{{{value}}}` in a section |")
+]
 ELSEWHERE = {
-    "backend-failed": "deviations.md",
-    "backend-missing": "deviations.md",
-    "backend-unsupported": "deviations.md",
+    "backend-failed": "matrices/handlebars.md",
+    "backend-missing": "matrices/handlebars.md",
+    "backend-unsupported": "matrices/handlebars.md",
     "helper-failed": "helpers.md",
-    "not-data": "deviations.md",
+    "not-data": "matrices/handlebars.md",
     "tag-placeholder": "XML",
     "template-too-large": "limits.md",
     "too-deep": "limits.md",
@@ -52,32 +72,20 @@ ELSEWHERE = {
 """Codes of templates whose example stands on another page, or needs an agent."""
 
 
-def blocks_with_output() -> list[tuple[str, str]]:
-    found = []
-    for template, shown in pairwise(BLOCKS_OF_PAGE):
-        if (template["language"], shown["language"]) == ("handlebars", "text"):
-            found.append((template["body"], shown["body"]))
-    return found
+@pytest.mark.parametrize(("page", "template", "shown"), PRINTED)
+def test_a_row_prints_what_it_shows(page: Shown, template: str, shown: str) -> None:
+    assert page.render(template) == shown
 
 
-def render(template: str) -> str:
-    return compile_template(template, partials=PARTIALS).render(VALUES)
+@pytest.mark.parametrize(("page", "template", "shown"), WRITTEN)
+def test_a_block_prints_what_it_shows(page: Shown, template: str, shown: str) -> None:
+    assert page.render(template).rstrip("\n") == shown.rstrip("\n")
 
 
-@pytest.mark.parametrize(("template", "shown"), PRINTED)
-def test_a_row_prints_what_it_shows(template: str, shown: str) -> None:
-    assert render(template) == shown
-
-
-@pytest.mark.parametrize(("template", "shown"), blocks_with_output())
-def test_a_block_prints_what_it_shows(template: str, shown: str) -> None:
-    assert render(template).rstrip("\n") == shown.rstrip("\n")
-
-
-@pytest.mark.parametrize(("template", "error"), REFUSED)
-def test_a_mistake_is_the_error_that_the_page_says(template: str, error: str) -> None:
+@pytest.mark.parametrize(("page", "template", "error"), REFUSED)
+def test_a_mistake_is_the_error_that_the_page_says(page: Shown, template: str, error: str) -> None:
     with pytest.raises(TemplateError) as caught:
-        render(template)
+        page.render(template)
 
     assert [problem.code for problem in caught.value.problems] == [error]
 
@@ -112,7 +120,7 @@ def test_marks_of_a_layout_are_kept_out_as_the_page_shows(tmp_path: Path, value:
 
 def test_python_blocks_run_and_print_what_follows() -> None:
     typed: dict[str, object] = {}
-    for match, after in zip(BLOCKS_OF_PAGE, [*BLOCKS_OF_PAGE[1:], None], strict=True):
+    for match, after in zip(PAGE.blocks, [*PAGE.blocks[1:], None], strict=True):
         if match["language"] != "python":
             continue
         printed = io.StringIO()
@@ -122,17 +130,18 @@ def test_python_blocks_run_and_print_what_follows() -> None:
             assert doctest.OutputChecker().check_output(after["body"], printed.getvalue(), 0), printed.getvalue()
 
 
-def test_every_example_is_one_of_these() -> None:
-    kinds = [match["language"] for match in BLOCKS_OF_PAGE]
+@pytest.mark.parametrize("page", BOTH)
+def test_every_example_is_one_of_these(page: Shown) -> None:
+    kinds = [block["language"] for block in page.blocks]
 
-    assert kinds.count("handlebars") == len(blocks_with_output()) + len(PARTIALS)
-    assert {*kinds} == {"handlebars", "json", "python", "text"}
+    assert kinds.count("handlebars") == len(page.blocks_with_output()) + len(page.partials)
+    assert {*kinds} <= {"handlebars", "json", "python", "text"}
     assert len(PRINTED) >= 60
 
 
 def test_every_construct_has_an_example() -> None:
     """Each way a tag can open, each block, each helper of Handlebars, each variable of a loop."""
-    shown = "\n".join([*(template for template, _ in PRINTED), *(template for template, _ in blocks_with_output())])
+    shown = "\n".join(template for _, template, _ in [*PRINTED, *WRITTEN])
     openings = [kind for kind, pattern in _OPENINGS if not re.search(pattern, shown)]
     names = [*BLOCKS, *(name for name in BUILT_IN if name not in HOOKS), *(f"@{name}" for name in DATA), "@root"]
 
@@ -148,11 +157,11 @@ def test_every_mistake_of_a_template_has_an_example() -> None:
             text = path.read_text(encoding="utf-8")
             codes |= {*re.findall(r'"((?:[a-z]+-)+[a-z]+)"', text)} - {"partial-block"}
 
-    assert codes - {*ELSEWHERE} <= {error for _, error in REFUSED}
+    assert codes - {*ELSEWHERE} <= {error for _, _, error in REFUSED}
 
 
 def test_the_limits_are_those_of_the_code() -> None:
-    told = PAGE.partition("## Limits")[2]
+    told = PAGE.text.partition("## Limits")[2]
 
     assert f"Blocks nest at most {MAX_DEPTH} deep, partials call each other at most {MAX_PARTIALS} deep" in told
     assert f"may visit {Limits().work:,} items and print {Limits().output // 10**6} million characters" in told

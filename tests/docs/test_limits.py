@@ -14,6 +14,7 @@ from cuecard.types import Limits
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/limits.md").read_text(encoding="utf-8")
+GUARANTEES = (ROOT / "docs/guarantees.md").read_text(encoding="utf-8")
 ROWS = {place: int(number.replace(",", "")) for number, place in re.findall(r"\| ([\d,]+) \| `([\w.]+)` \|", PAGE)}
 ELSEWHERE = {
     "cuecard.catalogue.fields.MAX_TEXT": "what of a text is searched",
@@ -55,7 +56,7 @@ def test_the_agent_file_has_the_same_defaults(tmp_path: Path) -> None:
     assert (spec.work, spec.output) == (Limits().work, Limits().output)
 
 
-@pytest.mark.parametrize("text", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
+@pytest.mark.parametrize("text", re.findall(r"```yaml\n(.*?)```", GUARANTEES, re.DOTALL))
 def test_an_example_of_the_page_is_an_agent(tmp_path: Path, text: str) -> None:
     (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")
 

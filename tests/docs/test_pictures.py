@@ -34,7 +34,7 @@ def lines(picture: str, styles: str) -> list[list[tuple[float, float]]]:
 
 
 def test_the_picture_of_costs_shows_the_table_of_its_page() -> None:
-    table = rows("cost.md", "curves")
+    table = rows("benchmarks.md", "curves")
     panels = list(dict.fromkeys(row[0] for row in table))
     expected = [
         [draw_cost.up(1.0 if way == "append" else float(row[2 + WAYS.index(way)].rstrip("×"))) for row in part]

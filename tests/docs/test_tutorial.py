@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
 
 from docs.reader import reading, typed
-from docs.walk import BLOCK, NOT_RUN, Walk
+from docs.walk import Walk
 from loopback_models import loopback_models
 from once import unpacked_wheel
 
@@ -46,20 +44,6 @@ def test_the_wheel_is_what_is_tried(walked: Walk, wheel: Path) -> None:
     assert walked.run(["python", "where.py"]).startswith(str(wheel))
 
 
-def test_the_commands_of_the_workflow_run(walked: Walk, tmp_path: Path) -> None:
-    summary = tmp_path / "summary.md"
-    workflow = YAML(typ="safe").load(walked.folder / ".github" / "workflows" / "prompts.yml")
-    (job,) = workflow["jobs"].values()
-    commands = [step["run"] for step in job["steps"] if "run" in step and not NOT_RUN.match(step["run"])]
-    check, test, diff = commands
-    names = f"export BASE=main GITHUB_STEP_SUMMARY={summary}\n"
-
-    assert "0 errors, 0 warnings" in walked.run(shlex.split(check))
-    assert "0 failed" in walked.run(shlex.split(test))
-    walked.run(["bash", "-c", names + diff])
-    assert "The prompt changes" in summary.read_text(encoding="utf-8")
-
-
 def test_with_a_key_the_loop_talks_to_the_service(walked: Walk) -> None:
     with loopback_models(SCRIPT) as service:
         given = {"ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": service.url, "NO_PROXY": "127.0.0.1"}
@@ -68,13 +52,3 @@ def test_with_a_key_the_loop_talks_to_the_service(walked: Walk) -> None:
 
     assert shown.splitlines()[-1] == "Done."
     assert ["<add_note>" in str(asked) for asked in service.asked] == [False, True, True]
-
-
-def test_only_what_installs_is_left_out() -> None:
-    typed = [line[2:] for block in BLOCK.finditer(PAGE) for line in block["text"].splitlines() if line[:2] == "$ "]
-
-    assert [line for line in typed if NOT_RUN.match(line)] == [
-        "python3 -m venv .venv",
-        ". .venv/bin/activate",
-        "pip install ../cuecard",
-    ]

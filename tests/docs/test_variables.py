@@ -1,4 +1,4 @@
-"""docs/variables.md lists every variable that the engine supplies, with its tier, as the code has it."""
+"""docs/helpers.md lists every variable that the engine supplies, with its tier, as the code has it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cuecard.sources import skills as texts
 from cuecard.sources import tools as tool_list
 from docs.tables import rows as rows_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "variables.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "helpers.md").read_text(encoding="utf-8")
 LOCAL = {row[0]: set(re.findall("`([^`]+)`", row[1])) for row in rows_of(PAGE, "| text | variables |")}
 SKILLS = {name: values for cell, values in LOCAL.items() for name in re.findall(r"`skills\.(\w+)`", cell)}
 

@@ -61,6 +61,14 @@ def test_a_coding_agent_gets_a_line_for_each_page_and_the_pages_that_are_read(sh
     assert "<!-- settings/agent.md -->" not in read
 
 
+def test_a_bar_in_the_code_of_a_table_is_shown_without_its_backslash(tmp_path: Path) -> None:
+    stage(ROOT, ["docs/language.md"], tmp_path)
+
+    shown = (tmp_path / "language.md").read_text(encoding="utf-8")
+    assert "| <code>{{#each tags as &#124;tag&#124;}}{{{tag}}} {{/each}}</code> | `home health ` |" in shown
+    assert [row for row in shown.splitlines() if row.startswith("|") and "\\|" in row] == []
+
+
 def test_the_sources_of_the_site_link_to_each_other(shown: list[str], tmp_path: Path) -> None:
     paths = stage(ROOT, shown, tmp_path)
 
@@ -123,7 +131,7 @@ def test_the_commands_of_the_front_page_give_an_agent_that_works(
     assert install == "pip install ."  # this is what the tests run in
 
     monkeypatch.chdir(tmp_path)
-    for command in (start, "cuecard check my-agent"):
+    for command in (start, "cuecard check notes"):
         monkeypatch.setattr("sys.argv", command.split())
         with pytest.raises(SystemExit) as ended:
             main()

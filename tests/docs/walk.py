@@ -1,7 +1,7 @@
 """Pages that people follow from top to bottom: each is walked in one empty folder, as a reader would type it.
 
 A block behind a line with a path alone is a file of that name; if its language is `diff`, it changes that file.
-A `console` block has commands with what they print. What `cuecard watch` prints later stands in `text` blocks.
+A `console` block has commands with what they print.
 """
 
 from __future__ import annotations
@@ -12,17 +12,12 @@ import re
 import shlex
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from docs import reader
 
 BLOCK = re.compile(r"^(?:`(?P<file>\S+)`:\n\n)?```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-NOT_RUN = re.compile(r"(python3? -m venv|\. \.venv/bin/activate|pip install) ?")
-"""What needs a network or changes the reader's shell; `test_wheel.py` tries the wheel itself."""
-_PATIENCE = 60.0
 _SHELL = {
     "COLUMNS": "100",
     "NO_COLOR": "1",
@@ -55,16 +50,12 @@ class Walk:
         for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"):
             if name not in (environment or {}):
                 self._environment.pop(name, None)
-        self._watch: _Watch | None = None
 
     def follow(self, page: str) -> None:
         """Do everything that the page says, in its order."""
-        try:
-            for block in BLOCK.finditer(page):
-                self.steps += 1
-                self._do(block["file"], block["language"], block["text"])
-        finally:
-            self._stop()
+        for block in BLOCK.finditer(page):
+            self.steps += 1
+            self._do(block["file"], block["language"], block["text"])
 
     def run(self, command: list[str]) -> str:
         """What a command prints: results and errors in the order in which a terminal shows them."""
@@ -89,67 +80,19 @@ class Walk:
         elif file:
             (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / file).write_text(text, encoding="utf-8")
-        elif language == "console":
-            self._stop()
+        else:
+            assert language == "console", f"nothing does this: {text}"
             for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
                 command, _, expected = part.partition("\n")
                 self._type(command, expected)
-        else:
-            assert self._watch, f"nothing prints this: {text}"
-            self._watch.shows(text)
 
     def _type(self, line: str, expected: str) -> None:
-        if NOT_RUN.match(line):
-            return
         command = shlex.split(line, comments=True)
         if command[0] == "cd":
             self.folder = (self.folder / command[1]).resolve()
-        elif command[:2] == ["cuecard", "watch"]:
-            self._watch = _Watch(command, self.folder, self._environment)
-            self._watch.shows(expected)
         else:
             shown = self.run(command)
             assert _fits(expected, shown), f"$ {line} prints\n{shown}"
-
-    def _stop(self) -> None:
-        if self._watch:
-            self._watch.stop()
-        self._watch = None
-
-
-class _Watch:
-    """A command that goes on while the reader edits; what it has printed is read in pieces."""
-
-    def __init__(self, command: list[str], folder: Path, environment: Mapping[str, str]) -> None:
-        self._process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            encoding="utf-8",
-        )
-        self._lines: list[str] = []
-        self._read = 0
-        threading.Thread(target=self._listen, daemon=True).start()
-
-    def shows(self, expected: str) -> None:
-        deadline = time.monotonic() + _PATIENCE
-        while not _fits(expected, shown := "".join(self._lines[self._read :])):
-            assert time.monotonic() < deadline, f"the watcher prints\n{shown}"
-            time.sleep(0.05)
-        self._read += len(shown.splitlines())
-
-    def stop(self) -> None:
-        self._process.terminate()
-        self._process.wait(_PATIENCE)
-
-    def _listen(self) -> None:
-        assert self._process.stdout
-        with self._process.stdout as lines:
-            for line in lines:
-                self._lines.append(line)
 
 
 def changed(text: str, diff: str) -> str:

@@ -1,4 +1,4 @@
-"""The promises of docs/robustness.md, each quoted where it is proved, on the shipped CMS agent."""
+"""The promises of docs/guarantees.md, each quoted where it is proved, on the shipped CMS agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The promises of docs/robustness.md, each quoted where it is proved, on lists of sections of every shape."""
+"""The promises of docs/guarantees.md, each quoted where it is proved, on lists of sections of every shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The promises of docs/robustness.md that the template compiler keeps, each quoted where it is proved."""
+"""The promises of docs/guarantees.md that the template compiler keeps, each quoted where it is proved."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "robustness.md"
+PAGE = Path(__file__).parents[2] / "tests" / "README.md"
 BEGIN, END = "<!-- made: soak -->", "<!-- end -->"
 
 
@@ -48,7 +48,7 @@ def table(rows: Iterable[Row]) -> str:
 
 
 def write(rows: Sequence[Row], minutes: float, *, whole: bool = True) -> None:
-    """Put the table into docs/robustness.md, or only these rows in place of those with their numbers."""
+    """Put the table into tests/README.md, or only these rows in place of those with their numbers."""
     page = PAGE.read_text(encoding="utf-8")
     head, _, rest = page.partition(BEGIN)
     before, _, tail = rest.partition(END)

@@ -1,6 +1,6 @@
 """Load and faults for some minutes: `python tests/soak/run.py --minutes 10`, or `make soak MINUTES=10`.
 
-Prints the table of docs/robustness.md; `--write` puts it there. The exit code is 1 when something did not hold.
+Prints the table of tests/README.md; `--write` puts it there. The exit code is 1 when something did not hold.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10.0, help="how long, all in all (default: 10)")
     parser.add_argument("--only", default="", metavar="ROWS", help="such as L4,L28: these, and what comes with them")
-    parser.add_argument("--write", action="store_true", help="put the rows into docs/robustness.md")
+    parser.add_argument("--write", action="store_true", help="put the rows into tests/README.md")
     chosen = parser.parse_args()
     sys.setswitchinterval(5e-4)  # as the page on many threads tells hosts
     logging.disable()  # every fifth save is broken, and told

@@ -1,4 +1,4 @@
-"""Transcript files: a recorded conversation, for `cuecard replay`. JSON, documented in docs/transcripts.md."""
+"""Transcript files: a recorded conversation, for `cuecard replay`. JSON, documented in docs/caching.md."""
 
 import json
 from collections.abc import Iterator

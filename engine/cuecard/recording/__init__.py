@@ -58,10 +58,11 @@ class _Talk:
 class Recorder:
     """Writes a record of every prompt of the engines that it instruments, and of the calls that follow.
 
-    Each record is a line of the file (docs/field.md) and has an id. It is written before the prompt is sent, and given
-    to the sink afterwards, in another thread: at least once, after a restart too, in the order of the file, and with
-    the same id each time. Neither the sink nor a full disk holds up a prompt. Texts of prompts, arguments and results
-    are recorded only if that is asked for. Safe to share between threads; a file may have several recorders.
+    Each record is a line of the file (docs/records.md) and has an id. It is written before the prompt is sent, and
+    given to the sink afterwards, in another thread: at least once, after a restart too, in the order of the file,
+    and with the same id each time. Neither the sink nor a full disk holds up a prompt. Texts of prompts, arguments
+    and results are recorded only if that is asked for. Safe to share between threads; a file may have several
+    recorders.
     """
 
     @checked

@@ -1,6 +1,6 @@
 """The format of records: what was sent to the model, what it then called, and summaries, one JSON object a line.
 
-docs/field.md describes it. A bare manifest is a request whose calls are unknown.
+docs/records.md describes it. A bare manifest is a request whose calls are unknown.
 """
 
 from __future__ import annotations

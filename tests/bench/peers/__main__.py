@@ -1,4 +1,4 @@
-"""Prints what libraries do with one prompt, as the table of docs/comparison.md: `make compare`.
+"""Prints what libraries do with one prompt, as the table of docs/benchmarks.md: `make compare`.
 
 It runs in an environment of its own, which `make compare` fills from requirements/compare.lock.
 """
@@ -20,7 +20,7 @@ from typing import Any
 from bench.peers.libraries import LIBRARIES
 
 ROOT = Path(__file__).parents[3]
-PAGE = ROOT / "docs" / "comparison.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 MARKS = "<!-- peers -->\n", "<!-- /peers -->"
 HEAD = (
     "| library | version | first prompt | each further one | with a list of ten | a missing value | an unclosed block "
@@ -78,7 +78,7 @@ def table(dev: str) -> Iterator[str]:
 def main() -> None:
     """Print the table, or with `--write` put it into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/comparison.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
     parser.add_argument("--dev", required=True, help="the Python of the development environment, which has pybars3")
     wanted = parser.parse_args()
     made = "".join(table(wanted.dev))

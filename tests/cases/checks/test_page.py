@@ -24,9 +24,9 @@ ROOT = Path(__file__).parents[3]
 PAGES = ROOT / "docs" / "checks"
 INDEX = PAGES / "README.md"
 TITLES: Mapping[str, str] = {
-    "files": "Errors in files and YAML",
+    "files": "Errors in files, YAML and XML",
     "tools": "Errors of tools, skills and tool servers",
-    "templates": "Errors in templates and XML",
+    "templates": "Errors in templates",
     "sections": "Errors of inputs and sections",
     "values": "Errors of values, models and recordings",
     "conversations": "Errors of conversations and libraries",

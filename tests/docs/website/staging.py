@@ -7,6 +7,8 @@ Searching the site finds pages of docs only.
 
 from __future__ import annotations
 
+import html
+import re
 import shutil
 from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
@@ -14,6 +16,8 @@ from posixpath import dirname, join, normpath, relpath
 from docs.website.markdown import links
 
 _NOT_SEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
+_CELL = re.compile(r"(?<!`)`([^`\n]*\\\|[^`\n]*)`(?!`)")
+"""Code with a bar that does not end the cell of a table: the site would show its backslash."""
 _LANGUAGES = {".py": "python", ".yaml": "yaml", ".yml": "yaml", ".xml": "xml", ".json": "json", ".toml": "toml"}
 
 
@@ -44,6 +48,7 @@ def stage(root: Path, pages: list[str], folder: Path) -> list[str]:
             shutil.copyfile(root / path, place)
             continue
         text, found = _with_links(path, _page(root, path), root)
+        text = re.sub(r"^\|.*$", lambda row: _CELL.sub(_with_bars, row[0]), text, flags=re.MULTILINE)
         place.write_text(text if path.startswith("docs/") else _NOT_SEARCHED + text, encoding="utf-8")
         waiting += [each for each in found if each not in seen]
         seen |= dict.fromkeys(found)
@@ -77,6 +82,11 @@ def _with_links(path: str, text: str, root: Path) -> tuple[str, list[str]]:
         parts += [text[at : link.start], relpath(staged(target), here or "."), hash_, anchor]
         at = link.start + len(link.target)
     return "".join([*parts, text[at:]]), found
+
+
+def _with_bars(code: re.Match[str]) -> str:
+    shown = html.escape(code[1].replace("\\|", "|"), quote=False)
+    return f"<code>{re.sub(r'[|*_]', lambda mark: f'&#{ord(mark[0])};', shown)}</code>"
 
 
 def _target(path: str, root: Path) -> str:

@@ -79,7 +79,7 @@ def test_it_says_which_delivery_is_cheaper_by_the_figure_of_auto(
     assert agent == {"agent": "a", "sections": 1, "tools": 30, "delivery": {"few": FEW, "cheaper": "discovery"}}
     assert said(30, "all") == []
     assert for_programs() == [{"agent": "a", "sections": 1, "tools": 30}]
-    assert f"{FEW:,}" in (ROOT / "docs" / "cost.md").read_text(encoding="utf-8")
+    assert f"{FEW:,}" in (ROOT / "docs" / "caching.md").read_text(encoding="utf-8")
 
 
 def test_a_tool_that_files_say_nothing_of_is_a_note_which_fails_no_check_and_can_be_accepted(

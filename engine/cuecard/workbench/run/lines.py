@@ -86,7 +86,7 @@ def manifest_writer(folder: Path) -> Emit:
 
 
 def _record(event: StepTaken) -> dict[str, Json]:
-    """The record (docs/field.md), which has the calls that followed."""
+    """The record (docs/records.md), which has the calls that followed."""
     manifest, calls = event.manifest, [asdict(call) for call in event.calls]
     identity = record_id("request", event.scenario, event.turn, event.number, manifest.sha256)
     told = head(identity, manifest.configuration.agent, event.scenario, utc_now())
