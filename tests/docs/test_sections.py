@@ -39,6 +39,7 @@ FOREIGN = ["-p", "no:schemathesis", "-p", "no:langsmith_plugin"]
 """Plugins of other packages here, which a reader need not have and which take a second to import."""
 
 FILE = re.compile(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NOTES = re.compile(r"^extends: (\.\./)?notes$|^\$ cuecard \w+ notes$", re.MULTILINE)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -79,7 +80,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_example_prints_what_it_shows(
     title: str, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    if "notes" in EXAMPLES[title]:
+    if NOTES.search(EXAMPLES[title]):
         shutil.copytree(notes, tmp_path / "notes")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
