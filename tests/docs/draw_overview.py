@@ -12,7 +12,8 @@ from cuecard import Engine, ToolResult, Turn
 ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "docs" / "overview.svg"
 SEARCHES = ("create a page", "add an image to a section", "publish a post")
-WIDTH, ROW, TOP, LEFT, RIGHT = 960, 46, 78, 290, 90
+# As wide as a phone shows with letters that can be read; a label stands above its bar.
+WIDTH, ROW, TOP, LEFT, RIGHT, SHOWN = 440, 50, 92, 16, 64, 640
 CSS = """
 text { font: 13px system-ui, sans-serif; fill: #5c6470; } .t { font-size: 16px; font-weight: 600; fill: #1d2129; }
 .n { font-weight: 600; fill: #1d2129; } .paper { fill: #fbfaf8; }
@@ -57,18 +58,22 @@ def picture(shown: Growth) -> str:
     """One bar per request: the lean core, what was sent before, what is new; and all instructions at once below."""
     height = TOP + ROW * (len(shown.totals) + 1) + 20
     title = f"Tokens of the prompt: {shown.tools} tools, and only the instructions that the agent has found"
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{title}">'
+    size = f'width="{SHOWN}" viewBox="0 0 {WIDTH} {height}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{title}">'
     paper = f'<rect class="paper" width="{WIDTH}" height="{height}" rx="10"/>'
-    caption = f'<text class="t" x="24" y="34">{title}</text>'
+    lines = (f"Tokens of the prompt: {shown.tools} tools, and", "only the instructions that the agent has found")
+    caption = "".join(
+        f'<text class="t" x="{LEFT}" y="{y}">{line}</text>' for y, line in zip((28, 50), lines, strict=True)
+    )
     return "\n".join([head, f"<style>{CSS}</style>", paper, caption, *_legend(), *_bars(shown), "</svg>"]) + "\n"
 
 
 def _legend() -> Iterator[str]:
-    x = 24
-    for style, text in (("core", "core prompt"), ("sent", "sent before: read from the cache"), ("new", "new")):
-        yield f'<rect class="{style}" x="{x}" y="50" width="12" height="12" rx="2"/>'
-        yield f'<text x="{x + 18}" y="61">{text}</text>'
-        x += 46 + 7 * len(text)
+    x = LEFT
+    for style, text in (("core", "core prompt"), ("sent", "sent before (cached)"), ("new", "new")):
+        yield f'<rect class="{style}" x="{x}" y="66" width="12" height="12" rx="2"/>'
+        yield f'<text x="{x + 18}" y="77">{text}</text>'
+        x += 36 + 7 * len(text)
 
 
 def _bars(shown: Growth) -> Iterator[str]:
@@ -83,13 +88,13 @@ def _bars(shown: Growth) -> Iterator[str]:
 
 def _bar(row: int, label: str, parts: Sequence[tuple[str, int]], shown: Growth) -> Iterator[str]:
     y, x, unit = TOP + row * ROW + 8, float(LEFT), (WIDTH - LEFT - RIGHT) / shown.everything
-    yield f'<text x="{LEFT - 14}" y="{y + 19}" text-anchor="end">{label}</text>'
+    yield f'<text x="{LEFT}" y="{y + 12}">{label}</text>'
     for style, tokens in parts:
         if tokens:
-            yield f'<rect class="{style}" x="{x:.1f}" y="{y}" width="{tokens * unit:.1f}" height="28"/>'
+            yield f'<rect class="{style}" x="{x:.1f}" y="{y + 18}" width="{tokens * unit:.1f}" height="20"/>'
             x += tokens * unit
     total = sum(tokens for _, tokens in parts)
-    yield f'<text class="n" x="{x + 10:.1f}" y="{y + 19}">{total:,}</text>'
+    yield f'<text class="n" x="{x + 8:.1f}" y="{y + 33}">{total:,}</text>'
 
 
 if __name__ == "__main__":

@@ -13,6 +13,17 @@ from cuecard.config.json_schema import FILES
 
 _PAGES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "agent.md": ("Agent file", "`agent.yaml`: one assistant's prompt.", ("agent",)),
+    "agent-sections.md": ("Sections of an agent file", "`sections` and `layout` of `agent.yaml`.", ("agent",)),
+    "agent-tools.md": (
+        "Tools, memory and history of an agent file",
+        "`tools`, `results`, `memory`, `history` and `messages` of `agent.yaml`.",
+        ("agent",),
+    ),
+    "agent-words.md": (
+        "Words of an agent file",
+        "`words` of `agent.yaml`: each sentence that cuecard writes.",
+        ("agent",),
+    ),
     "tools.md": ("Tool file", "Tool instructions, and what the search knows of tools.", ("tool-instructions",)),
     "turn.md": (
         "Turn files",
@@ -26,6 +37,13 @@ _PAGES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     ),
 }
 """File name of each page to its title, what it is about, and the kinds of files."""
+
+_PLACES: Mapping[str, str] = {
+    **dict.fromkeys(("sections", "layout"), "agent-sections.md"),
+    **dict.fromkeys(("tools", "results", "memory", "history", "messages"), "agent-tools.md"),
+    "words": "agent-words.md",
+}
+"""The keys of an agent file whose mappings have a page of their own: one page of all would be too long for a phone."""
 
 _COMMON = (
     *("agent", "extends", "template", "inputs.*.type", "inputs.*.default", "inputs.*.trust", "inputs.*.lifetime"),
@@ -52,7 +70,7 @@ Every key of every YAML file, and the environment variables. Unknown keys are er
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A mapping of a file: the path of its key, further paths of it, its schema, its heading with anchor."""
+    """A mapping of a file: the path of its key, further paths of it, its schema, its heading with anchor, its page."""
 
     path: str
     others: tuple[str, ...]
@@ -60,10 +78,16 @@ class _Part:
     title: str
     anchor: str
 
+    page: str
+
+    def address(self, page: str) -> str:
+        """Where it stands, for a link on a page."""
+        return f"{'' if self.page == page else self.page}#{self.anchor}"
+
 
 def settings_pages(environment: Mapping[str, str]) -> dict[str, str]:
     """File name of each page to its Markdown; `environment` is each `CUECARD_*` variable and what it does."""
-    pages = {name: _page(*told) for name, told in _PAGES.items()}
+    pages = {name: _page(name, *told) for name, told in _PAGES.items()}
     variables = "".join(f"| `{name}` | {meaning} |\n" for name, meaning in environment.items())
     head = "## Environment\n\nAn option on the command line goes before it.\n\n| variable | meaning |\n|---|---|\n"
     pages["other.md"] += f"\n{head}{variables}"
@@ -71,21 +95,24 @@ def settings_pages(environment: Mapping[str, str]) -> dict[str, str]:
     return {"README.md": f"{_INDEX}{rows}"} | pages
 
 
-def _page(title: str, about: str, kinds: tuple[str, ...]) -> str:
+def _page(name: str, title: str, about: str, kinds: tuple[str, ...]) -> str:
     texts = [f"# {title}\n\n{about} Unknown keys are errors. [Settings](README.md) has the other files.\n"]
     taken: dict[str, set[str]] = {}
     for kind in kinds:
         schema = FILES[kind].model_json_schema()
-        parts = _parts(schema, taken)
-        if kind == "agent":
-            texts.append(_common(schema, parts))
-        heading = "All keys" if len(kinds) == 1 else f"{kind.replace('-', ' ').capitalize()} file"
-        texts.append(f"## {heading}\n\n{_sentence(schema)}\n\n{_table(schema, parts)}")
-        texts += [_section(part, parts) for part in parts.values()]
+        home, places = ("agent.md", _PLACES) if kind == "agent" else (name, {})
+        parts = _parts(schema, taken, dict.fromkeys(schema["properties"], home) | places)
+        links = {each: f"[{part.path.rpartition('.')[2]}]({part.address(name)})" for each, part in parts.items()}
+        if name == "agent.md":
+            texts.append(_common(schema, parts, name))
+        if name == home:
+            heading = "All keys" if len(kinds) == 1 else f"{kind.replace('-', ' ').capitalize()} file"
+            texts.append(f"## {heading}\n\n{_sentence(schema)}\n\n{_table(schema, links)}")
+        texts += [_section(part, links) for part in parts.values() if part.page == name]
     return "\n".join(texts)
 
 
-def _section(part: _Part, links: Mapping[str, _Part]) -> str:
+def _section(part: _Part, links: Mapping[str, str]) -> str:
     also = f" Also at {_listed(part.others)}." if part.others else ""
     return f"### `{part.title}`\n\n{_sentence(part.schema)}{also}\n\n{_table(part.schema, links)}"
 
@@ -95,7 +122,7 @@ def _listed(paths: tuple[str, ...]) -> str:
     return f"{shown} and {len(paths) - 6} more places" if len(paths) > 6 else shown
 
 
-def _parts(schema: Mapping[str, Any], taken: dict[str, set[str]]) -> dict[str, _Part]:
+def _parts(schema: Mapping[str, Any], taken: dict[str, set[str]], pages: Mapping[str, str]) -> dict[str, _Part]:
     """By name in the schema, in the order in which a reader of the file meets them: the nearest to its top first."""
     paths: dict[str, list[str]] = {}
     waiting = deque((path, name) for path, name in _mappings(schema, ""))
@@ -109,7 +136,13 @@ def _parts(schema: Mapping[str, Any], taken: dict[str, set[str]]) -> dict[str, _
         if len(known) == 1:
             waiting.extend(_mappings(definitions[name], f"{path}."))
     return {
-        name: _Part(found[0], tuple(found[1:]), definitions[name], *_heading(found[0], definitions[name], taken))
+        name: _Part(
+            found[0],
+            tuple(found[1:]),
+            definitions[name],
+            *_heading(found[0], definitions[name], taken),
+            pages[re.split(r"[.\[]", found[0])[0]],
+        )
         for name, found in paths.items()
     }
 
@@ -147,7 +180,7 @@ def _values(field: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [value for value in values if isinstance(value, dict)]
 
 
-def _common(schema: Mapping[str, Any], parts: Mapping[str, _Part]) -> str:
+def _common(schema: Mapping[str, Any], parts: Mapping[str, _Part], page: str) -> str:
     """The keys that most agents use, each with a link to the mapping in which it stands."""
     by_path = {path: part for part in parts.values() for path in (part.path, *part.others)}
     rows = []
@@ -155,12 +188,12 @@ def _common(schema: Mapping[str, Any], parts: Mapping[str, _Part]) -> str:
         within, _, key = path.rpartition(".")
         part = by_path.get(within)
         field = (part.schema if part else schema)["properties"][key]
-        place = f"[`{path}`](#{part.anchor})" if part else f"`{path}`"
+        place = f"[`{path}`]({part.address(page)})" if part else f"`{path}`"
         rows.append(f"| {place} | {field.get('description', '')} |\n")
     return "## What most agents use\n\n| key | meaning |\n|---|---|\n" + "".join(rows)
 
 
-def _table(schema: Mapping[str, Any], links: Mapping[str, _Part]) -> str:
+def _table(schema: Mapping[str, Any], links: Mapping[str, str]) -> str:
     required = schema.get("required", ())
     rows = [
         f"| `{key}` | {_type(field, links)} | {_default(key, field, required)} | {field.get('description', '')} |\n"
@@ -186,7 +219,7 @@ def _code(text: str) -> str:
     return f"{marks}{text}{marks}"
 
 
-def _type(field: Mapping[str, Any], links: Mapping[str, _Part]) -> str:
+def _type(field: Mapping[str, Any], links: Mapping[str, str]) -> str:
     if "$ref" in field:
         return _link(field["$ref"].rpartition("/")[2], links)
     if words := field.get("enum", [field["const"]] if "const" in field else []):
@@ -200,10 +233,9 @@ def _type(field: Mapping[str, Any], links: Mapping[str, _Part]) -> str:
     return {"object": "mapping"}.get(str(field.get("type")), str(field.get("type", "any value")))
 
 
-def _any(options: Sequence[Mapping[str, Any]], links: Mapping[str, _Part]) -> str:
+def _any(options: Sequence[Mapping[str, Any]], links: Mapping[str, str]) -> str:
     return " or ".join(dict.fromkeys(_type(option, links) for option in options))
 
 
-def _link(name: str, links: Mapping[str, _Part]) -> str:
-    part = links.get(name)
-    return f"[{part.path.rpartition('.')[2]}](#{part.anchor})" if part else "mapping"
+def _link(name: str, links: Mapping[str, str]) -> str:
+    return links.get(name, "mapping")

@@ -50,12 +50,14 @@ def main() -> int:
 
 
 def _redirect(moved: Mapping[str, str]) -> None:
-    """A page at each address that is gone, which leads on without a script."""
+    """A page at each address that is gone, which leads on: to its own anchor, or (by a script) to the one of old."""
     for old, new in moved.items():
         page, leads = SITE / old, relpath(new, Path(old).parent.as_posix())
+        anchor = "" if "#" in leads else " + location.hash"
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(
             '<!doctype html><meta charset="utf-8"><title>Moved</title>'
+            f"<script>location.replace({json.dumps(leads)}{anchor})</script>"
             f'<meta http-equiv="refresh" content="0; url={leads}">'
             f'<p>This page has <a href="{leads}">moved</a>.</p>\n',
             encoding="utf-8",
