@@ -352,7 +352,7 @@ def test_a_tool_that_the_host_switches_off_while_the_model_calls_it_is_refused_a
     tool = function_tool(
         lambda: ran.append("x"), name_override="cms_createPage", is_enabled=lambda _context, _agent: len(steps) < 2
     )
-    batches = [[("tool_search", PAGES)], [("cms_createPage", {})]]
+    batches: list[Batch] = [[("tool_search", PAGES)], [("cms_createPage", {})]]
     host = Host(batches, delivery, tools=[cms_searchImages, tool], steps=steps)
 
     host.run()
