@@ -411,8 +411,9 @@ class OpenAIAgents(Host):
         self.chat = talk.engine.load(self.stored) if self.stored else talk.engine.conversation()
         self.card = openai_agents.Cuecard(talk.engine, on_step=talk.steps.append, handle_tool_errors=True)
         self.compacts = False
+        self.agents = self.made()
 
-    def agents(self, model: Any) -> list[OpenAIAgent[Any]]:
+    def made(self) -> list[OpenAIAgent[Any]]:
         """Two agents that hand over to each other, each with an agent without a card as a tool."""
         made: list[OpenAIAgent[Any]] = []
         for name in ("one", "two"):
@@ -420,7 +421,7 @@ class OpenAIAgents(Host):
             helper = inner.as_tool("helper", "Helps.")
             helper.params_json_schema["properties"] = {"q": {"type": "string"}}
             tools = self.card.tools([*(self.tool(each) for each in TOOLS), helper])
-            made.append(OpenAIAgent(name, model=model, tools=tools))
+            made.append(OpenAIAgent(name, tools=tools))
         for each, other in zip(made, reversed(made), strict=True):
             each.handoffs = [handoff(other, tool_name_override="hand_over")]
         return made
@@ -461,7 +462,8 @@ class OpenAIAgents(Host):
             api_key="k", base_url=base, http_client=httpx2.AsyncClient(transport=ToLoopback(self.url)), max_retries=0
         )
         model: Any = (OpenAIChatCompletionsModel if kind else OpenAIResponsesModel)(name, client)
-        agents = self.agents(model)
+        for each in self.agents:
+            each.model = model
         given = [*self.items, {"role": "user", "content": said}]
         self.compacts = bool(self.items) and talk.does("compacted within", 0.15)
         if self.compacts:
@@ -472,10 +474,10 @@ class OpenAIAgents(Host):
         options = self.card.options(lambda: talk.turn, self.chat, config=config)
         async with client:
             try:
-                result = await Runner.run(agents[self.now], given, max_turns=50, **options)
+                result = await Runner.run(self.agents[self.now], given, max_turns=50, **options)
                 unfolds = self.nests and talk.draw.random() < 0.5
                 self.items = result.to_input_list(mode="preserve_all" if unfolds else "normalized")
-                self.now = agents.index(result.last_agent)
+                self.now = self.agents.index(result.last_agent)
                 if unfolds and talk.moves["handed over"]:  # what a handoff has folded is as it was again
                     talk.recent.add("handed over")
             except Exception as error:

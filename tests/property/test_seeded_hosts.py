@@ -73,6 +73,8 @@ class Host:
         self.ids = 0
         self.seen: list[Event] = []
         self.again: list[ToolResult] = []
+        self.late: list[ToolResult] = []
+        self.belated = False
         self.brought: set[str] = set()
         self.found: dict[str, None] = {}
         self.answered: set[str] = set()
@@ -215,7 +217,9 @@ class Host:
             Event("results", results=tuple((str(r.call_id), r.tool, r.result, r.is_error) for r in shown))
         )
         self.trace.append("calls " + ", ".join(f"{r.tool}:{r.result}{'!' if r.is_error else ''}"[:60] for r in results))
-        if told:
+        if told and self.draw.random() < 0.1:  # they are in the next request, and the engine hears of them after it
+            self.late += results
+        elif told:
             self.untold += results
 
     def result(self) -> ToolResult:
@@ -269,7 +273,7 @@ class Host:
         if self.draw.random() < 0.2:
             self.chat = self.engine.load(self.engine.dump(self.chat))
         step = self.chat.step(new)
-        self.untold = []
+        belated, self.belated, self.untold, self.late = self.belated, bool(self.late), self.late, []
         call = self.chat.call
         assert call is not None
         again = self.engine.prepare_step(call, self.history)
@@ -282,7 +286,8 @@ class Host:
         recorded = first and bool(reasons)
         restart = self.moved or recorded or step.manifest.delivery.name == "rewrite"
         for seat in self.seats:
-            self.judge(seat, step, restart=restart)
+            refers = belated and seat.wire.defers  # the reference stands in a result that was sent without it
+            self.judge(seat, step, restart=restart or refers)
         self.sums(step)
         self.active(step)
         self.step, self.moved = step, False

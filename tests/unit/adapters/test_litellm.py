@@ -469,3 +469,24 @@ def test_an_input_that_changes_within_a_turn_is_said_behind_the_last_result(tmp_
     assert "ONE" in str(first)
     assert then[: len(first)] == first
     assert "TWO" in str(then[-1])
+
+
+def test_calls_that_share_an_id_have_an_id_and_a_place_of_their_own() -> None:
+    def called(name: str) -> Json:
+        call = {"id": "call_0", "type": "function", "function": {"name": name, "arguments": "{}"}}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+    def answered(said: str) -> Json:
+        return {"role": "tool", "tool_call_id": "call_0", "content": said}
+
+    def found(name: str) -> Json:
+        return answered(json.dumps({"tools": [name]}))
+
+    said = [{"role": "user", "content": "go"}, called("tool_search"), found("cms_createPage")]
+    said += [called("cms_createPage"), answered("ok"), called("tool_search"), found("cms_listPages")]
+    made, tools = card(), [definition("cms_createPage"), definition("cms_listPages")]
+    sent = [made.prepare("openai/gpt-5", said[:end], tools).arguments["messages"] for end in (3, 5, 7)]
+
+    assert all(now[: len(before)] == before for before, now in pairwise(sent))
+    assert "<cms_listPages>" in sent[-1][-1]["content"]
+    assert [each["tool_call_id"] for each in sent[-1] if each["role"] == "tool"] == ["call_0", "call_0-2", "call_0-3"]
