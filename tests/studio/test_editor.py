@@ -90,6 +90,38 @@ def test_a_phrase_is_added_and_searched(entry: Page, images: Path) -> None:
     assert "      - semantic image search\n      - show me photos of mountains\n" in images.read_text()
 
 
+def test_the_condition_of_a_section_is_edited_like_its_text(page: Page, studio: ServedStudio) -> None:
+    agent = studio.folder / "prompts" / "cms" / "agent.yaml"
+    before = agent.read_text()
+    page.goto(f"{studio.url}editor?agent=cms&section=working-memory")
+    field = page.locator("#f-when")
+    field.fill("{model: [nobody")
+    expect(page.locator("#say")).to_contain_text("cannot be read")
+    field.press("Enter")
+    expect(field).to_have_value("{model: [nobody")
+    field.fill("{model: nobody}")
+    expect(page.locator("#say")).to_contain_text("does not read this section")
+    expect(page.locator("#save")).to_contain_text("Save to agent.yaml")
+    assert not seen_everywhere(page)
+    page.locator("#save").click()
+    expect(page.locator("#toast")).to_contain_text("Saved to agent.yaml")
+    assert "sections:\n" in agent.read_text()
+    expect(field).to_have_value("{model: nobody}")
+    agent.write_text(before)
+
+
+def test_words_are_tried_with_a_phrase_that_is_not_saved(entry: Page) -> None:
+    entry.get_by_role("button", name="Add a phrase").click()
+    entry.keyboard.type("paint me a zebra")
+    entry.locator("#x").click()
+    entry.keyboard.press("/")
+    entry.keyboard.type("a zebra, painted")
+    entry.keyboard.press("Enter")
+    expect(entry.locator("#tried")).to_contain_text("this one")
+    assert "/editor?" in entry.url
+    assert not seen_everywhere(entry)
+
+
 def test_a_draft_outlives_other_screens_sizes_reloads_and_the_studio(
     entry: Page, studio: ServedStudio, images: Path
 ) -> None:

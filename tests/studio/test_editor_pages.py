@@ -105,6 +105,17 @@ def test_a_draft_is_checked_at_its_fields_and_reviewed(visit: Visit) -> None:
     assert "+NEXT: cms_updateSectionImag (attach)" in review
 
 
+def test_a_search_is_tried_with_the_draft(visit: Visit) -> None:
+    form = form_of(visit.page(SEARCH)) | {"words": "paint me a zebra"}
+    address = SEARCH.replace("editor?", "editor/tried?")
+    assert "⚠ not found" in words(sent(visit, address, form), "//div[@id='tried']")[0]
+
+    found = sent(visit, address, form | {"f.phrases": ["paint me a zebra"]})
+    assert words(found, "//div[@id='tried']//li")[0] == "1.00 cms_searchImages ✓ this one"
+    assert words(sent(visit, address, form | {"words": " "}), "//div[@id='tried']") == [""]
+    assert words(sent(visit, address, form | {"words": "zebra " * 999}), "//div[@id='tried']")
+
+
 def test_who_has_read_an_entry_is_said_with_the_step(visit: Visit) -> None:
     page = sent(visit, "/editor/review?tool=pexels_searchPhotos", {})
 

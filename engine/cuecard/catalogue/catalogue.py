@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping
-from dataclasses import asdict, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -120,7 +120,9 @@ def _by_name(cards: Iterable[ToolCard]) -> dict[str, ToolCard]:
 def _plain(value: object) -> Json:
     if isinstance(value, Mapping):
         return dict(value)
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    return str(value)
 
 
 def _duplicate(first: ToolCard, second: ToolCard) -> Problem:

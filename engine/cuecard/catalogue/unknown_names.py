@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from cuecard.errors import closest
@@ -25,6 +25,9 @@ _LONGEST = 128
 
 _DEPTH = 20
 """The depth to which a schema is searched for names of parameters."""
+
+_TEXTS = 1 << 14
+"""The number of texts whose words are kept: of some thousand tools."""
 
 _BEGINNINGS = """\
 add archive attach cancel copy create delete download duplicate edit execute fetch find generate get import insert list
@@ -52,6 +55,16 @@ class KnownNames:
         """Prepare these names once for all cards."""
         found = frozenset(names)
         return cls(found, frozenset(start for name in found if (start := _start(name))))
+
+    @cached_property
+    def likenesses(self) -> Callable[[str, bool], tuple[str, ...]]:
+        """The words of a text that look like one of these names; an edit of one tool asks anew about every text."""
+
+        @lru_cache(maxsize=_TEXTS)
+        def found(text: str, leads: bool) -> tuple[str, ...]:  # noqa: FBT001 - what is kept is found by position
+            return tuple(dict.fromkeys(each.word for each in strange_words(text, self, leads=leads) if each.alike))
+
+        return found
 
     @cached_property
     def _shortened(self) -> Mapping[str, Sequence[str]]:
@@ -96,9 +109,7 @@ def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:
     return [
         (field, word)
         for field, text in texts.items()
-        for word in dict.fromkeys(
-            each.word for each in strange_words(text, known, leads=field in {"before", "next"}) if each.alike
-        )
+        for word in known.likenesses(text, field in {"before", "next"})
         if word not in own
     ]
 

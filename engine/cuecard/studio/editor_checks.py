@@ -14,6 +14,7 @@ from cuecard.config.documents.yaml import read_yaml
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, Problem, SpecError
 from cuecard.files.roots import shown
+from cuecard.model import SearchResult
 from cuecard.records import dataclass
 from cuecard.studio.editor_view import EditorView
 from cuecard.studio.entries import Subject
@@ -28,6 +29,9 @@ from cuecard.workspace import AgentProblems
 
 MAX_SCORED = 20
 """The number of phrases that are searched for while somebody writes."""
+
+MAX_WORDS = 200
+"""The number of characters of a search that somebody tries; of more, the first."""
 
 MAX_LINES = 400
 """The number of lines of a file that are shown."""
@@ -121,6 +125,14 @@ def checked(asked: Asked, view: EditorView) -> Checked:
         subject.files[main].name.rpartition("/")[2],
         tuple(_scores(engine or asked.engine, view)),
     )
+
+
+def tried(asked: Asked, view: EditorView, words: str) -> SearchResult | None:
+    """What a search for these words finds with the draft; None without words."""
+    over = {asked.state.path.parent / path: text for path, text in view.texts.items()}
+    engine = (asked.agents.drafts.engine(asked.state.path, over) if over else None) or asked.engine
+    words = words.strip()[:MAX_WORDS]
+    return engine.search_tools(words) if engine and words else None
 
 
 def reviewed(asked: Asked, view: EditorView) -> Reviewed:

@@ -17,7 +17,7 @@ from cuecard.errors import CuecardError, InputError, Problem, SpecError
 from cuecard.files.folder import read_agent
 from cuecard.records import dataclass
 from cuecard.studio.address import read_address
-from cuecard.studio.editor_checks import Checked, checked, reviewed
+from cuecard.studio.editor_checks import Checked, checked, reviewed, tried
 from cuecard.studio.editor_view import EditorView, editor_view
 from cuecard.studio.entries import Subject, names, save, subject_of, whose
 from cuecard.studio.problems import ProblemView, editor_link, problem_views
@@ -74,6 +74,7 @@ def editor_writes(asking: Asking, page: ShowPage) -> Sequence[Route]:
         route("/editor", lambda asked, form: (_shown(asked, form, form.get("base", "")), 200)),
         route("/editor/checked", lambda asked, form: (_shown(asked, form, form.get("base", ""), check=True), 200)),
         route("/editor/review", _reviewed),
+        route("/editor/tried", _tried),
         route("/editor/save", _saved),
     ]
 
@@ -102,6 +103,12 @@ def _reviewed(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any],
     """The review of what is in the form; it takes longer than anything else."""
     shown = _shown(asked, form, form.get("base", ""))
     return {**shown, "reviewed": reviewed(asked, shown["view"]) if shown["view"] else None}, 200
+
+
+def _tried(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any], int]:
+    """A search with what is in the form, as the model would search."""
+    shown = _shown(asked, form, form.get("base", ""))
+    return {**shown, "tried": tried(asked, shown["view"], form.get("words", "")) if shown["view"] else None}, 200
 
 
 def _saved(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any], int]:
@@ -157,6 +164,7 @@ def _shown(asked: Asked, form: Mapping[str, str], base: str, *, check: bool = Fa
             "view": None,
             "checked": None,
             "reviewed": None,
+            "tried": None,
             "form": form,
             "about": About((), (), "", "", problems=shown),
             "more": more,
@@ -179,6 +187,7 @@ def _shown(asked: Asked, form: Mapping[str, str], base: str, *, check: bool = Fa
         "view": view,
         "checked": found,
         "reviewed": None,
+        "tried": None,
         "about": replace(about, problems=shown),
         "more": more,
         "form": form,

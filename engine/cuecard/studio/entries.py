@@ -139,7 +139,7 @@ class Subject:
         for each in self.fields:
             value = values.get(each.name, each.value)
             if not same(value, each.value):
-                texts[each.path] = _with(texts[each.path], self.files[each.path].name, each, value, self.name)
+                texts[each.path] = _with(self.files[each.path], texts[each.path], each, value, self.name)
         return {path: text for path, text in texts.items() if text != self.files[path].text}
 
 
@@ -199,13 +199,16 @@ def _refused(path: Path) -> Problem | None:
     return None
 
 
-def _with(text: str, name: str, field: Written, value: Json, section: str) -> str:
+def _with(file: SourceText, text: str, field: Written, value: Json, section: str) -> str:
+    """The text of a file, which may be changed already, with another value of a field."""
+    name = file.name
     if field.key[:1] == ("sections",) and len(held := _read(text, name).value.get("sections") or []) == field.key[1]:
         return with_value(text, ("sections",), [*held, {"id": section, "when": value}], name)
     if field.key and value is None:
         return without(text, field.key, name)
     if field.key:
-        return with_value(text, field.key, value, name, ENTRY if field.name in ENTRY else ("id", "title", "when"))
+        order = ENTRY if field.name in ENTRY else ("id", "title", "when")
+        return with_value(text, field.key, value, name, order, _read if text == file.text else read_yaml)
     start, end = field.part or (0, len(text))
     return text[:start] + str(value or "") + text[end:]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
@@ -31,6 +31,7 @@ _FOLD = re.compile(r"(?<=\S) (?=\S)")
 _WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "nan", "inf", "y", "n"))
 _WIDE = 110
 _STEP = 2
+Read: TypeAlias = Callable[[str, str], Document]
 Edit: TypeAlias = tuple[int, int, str]
 """Where a piece of the text begins and ends, and what takes its place."""
 
@@ -46,15 +47,18 @@ def patched(text: str, value: Mapping[str, Json], name: str, order: Sequence[str
     return _made(document, _ordered(document.value, value, order), "save under another name")
 
 
-def with_value(text: str, path: Path, value: Json, name: str = "", order: Sequence[str] = ()) -> str:
-    """The text with another value at a path; a new key of a mapping goes where `order` has it.
+def with_value(
+    text: str, path: Path, value: Json, name: str = "", order: Sequence[str] = (), read: Read = read_yaml
+) -> str:
+    """The text with another value at a path; a new key of a mapping goes where `order` has it. Whoever may know the
+    document of the text says how it is read.
 
     Raises:
         InputError: when it is written so that it cannot be changed without losing something else.
         LookupError: when what should hold the value is not there.
         SpecError: when the file cannot be read.
     """
-    document = read_yaml(text, name)
+    document = read(text, name)
     return _made(document, _changed(document.value, path, value, order), "edit the file itself", path)
 
 

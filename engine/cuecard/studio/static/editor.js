@@ -102,4 +102,5 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault()
   saveEntry()
 })
+document.addEventListener("submit", (event) => { if (event.target === form()) event.preventDefault() }) // only a button that names its file saves
 document.addEventListener("DOMContentLoaded", enter)
