@@ -118,7 +118,7 @@ def read_state(text: str, key: str) -> ConversationState:
     if state is not None and _is_bounded(state):
         return state
     name = "conversation"
-    return from_json(ConversationState, unseal(text, key, name), name, code="bad-conversation", plain=True)
+    return from_json(ConversationState, unseal(text, key, name), name, code="bad-conversation")
 
 
 def _is_bounded(state: ConversationState) -> bool:
