@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -34,8 +34,16 @@ GatedText: TypeAlias = tuple[str, Mapping[str, int]]
 """The text of a section as a prompt shows it, and how often the gate neutralised what in it."""
 
 
-class FixedPiece(NamedTuple):
-    """What a fixed section was in a prompt, and will be wherever the same text precedes it.
+class KeptText(NamedTuple):
+    """What a section was, and will be with the same values; it keeps the section, so that no other gets its id."""
+
+    section: Section
+    values: Sequence[Json]
+    made: GatedText
+
+
+class KeptPiece(NamedTuple):
+    """What a section was in a prompt, and will be wherever it has the same text, and the same precedes it.
 
     Attributes:
         section: the section.
@@ -170,28 +178,29 @@ class Agent:
         return f"`{section.spec.title}`" if section.spec.title else section.label
 
     def gated(self, section: Section, values: Mapping[str, Json]) -> GatedText:
-        """The text of a section with these values, and what the gate neutralised in it; of a fixed one, made once.
+        """The text of a section with these values, and what the gate neutralised in it, made once until they change.
 
         Raises:
             TemplateRenderError: when it cannot be rendered with these values.
         """
-        known = self._fixed.get(id(section)) if section.fixed else None
-        if known is not None:
-            return known[1]
+        printed = None if section.prints is None else [values.get(name) for name in section.prints]
+        known = None if printed is None else self._texts.get(id(section))
+        if known is not None and known.values == printed:
+            return known.made
         text = self.layout.shown(section.render(values))
         made = self.gate.admit(text, section.own, raw=section.spec.trust == "author")
-        if section.fixed:
-            self._fixed[id(section)] = section, made  # it is kept, so that no other gets its id
+        if printed is not None and all(isinstance(value, str) for value in printed):
+            self._texts[id(section)] = KeptText(section, printed, made)
         return made
 
     @cached_property
-    def _fixed(self) -> dict[int, tuple[Section, GatedText]]:
-        """The texts of fixed sections that have been made; two threads may make one, and both make the same."""
+    def _texts(self) -> dict[int, KeptText]:
+        """The last text of each section; where two threads make one, either will do."""
         return {}
 
     @cached_property
-    def pieces(self) -> dict[int, FixedPiece]:
-        """The pieces of prompts that fixed sections were last, by the identity of the section, made likewise."""
+    def pieces(self) -> dict[int, KeptPiece]:
+        """The piece of a prompt that each section was last, by the identity of the section, made likewise."""
         return {}
 
     def existing(self, tools: CallTools) -> Collection[str]:

@@ -23,7 +23,7 @@ from cuecard.agent.sections.section_source import (
     tier_of,
 )
 from cuecard.agent.sections.selections import Edition, EditionSource, written_editions
-from cuecard.agent.trees import is_written_out, read_trees
+from cuecard.agent.trees import is_plain, read_trees
 from cuecard.agent.world import World
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.document import inline_problem
@@ -158,7 +158,7 @@ class Assembly:
             fill=fill,
             own=entries_guard(written.spec),
             choices=choices,
-            fixed=not (fill or choices) and self._is_fixed(texts[0]),
+            prints=None if fill or choices else self._prints(texts[0]),
         )
         self._further += [CompiledSection(section, text, ()) for text in texts[1:]]
         return CompiledSection(section, texts[0], (*in_text, *others, *self._asked_tools(written)))
@@ -168,17 +168,18 @@ class Assembly:
         reads = frozenset(use.name for use in text.inputs)
         spec = SectionSpec.model_construct(id=name)
         tier = tier_of(reads, None, self._world.spec.inputs)
-        fixed = self._is_fixed(text)
-        section = Section(spec, tier, reads, text.origin, text.render, f"<{name}>", frame=True, fixed=fixed)
+        prints = self._prints(text)
+        section = Section(spec, tier, reads, text.origin, text.render, f"<{name}>", frame=True, prints=prints)
         return CompiledSection(section, text, tuple(self._used(text, use) for use in text.inputs))
 
     def _used(self, text: SectionText, use: InputUse) -> SectionUse:
         return SectionUse(use.name, partial(use_problem, self._world, text, use), use.path, use.is_printed)
 
-    def _is_fixed(self, text: SectionText) -> bool:
-        """Whether a text is the same in every call: written out, here or in partials."""
+    def _prints(self, text: SectionText) -> tuple[str, ...] | None:
+        """The values with which a text changes; None where it does more than print them."""
         partials = partial(self._world.memo, read_trees, self._world.sources.partials)
-        return is_written_out((text.source, text.program), text.statements, partials)
+        names = tuple(dict.fromkeys(use.name for use in text.inputs))
+        return names if is_plain((text.source, text.program), text.statements, names, partials) else None
 
     def _fill(self, written: EditionSource) -> Fill | None:
         fill, problems = fill_of(written.spec, self._world)

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from cuecard.config.documents.sources import SourceText
-from cuecard.template.syntax.nodes import Block, Comment, Literal, Partial, Path, Program, Statement, TextNode, walk
+from cuecard.template.syntax.nodes import (
+    Block,
+    Comment,
+    Literal,
+    Mustache,
+    Partial,
+    Path,
+    Program,
+    Statement,
+    TextNode,
+    as_path,
+    walk,
+)
 from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import TemplateSource
 
@@ -52,18 +64,26 @@ def reachable(trees: Trees, body: Sequence[Statement]) -> list[str]:
     return found
 
 
-def is_written_out(text: Text, body: Sequence[Statement], trees: Callable[[], Trees]) -> bool:
-    """Whether some statements of a text print the same whatever the values: only text, here or in partials."""
-    if all(isinstance(node, _PLAIN) for node in body):
+def is_plain(text: Text, body: Sequence[Statement], inputs: Collection[str], trees: Callable[[], Trees]) -> bool:
+    """Whether some statements of a text print the same whenever these inputs have the same values: there is nothing but
+    text and the inputs themselves, here or in partials.
+    """
+    if all(_is_plain(node, inputs) for node in body):
         return True
     if any(isinstance(node, Block) and node.decorator for node in walk(text[1].body)):
         return False  # it may stand for a partial
     known = trees()
     bodies = [body, *(known[name][1].body for name in reachable(known, body))]
-    return all(isinstance(node, _PLAIN) or _only_calls(node, known) for each in bodies for node in each)
+    return all(_is_plain(node, inputs) or _only_calls(node, known) for each in bodies for node in each)
 
 
-_PLAIN = (TextNode, Comment)
+def _is_plain(node: Statement, inputs: Collection[str]) -> bool:
+    """Whether a statement is text, or the print of one of these inputs; a helper is none of them."""
+    if isinstance(node, Mustache):
+        head = node.call.head
+        is_name = isinstance(head, Path) and head.is_simple and not head.data
+        return is_name and not node.call.has_arguments and as_path(head).parts[0] in inputs
+    return isinstance(node, TextNode | Comment)
 
 
 def _only_calls(node: Statement, known: Trees) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
@@ -112,7 +113,17 @@ PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 def fill(form: str, values: Mapping[str, str]) -> str:
     """The text with its placeholders filled in one pass, so that braces in a value stay as they are."""
-    return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), form)
+    text, rest = _parts(form)
+    for name, after in rest:
+        text += values.get(name, f"{{{name}}}") + after
+    return text
+
+
+@lru_cache(256)
+def _parts(form: str) -> tuple[str, Sequence[tuple[str, str]]]:
+    """The text before the first placeholder, and each name with the text behind it: lists fill a form line by line."""
+    text, *rest = PLACEHOLDER.split(form)
+    return text, tuple(zip(rest[::2], rest[1::2], strict=True))
 
 
 def holds(*known: str, required: tuple[str, ...] = ()) -> AfterValidator:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hmac
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
-from itertools import chain, compress
-from typing import NoReturn
+from itertools import chain, compress, islice
+from types import NoneType
+from typing import Any, NoReturn
 
 from pydantic_core import from_json
 
@@ -146,7 +148,8 @@ def _check(data: Json, signature: Json, keys: tuple[str, ...], name: str) -> Non
 
 
 def _signature(data: Json, key: str) -> str:
-    canonical = json.dumps(_plain(data), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    data = data if all(kinds <= _AS_STORED for _, kinds in _layers(data)) else _plain(data)
+    canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hmac.digest(_bytes(key), _PURPOSE + canonical.encode(), "sha256").hex()
 
 
@@ -176,17 +179,23 @@ def _bytes(text: str) -> bytes:
 
 def too_deep(data: Json) -> bool:
     """Whether the data nests deeper than `DEPTH`."""
-    layer = [data]
-    for _ in range(DEPTH - 1):
+    return any(any(layer) for layer, _ in islice(_layers(data), DEPTH - 1, DEPTH))
+
+
+def _layers(data: Json) -> Iterator[tuple[list[Any], frozenset[type]]]:
+    """The values at each depth that hold others, and the types of all values there."""
+    held = [data]
+    while held:
+        kinds = frozenset(map(type, held))
+        # Most values hold none, and a long conversation has a hundred thousand.
+        layer = [*compress(held, map(_HOLDERS.__contains__, map(type, held)))] if kinds & _HOLDERS else []
+        yield layer, kinds
         held = [*chain.from_iterable([each.values() if type(each) is dict else each for each in layer])]
-        # Most of what is held holds nothing, and a long conversation has a hundred thousand values.
-        layer = [*compress(held, map(_HOLDERS.__contains__, map(type, held)))]
-        if not layer:
-            return False
-    return any(layer)
 
 
-_HOLDERS = frozenset({dict, list})
+_HOLDERS = frozenset({dict, list, tuple})
+_AS_STORED = _HOLDERS | {str, int, bool, NoneType}
+"""What a store gives back as it was."""
 
 
 def _no_number(text: str) -> NoReturn:

@@ -101,7 +101,7 @@ def _usual(later: Field[Any]) -> Any:
     return later.default if later.default_factory is MISSING else later.default_factory()
 
 
-def from_json(kind: type[Kind], data: Json, name: str, *, code: str, plain: bool = False) -> Kind:
+def from_json(kind: type[Kind], data: Json, name: str, *, code: str) -> Kind:
     """The value that `to_json` wrote.
 
     Args:
@@ -109,7 +109,6 @@ def from_json(kind: type[Kind], data: Json, name: str, *, code: str, plain: bool
         data: plain JSON.
         name: what errors call it, such as its file.
         code: the code of those errors: `bad-` and what it is.
-        plain: whether the data was read from JSON, so that nothing else can be in it.
 
     Raises:
         InputError: for a newer format, or naming every field that is missing, unknown or of the wrong type.
@@ -121,9 +120,7 @@ def from_json(kind: type[Kind], data: Json, name: str, *, code: str, plain: bool
         raise InputError(_problem(code, f"the {noun} should be a mapping", name))
     _check_format(code, data.get("format"), name)
     try:
-        return cast(
-            "Kind", _read(cast("Hashable", kind), {key: data[key] for key in data if key != "format"}, plain=plain)
-        )
+        return cast("Kind", _read(cast("Hashable", kind), {key: data[key] for key in data if key != "format"}))
     except ValidationError as error:
         found = error.errors(include_url=False)
         raise InputError(_problem(code, _told(each, noun), name) for each in found) from None
@@ -132,26 +129,17 @@ def from_json(kind: type[Kind], data: Json, name: str, *, code: str, plain: bool
 
 
 def read_text(kind: type[Kind], text: str) -> Kind | None:
-    """The value in a text of `to_json`, read in one pass; None where `from_json` has to say what is wrong.
-
-    Numbers that are not finite pass, as does what nests a little deeper than is allowed elsewhere.
+    """The value in a text of `to_json`, read in one pass; None where `from_json` has to say what is wrong. Neither
+    numbers that are not finite nor data that nests too deep is refused.
     """
     front = f'{{"format":{FORMAT},'
-    if text.startswith(front):
-        with suppress(ValueError):
-            read = _adapter(cast("Hashable", kind)).validate_json(f"[{{{text[len(front) :]}]", strict=True)
-            return cast("Kind", read[0])
+    data = f"[{{{text.removeprefix(front)}]" if text.startswith(front) else ""
+    with suppress(ValueError):
+        return cast("Kind", _adapter(cast("Hashable", kind)).validate_json(data, strict=True)[0])
     return None
 
 
-def _read(kind: Hashable, data: Json, *, plain: bool) -> Any:
-    from pydantic_core import to_json as written  # noqa: PLC0415 - as above
-
-    with suppress(ValueError):  # what is wrong is told by what reads with care
-        encoded = written([data]) if plain else b""
-        # These words stand where JSON has no number; or in a text, which is then read with care all the same.
-        if encoded and b"NaN" not in encoded and b"Infinity" not in encoded:
-            return _adapter(kind).validate_json(encoded, strict=True)[0]
+def _read(kind: Hashable, data: Json) -> Any:
     text = json.dumps([data], ensure_ascii=False, allow_nan=False)
     encoded = text.encode(errors="xmlcharrefreplace")
     (read,) = _adapter(kind).validate_json(encoded, strict=True)

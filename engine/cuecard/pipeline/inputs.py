@@ -6,14 +6,13 @@ Types were checked before, by annotation (`model/boundary.py`); here is what no 
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, field
 from datetime import datetime
 from functools import reduce
 
 from pydantic import AwareDatetime
+from pydantic_core import from_json, to_json
 
 from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY, Agent
 from cuecard.config.agent_file import InputSpec
@@ -38,7 +37,8 @@ from cuecard.model.boundary import AnyJson, Given, admit
 from cuecard.model.json_values import exact_body, texts_in
 from cuecard.model.messages import Message, Summary, ToolCall
 from cuecard.model.signed_text import plain_text, too_deep, unseal
-from cuecard.model.storage import as_plain, from_json, read_text
+from cuecard.model.storage import from_json as read_json
+from cuecard.model.storage import read_text
 from cuecard.model.turn import Gates
 from cuecard.pipeline.discovery import record_of
 from cuecard.pipeline.request import CallRequest, check_previous, check_texts
@@ -114,20 +114,19 @@ def read_state(text: str, key: str) -> ConversationState:
         InputError: when the text was cut off or changed, is too long, too deep or of a later format, or not signed
             with this key.
     """
-    state = None if key else read_text(ConversationState, plain_text(text))
-    if state is not None and _is_bounded(state):
+    plain = "" if key else plain_text(text)
+    if plain and (state := read_text(ConversationState, plain)) and _is_bounded(plain):
         return state
     name = "conversation"
-    return from_json(ConversationState, unseal(text, key, name), name, code="bad-conversation", plain=True)
+    return read_json(ConversationState, unseal(text, key, name), name, code="bad-conversation")
 
 
-def _is_bounded(state: ConversationState) -> bool:
-    """Whether all that is free in a state is JSON that is not too deep: of its results, nothing is."""
-    free = as_plain(replace(state, results=()))
-    with suppress(ValueError):
-        json.dumps(free, allow_nan=False)
-        return not too_deep({"conversation": free})
-    return False
+def _is_bounded(text: str) -> bool:
+    """Whether all that is free in the text of a state is finite and not too deep: of its results, nothing is."""
+    free = {**from_json(text), "results": ()}
+    # These words stand where JSON has no number; or in a text, which is then read with care all the same.
+    told = to_json(free)
+    return b"NaN" not in told and b"Infinity" not in told and not too_deep({"conversation": free})
 
 
 def check_state(agent: Agent, state: ConversationState) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from cuecard.agent import PROTOCOLS, Agent, Section
-from cuecard.agent.agent import FixedPiece
+from cuecard.agent.agent import KeptPiece
 from cuecard.agent.sections.layout import Layout
 from cuecard.model import CountTokens, Json, Segment
 from cuecard.model.prompt import made_later
@@ -150,14 +150,12 @@ def make_segments(
     for section, text in zip(sections, laid_out(agent, sections, bodies), strict=True):
         if not text:
             continue
-        piece = agent.pieces.get(id(section)) if section.fixed else None
+        piece = agent.pieces.get(id(section))
         if piece is None or piece[:4] != (section, count, rest, text):
             tokens, end = made_later(partial(_added, rest, text, count)), _open_end(rest, text)
             digest = digests.get(text) or sha256(text)
             segment = Segment(section.id, text, section.tier, tokens, digest, section.stable)
-            piece = FixedPiece(section, count, rest, text, segment, end)
-            if section.fixed:
-                agent.pieces[id(section)] = piece
+            piece = agent.pieces[id(section)] = KeptPiece(section, count, rest, text, segment, end)
         made.append(piece.segment)
         rest = piece.end
     return tuple(made)

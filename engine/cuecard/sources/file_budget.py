@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from cuecard.config.documents.yaml import read_yaml
@@ -15,6 +16,8 @@ from cuecard.records import dataclass, replace
 
 _FENCE = "---"
 _MARK = "\ufeff"
+_USUAL = 16_384
+"""Characters of a front matter whose status is remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,12 @@ def status_of(raw: str | None) -> str:
     """
     if raw is None or "status" not in raw.casefold():
         return ""
+    return _status(raw) if len(raw) <= _USUAL else _status.__wrapped__(raw)
+
+
+@lru_cache(256)
+def _status(raw: str) -> str:
+    """The status in a front matter that names one, read once: files stay the same from call to call."""
     try:
         status = read_yaml(raw, "front matter").value.get("status", "")
     except SpecError:

@@ -243,10 +243,11 @@ def _name(entity: Entity) -> str:
 
 def _cuts(memory: Memory, shown: set[tuple[str, str]], kept: tuple[Entity, ...]) -> tuple[Cut, ...]:
     in_total = {_identity(entity) for entity in kept}
+    everything = kept if len(kept) == len(memory.entities) else newest(memory.entities, len(memory.entities))
     gone = tuple(
         Cut(f"memory {e.type} {e.id}", f"more than memory.{'per_type' if _identity(e) in in_total else 'total'}")
-        for e in newest(memory.entities, len(memory.entities))
+        for e in everything
         if _identity(e) not in shown
     )
-    long = (e for e in kept if _identity(e) in shown and len(_one_line(e.name)) > _LONGEST_NAME)
+    long = (e for e in kept if len(e.name) > _LONGEST_NAME < len(_one_line(e.name)) and _identity(e) in shown)
     return (*gone, *(Cut(f"memory {e.type} {e.id}", f"a name of more than {_LONGEST_NAME} characters") for e in long))

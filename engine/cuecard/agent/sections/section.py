@@ -56,7 +56,8 @@ class Section:
         lifetime: how long its text stays in the conversation.
         frame: whether it is a tag of the root element, which is always included and not a section for users.
         choices: the condition of each of its texts, None for always, and where the text is written.
-        fixed: whether its text is the same in every call.
+        prints: the values of which its text is made, by their names, where it does nothing but print them; otherwise
+            None.
     """
 
     spec: SectionSpec
@@ -73,7 +74,7 @@ class Section:
     lifetime: Lifetime = "conversation"
     frame: bool = False
     choices: tuple[tuple[ConditionSpec | None, str], ...] = ()
-    fixed: bool = False
+    prints: tuple[str, ...] | None = None
 
     @cached_property
     def id(self) -> str:
