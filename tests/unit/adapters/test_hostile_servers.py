@@ -127,7 +127,7 @@ def test_what_can_be_used_is_used_and_what_is_dropped_is_recorded(way: str) -> N
     cards, dropped, result = talk(way)
 
     assert ([card.name for card in cards], len(dropped)) == FINE[way]
-    assert {problem.code for problem in dropped} <= {"server-tool"}
+    assert {(problem.code, problem.severity) for problem in dropped} <= {("server-tool", "warning")}
     assert result == ToolResult("read", "fine")
 
 

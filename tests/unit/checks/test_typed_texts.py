@@ -33,7 +33,8 @@ def test_a_slip_in_yaml_is_told_where_it_is(text: str, line: int, told: str) -> 
     (problem,) = caught.value.problems
 
     assert problem.span
-    assert (problem.span.line, told in f"{problem.message} {problem.hint}") == (line, True)
+    assert (problem.code, problem.severity, problem.span.line) == ("yaml-syntax", "error", line)
+    assert told in f"{problem.message} {problem.hint}"
 
 
 def test_such_a_space_within_a_text_is_a_letter_of_it() -> None:

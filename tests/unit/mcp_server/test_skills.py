@@ -194,3 +194,20 @@ def test_wrong_commands_have_their_error(words: list[str], monkeypatch: pytest.M
     assert ran.code in {1, 2}
     assert "error[" in ran.err
     assert "Traceback" not in ran.err
+
+
+def test_the_skill_of_a_category_has_the_instructions_of_its_tools_and_what_they_are(tmp_path: Path) -> None:
+    entries = "sell_loaf: {description: Sell  a loaf., before: Ask.}\n  wrap: {gotcha: Warm.}\n"
+    tools = f"category: Baked goods\ntools:\n  {entries}"
+    (tmp_path / "tools.yaml").write_text(tools, encoding="utf-8")
+    agent = "agent: shop\nsections: [{id: role, text: '{{{activeProtocols}}}'}]\ntools: {instructions: tools.yaml}\n"
+    (tmp_path / "agent.yaml").write_text(agent, encoding="utf-8")
+
+    (package,) = packages_of(Engine.open(tmp_path), tmp_path)
+
+    assert package.files["SKILL.md"].decode() == (
+        '---\nname: "shop-baked-goods"\ndescription: "How to use the Baked goods tools: sell_loaf, wrap"\n'
+        'allowed-tools: "sell_loaf wrap"\n---\n\n# Baked goods\n\n'
+        "## sell_loaf\n\nSell a loaf.\n\n<sell_loaf>\nBEFORE: Ask.\n</sell_loaf>\n\n"
+        "## wrap\n\n<wrap>\nGOTCHA: Warm.\n</wrap>\n"
+    )

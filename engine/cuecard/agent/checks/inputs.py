@@ -115,7 +115,7 @@ def _values(document: Document, name: str, spec: InputSpec, values: Sequence[Jso
 def _undeclared(document: Document, use: Use, declared: Collection[str]) -> Problem:
     hint = word_hint(use.name) or did_you_mean(use.name, declared)
     problem = use.problem("undeclared-input", f"`{use.name}` is not an input", hint)
-    if problem.span and is_foreign_brace(problem.source, problem.span.column - 1 - problem.clipped):
+    if problem.span and is_foreign_brace(problem.source, problem.span.column - problem.clipped):
         return replace(problem, advice="write `\\{{` for literal braces")
     elsewhere = f" in {document.name}" if problem.name != document.name else ""
     return replace(problem, advice=f"{problem.hint}\nor declare it under `inputs:`{elsewhere}".lstrip())

@@ -109,7 +109,7 @@ def is_foreign_brace(line: str, at: int) -> bool:
     """Whether the double braces around an offset of a line are those of something else: an expression of a workflow
     file, a command of LaTeX.
     """
-    opened = line.rfind("{{", 0, at + 1)
+    opened = line.rfind("{{", 0, at)
     return opened >= 0 and _OF_OTHERS.search(line[:opened]) is not None
 
 
