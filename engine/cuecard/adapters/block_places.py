@@ -74,17 +74,19 @@ class CallNames:
         self._last: dict[str, str] = {}
 
     def of_calls(self, calls: Iterable[str]) -> list[str]:
-        """The names of the calls of one answer."""
-        self._waiting = {}
-        return [self._of(call) for call in calls]
+        """The names of the calls of one answer; one without an id stays without."""
+        asked = list(calls)
+        for call in asked:
+            self._waiting[call] = deque()
+        return [self._of(call) if call else "" for call in asked]
 
     def _of(self, call: str) -> str:
         name, number = call, 1
         while name in self._used:
             number += 1
-            name = f"{call}-{number}"
+            name = _numbered(call, number)
         self._used.add(name)
-        self._waiting.setdefault(call, deque()).append(name)
+        self._waiting[call].append(name)
         return name
 
     def of_result(self, call: str) -> str:
@@ -93,6 +95,15 @@ class CallNames:
             self._last[call] = waiting.popleft()
         self._used.add(call)
         return self._last.get(call, call)
+
+
+_LONGEST = 40
+"""Characters of a call's id that every provider takes; of a longer one, its provider takes as many."""
+
+
+def _numbered(call: str, number: int) -> str:
+    end = f"-{number}"
+    return call[: max(len(call), _LONGEST) - len(end)] + end
 
 
 def turn_places(read: MessageFacts, turns: Sequence[str | None]) -> dict[int, int]:

@@ -18,6 +18,7 @@ from langchain.agents.middleware import (
     ModelResponse,
 )
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.messages.tool import invalid_tool_call
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -392,3 +393,47 @@ def test_calls_that_share_an_id_have_an_id_and_a_place_of_their_own() -> None:
         "call_0-2",
         "call_0-3",
     ]
+
+
+def asks(*ids: str) -> AIMessage:
+    """An answer of Claude's with these calls; those that end in `!` are no JSON."""
+    right = [{"name": "own_tool", "args": {}, "id": each} for each in ids if not each.endswith("!")]
+    wrong = [invalid_tool_call(name="own_tool", args="{", id=each[:-1]) for each in ids if each.endswith("!")]
+    said: list[str | dict[Any, Any]] = [
+        {"type": "tool_use", "id": each.rstrip("!"), "name": "own_tool", "input": {}} for each in ids
+    ]
+    thoughts = {"signatures": {each.rstrip("!"): "signed" for each in ids}}
+    return AIMessage(said, tool_calls=right, invalid_tool_calls=wrong, additional_kwargs=thoughts)
+
+
+def got(call: str) -> ToolMessage:
+    return ToolMessage("ok", tool_call_id=call)
+
+
+LONG = "x" * 40
+
+
+@pytest.mark.parametrize(
+    ("said", "sent"),
+    [
+        ([asks("a", "a"), got("a"), got("a")], ["a", "a-2", "a", "a-2"]),
+        ([asks("a"), got("a"), asks("a"), asks("b"), got("a"), got("b")], ["a", "a", "a-2", "b", "a-2", "b"]),
+        ([asks("a"), got("a"), asks("a"), got("a"), asks("a-2")], ["a", "a", "a-2", "a-2", "a-2-2"]),
+        ([got("a"), asks("a"), got("a")], ["a", "a-2", "a-2"]),
+        ([asks(LONG), got(LONG), asks(LONG), got(LONG)], [LONG, LONG, LONG[2:] + "-2", LONG[2:] + "-2"]),
+        ([asks("a!"), got("a"), asks("a!"), got("a")], ["a", "a", "a-2", "a-2"]),
+    ],
+    ids=["one answer", "late result", "id like a name", "call that is gone", "long id", "call that is no JSON"],
+)
+def test_each_result_answers_its_own_call_where_ids_are_repeated(said: list[BaseMessage], sent: list[str]) -> None:
+    card, asked = langgraph.Cuecard(engine=engine()), HumanMessage("go", id="1")
+
+    ready = card.prepare(Model(), [asked, *said], [own_tool, card.search_tool], None).messages
+
+    made = [each for each in ready if isinstance(each, AIMessage)]
+    held = {id(each): [call["id"] for call in [*each.tool_calls, *each.invalid_tool_calls]] for each in made}
+    results = {id(each): [each.tool_call_id] for each in ready if isinstance(each, ToolMessage)}
+    assert [call for each in ready for call in (held | results).get(id(each), [])] == sent
+    for each in made:
+        assert [part["id"] for part in each.content if isinstance(part, dict)] == held[id(each)]
+        assert set(held[id(each)]) >= {*each.additional_kwargs["signatures"]}

@@ -319,7 +319,7 @@ class Cuecard:
     def _search(self, runtime: ToolRuntime[Any, Any], query: str, limit: int | None = None) -> dict[str, Json]:
         """Find tools by what they can do."""
         engine, call = self._threads.running(self._stored(runtime.state))
-        history = tool_results(told_apart(_messages(runtime.state))) if call else ()
+        history = tool_results(told_apart(with_refused(_messages(runtime.state)))) if call else ()
         try:
             return engine.search_tools(query, limit, call=call, history=history).to_json()
         except InputError as error:

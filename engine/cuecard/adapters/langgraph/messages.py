@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
@@ -172,36 +172,46 @@ def with_refused(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
 
 def told_apart(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     """The messages, in which calls that share an id have one of their own: each block then has one place."""
-    ids = [call["id"] for each in messages if isinstance(each, AIMessage) for call in each.tool_calls]
-    if len(ids) == len({*ids}):
-        return list(messages)
     names, told = CallNames(), list[BaseMessage]()
     for each in messages:
-        if isinstance(each, AIMessage) and each.tool_calls:
-            told.append(_called(each, names.of_calls(call["id"] or "" for call in each.tool_calls)))
-        elif isinstance(each, ToolMessage):
-            told.append(each.model_copy(update={"tool_call_id": names.of_result(each.tool_call_id)}))
+        if isinstance(each, AIMessage) and (ids := [call["id"] or "" for call in _all_calls(each)]):
+            own = names.of_calls(ids)
+            told.append(each if own == ids else _called(each, ids, own))
+        elif isinstance(each, ToolMessage) and (name := names.of_result(each.tool_call_id)) != each.tool_call_id:
+            told.append(each.model_copy(update={"tool_call_id": name}))
         else:
             told.append(each)
     return told
 
 
-def _called(message: AIMessage, names: Sequence[str]) -> AIMessage:
-    """The message with these names as the ids of its calls, in the content as well."""
-    renamed = {call["id"]: name for call, name in zip(message.tool_calls, names, strict=True) if call["id"] != name}
-    if not renamed:
-        return message
-    calls = [{**call, "id": renamed.get(call["id"], call["id"])} for call in message.tool_calls]
-    return message.model_copy(update={"tool_calls": calls, "content": _renamed(message.content, renamed)})
+def _all_calls(message: AIMessage) -> list[Any]:
+    return [*message.tool_calls, *message.invalid_tool_calls]
 
 
-def _renamed(content: Any, names: Mapping[str | None, str]) -> Any:
-    """The content with these ids of calls under their new names, as Claude's and OpenAI's messages hold them."""
+def _called(message: AIMessage, ids: Sequence[str], names: Sequence[str]) -> AIMessage:
+    """The message with these names in place of the ids of its calls, also where its content and its extras hold them:
+    Gemini has the signature of a thought beside the id of its call.
+    """
+    calls = [{**call, "id": name or call["id"]} for call, name in zip(_all_calls(message), names, strict=True)]
+    made, renamed = len(message.tool_calls), dict(zip(ids, names, strict=True))
+    extras = {
+        key: {renamed.get(call, call): value for call, value in held.items()} if isinstance(held, dict) else held
+        for key, held in message.additional_kwargs.items()
+    }
+    changed = {"tool_calls": calls[:made], "invalid_tool_calls": calls[made:], "additional_kwargs": extras}
+    return message.model_copy(update={**changed, "content": _renamed(message.content, ids, names)})
+
+
+def _renamed(content: Any, ids: Sequence[str], names: Sequence[str]) -> Any:
+    """The content with the ids of calls under their names, as Claude's and OpenAI's messages hold them."""
     if not isinstance(content, list):
         return content
+    left = defaultdict[str, deque[str]](deque)
+    for call, name in zip(ids, names, strict=True):
+        left[call].append(name)
     return [
-        {**part, key: names[part[key]]}
-        if isinstance(part, dict) and (key := _CALL_IDS.get(part.get("type") or "")) and part.get(key) in names
+        {**part, key: left[part[key]].popleft()}
+        if isinstance(part, dict) and (key := _CALL_IDS.get(part.get("type") or "")) and left.get(part.get(key) or "")
         else part
         for part in content
     ]

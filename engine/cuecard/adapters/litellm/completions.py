@@ -95,16 +95,16 @@ def caching(target: Target, cache: Cache | None, key: str, extra: Any, stays: in
 
 def told_apart(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The messages, in which calls that share an id have one of their own: each block then has one place."""
-    ids = [call.get("id") for each in messages for call in each.get("tool_calls") or ()]
-    if len(ids) == len({*ids}):
-        return list(messages)
     names, told = CallNames(), list[Mapping[str, Any]]()
     for each in messages:
         if calls := each.get("tool_calls"):
-            named = zip(calls, names.of_calls(str(call.get("id") or "") for call in calls), strict=True)
-            told.append({**each, "tool_calls": [{**call, "id": name} for call, name in named]})
+            ids = [str(call.get("id") or "") for call in calls]
+            own = names.of_calls(ids)
+            named = [{**call, "id": name} for call, name in zip(calls, own, strict=True)]
+            told.append(each if own == ids else {**each, "tool_calls": named})
         elif call := each.get("tool_call_id"):
-            told.append({**each, "tool_call_id": names.of_result(str(call))})
+            name = names.of_result(str(call))
+            told.append(each if name == call else {**each, "tool_call_id": name})
         else:
             told.append(each)
     return told
