@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic_ai.messages import (
     CachePoint,
@@ -22,7 +22,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from cuecard.adapters.block_places import MessageFacts, turn_places
+from cuecard.adapters.block_places import CallNames, MessageFacts, turn_places
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.function_tools import plain_value
 from cuecard.adapters.host import text_of
@@ -45,28 +45,38 @@ def tool_results(messages: Iterable[ModelMessage]) -> tuple[ToolResult, ...]:
     """The tool results of a conversation as the engine takes them, oldest first."""
     found: list[ToolResult] = []
     asked: dict[str, Any] = {}
+    names = CallNames()
     for message in messages:
         if isinstance(message, ModelRequest):
-            found += _results(message, asked)
+            found += _results(_answers(message, names), asked)
         else:
             asked |= {part.tool_call_id: part.args for part in message.tool_calls}
+            names.of_calls(part.tool_call_id for part in message.tool_calls)
     return tuple(found)
 
 
-def _results(request: ModelRequest, asked: Mapping[str, Any]) -> Iterator[ToolResult]:
+_Answer: TypeAlias = tuple[ToolReturnPart | RetryPromptPart, str]
+"""A result, with the name of its call: a model may repeat ids."""
+
+
+def _answers(request: ModelRequest, names: CallNames) -> list[_Answer]:
+    parts = [part for part in request.parts if isinstance(part, (ToolReturnPart, RetryPromptPart)) and part.tool_name]
+    return [(part, names.of_result(part.tool_call_id)) for part in parts]
+
+
+def _results(answers: Sequence[_Answer], asked: Mapping[str, Any]) -> Iterator[ToolResult]:
     """The results in one message: those of the calls that the model made in one, with what it `asked`.
 
     A call that pydantic-ai wants to have made again has failed.
     """
-    parts = [part for part in request.parts if isinstance(part, (ToolReturnPart, RetryPromptPart)) and part.tool_name]
-    batch = parts[0].tool_call_id if len(parts) > 1 else None
-    for part in parts:
+    batch = answers[0][1] if len(answers) > 1 else None
+    for part, call in answers:
         if isinstance(part, RetryPromptPart):
             said, failed = part.model_response(), True
         else:
             said, failed = _content(part), part.outcome != "success"
-        tool, call = part.tool_name or "", part.tool_call_id
-        yield ToolResult(tool, said, call, is_error=failed, batch=batch, arguments=asked.get(call))
+        arguments = asked.get(part.tool_call_id)
+        yield ToolResult(part.tool_name or "", said, call, is_error=failed, batch=batch, arguments=arguments)
 
 
 def called_together(messages: Sequence[ModelMessage]) -> tuple[str, ...]:
@@ -227,10 +237,20 @@ def _reminding(parts: Sequence[ModelRequestPart], form: str, *, opening: bool) -
 def home_of(messages: Sequence[ModelMessage], call_id: str | None) -> tuple[int, ModelRequest]:
     """The request that holds the result, or the last one, with its position."""
     requests = [(index, message) for index, message in enumerate(messages) if isinstance(message, ModelRequest)]
-    holding = (
-        (i, r) for i, r in requests for p in r.parts if isinstance(p, ToolReturnPart) and p.tool_call_id == call_id
-    )
-    return next(holding, requests[-1])
+    at = next((index for index, calls in enumerate(_held(messages)) if call_id in calls), -1)
+    return next((each for each in requests if each[0] == at), requests[-1])
+
+
+def _held(messages: Iterable[ModelMessage]) -> list[tuple[str, ...]]:
+    """Of each message, the names of the calls that it has results of."""
+    names, held = CallNames(), list[tuple[str, ...]]()
+    for message in messages:
+        if isinstance(message, ModelRequest):
+            held.append(tuple([n for part, n in _answers(message, names) if isinstance(part, ToolReturnPart)]))
+        else:
+            names.of_calls(part.tool_call_id for part in message.tool_calls)
+            held.append(())
+    return held
 
 
 def with_block(parts: Sequence[ModelRequestPart], block: ModelRequestPart) -> list[ModelRequestPart]:
@@ -301,11 +321,8 @@ def _marked(message: ModelMessage, ttl: Literal["5m", "1h"]) -> ModelMessage:
 
 
 def _read(messages: Sequence[ModelMessage]) -> MessageFacts:
-    requests = [message if isinstance(message, ModelRequest) else None for message in messages]
-    ids = [
-        tuple(part.tool_call_id for part in each.parts if isinstance(part, ToolReturnPart)) if each else ()
-        for each in requests
+    said = [
+        isinstance(each, ModelRequest) and any(isinstance(part, UserPromptPart) for part in each.parts)
+        for each in messages
     ]
-    return MessageFacts(
-        ids, [bool(each and any(isinstance(p, UserPromptPart) for p in each.parts)) for each in requests]
-    )
+    return MessageFacts(_held(messages), said)
