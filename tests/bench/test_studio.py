@@ -156,7 +156,7 @@ def test_a_key_in_the_form_is_seen_in_the_preview_at_once(
     page.wait_for_timeout(3_000)  # the checks and the review of the last one
     before = processor(studio.process.pid)
     for at in range(10):
-        form = {"base": "", "f.before": f"Ask for figure {at}."}
+        form: dict[str, str | float | bool] = {"base": "", "f.before": f"Ask for figure {at}."}
         told = page.request.post(f"{studio.url}editor?agent={agent}&tool={tool}", form=form, headers=_write(page))
         assert told.ok
     used = (processor(studio.process.pid) - before) / 10

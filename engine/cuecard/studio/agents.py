@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -14,12 +15,12 @@ from cuecard.config.documents.sources import SourceText
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
 from cuecard.files.content import find_content, no_agent
+from cuecard.files.folder import read_agent
 from cuecard.files.roots import is_there
 from cuecard.records import dataclass
 from cuecard.reload.events import Hint, hints
 from cuecard.reload.files import AgentFiles, Look
 from cuecard.reload.settle import Pace, settle
-from cuecard.studio.drafts import Drafts
 from cuecard.workspace import AgentProblems, Workspace
 
 MAX_STATES = 32
@@ -70,6 +71,48 @@ class AgentState:
     def sha256(self) -> str:
         """The fingerprint of the state that is shown; empty without one."""
         return self.engine.sha256 if self.engine else ""
+
+
+class Drafts:
+    """What agents say with texts over their files that nobody has saved: a workspace of its own, so no other page sees
+    them. Thread-safe, one question after another.
+    """
+
+    def __init__(self, agents: Sequence[Path], *, allow_code: bool = False) -> None:
+        self._agents, self._allow_code = agents, allow_code
+        self._lock = threading.Lock()
+        self._workspace: Workspace | None = None
+        self._open: dict[Path, str] = {}
+
+    def engine(self, agent: Path, texts: Mapping[Path, str]) -> Engine | None:
+        """The agent with these texts over its files; None if it does not work with them."""
+        with self._lock:
+            workspace = self._laid(texts)
+            try:
+                made = workspace.engine(agent)
+                return made if made.sha256 == read_agent(agent, self._open).sha256() else None
+            except CuecardError:
+                return None
+
+    def check(self, agent: Path, texts: Mapping[Path, str]) -> AgentProblems:
+        """What `cuecard check` would say of the agent with these texts."""
+        with self._lock:
+            return self._laid(texts).check(agent)
+
+    def overtaken(self, texts: Mapping[Path, str]) -> bool:
+        """Whether somebody has asked about other texts since, so that an answer about these comes too late."""
+        return self._open != _real(texts)
+
+    def _laid(self, texts: Mapping[Path, str]) -> Workspace:
+        if self._workspace is None:
+            self._workspace = Workspace(self._agents, allow_code=self._allow_code)
+        real = _real(texts)
+        for path in self._open.keys() - real.keys():
+            self._workspace.close(path)
+        for path, text in real.items():
+            self._workspace.open(path, text)
+        self._open = real
+        return self._workspace
 
 
 class Agents:
@@ -200,6 +243,10 @@ class Agents:
             return seen
         self._take(name)
         return look
+
+
+def _real(texts: Mapping[Path, str]) -> dict[Path, str]:
+    return {Path(os.path.realpath(path)): text for path, text in texts.items()}
 
 
 def _named(paths: Sequence[Path]) -> dict[str, Path]:

@@ -36,7 +36,7 @@ _LABELS = {
         "A name of an input, or such as `{equals: {channel: slack}}`.",
     ),
 }
-_AROUND = "What it prints is added with `{{{content}}}`; without a text of its own, that alone stands there."
+_AROUND = "none yet: what fills it stands alone", "`{{{content}}}` prints what fills the section, anywhere in a text."
 _TRAILING = re.compile(r"[ \t]+(?=\n|$)")
 
 
@@ -183,7 +183,7 @@ def _field(field: Written, text: str, parts: Mapping[str, int]) -> EditorField:
     if field.kind == "when" and field.of.rpartition(", ")[2].startswith("choice"):
         about = "the choice is passed over unless this holds"
     if field.kind == "text" and field.value is None:
-        told = _AROUND
+        about, told = _AROUND
     lines = isinstance(field.value, list) or field.name == "phrases"
     tokens = parts.get(field.name.upper(), parts.get(field.name))
     notes = tuple(_notes(field.kind, text, in_yaml=bool(field.key)))
