@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "docs" / "overview.svg"
 SEARCHES = ("create a page", "add an image to a section", "publish a post")
 # As wide as a phone shows with letters that can be read; a label stands above its bar.
-WIDTH, ROW, TOP, LEFT, RIGHT, SHOWN = 440, 50, 92, 16, 64, 640
+WIDTH, ROW, TOP, LEFT, RIGHT, SHOWN = 440, 50, 92, 16, 64, 520
 CSS = """
 text { font: 13px system-ui, sans-serif; fill: #5c6470; } .t { font-size: 16px; font-weight: 600; fill: #1d2129; }
 .n { font-weight: 600; fill: #1d2129; } .paper { fill: #fbfaf8; }
@@ -61,7 +61,7 @@ def picture(shown: Growth) -> str:
     size = f'width="{SHOWN}" viewBox="0 0 {WIDTH} {height}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{title}">'
     paper = f'<rect class="paper" width="{WIDTH}" height="{height}" rx="10"/>'
-    lines = (f"Tokens of the prompt: {shown.tools} tools, and", "only the instructions that the agent has found")
+    lines = (f"Tokens of the prompt: {shown.tools} tools, and", "only the instructions that were found")
     caption = "".join(
         f'<text class="t" x="{LEFT}" y="{y}">{line}</text>' for y, line in zip((28, 50), lines, strict=True)
     )

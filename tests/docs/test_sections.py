@@ -39,7 +39,7 @@ FOREIGN = ["-p", "no:schemathesis", "-p", "no:langsmith_plugin"]
 """Plugins of other packages here, which a reader need not have and which take a second to import."""
 
 FILE = re.compile(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NOTES = re.compile(r"^extends: (\.\./)?notes$|^\$ cuecard \w+ notes$", re.MULTILINE)
+NOTES = re.compile(r"^extends: (\.\./)?notes$|^\$ cuecard \w+ notes(?: |$)", re.MULTILINE)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
