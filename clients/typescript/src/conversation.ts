@@ -43,9 +43,10 @@ export class Conversation {
     this.#client = client;
     this.#agent = options.agent === undefined ? {} : { agent: options.agent };
     this.from = options.text;
-    const [signed, had] = options.text?.split("\n") ?? [];
+    const [signed, had] = options.text?.split(/\r?\n/) ?? []; // a database may end lines in its own way
+    const isText = (held: unknown) => held === null || typeof held === "string";
     this.#signed = signed;
-    this.#had = new Map(Object.entries(objectIn(had)));
+    this.#had = new Map(Object.entries<any>(had?.startsWith("{") ? objectIn(had) : {}).filter(([, held]) => isText(held)));
     const earlier: Result[] = objectIn(signed).conversation?.state?.results ?? []; // from before texts were kept
     if (!had) for (const { call_id } of earlier) if (call_id) this.#had.set(call_id, undefined);
   }

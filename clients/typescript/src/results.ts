@@ -71,7 +71,7 @@ export function sendable(results: readonly Result[], reads: Reads | undefined, i
     const { tool, result: body, arguments: _, ...bare } = result;
     const isNew = !isKnown(result.call_id ?? "");
     const read = reads && tool ? reads.tools[tool] : WHOLE;
-    if (read === TOLD || (read === WHOLE && isNew)) return [{ result, most: Infinity }];
+    if (read === TOLD || (read === WHOLE && isNew)) return [{ result: { ...result, result: body ?? null }, most: Infinity }];
     const text = JSON.stringify(body) ?? "";
     if (read !== undefined && reads!.words.some((word) => text.includes(word))) return [{ result, most: LONG }];
     if (!isNew) return [];

@@ -138,6 +138,21 @@ test("texts that were not kept are made again, and those of messages that are go
   assert.equal(earlier.resultText("c1"), "(some words)");
 });
 
+test("what returns nothing is told, too, and texts that a store has changed are no others", async () => {
+  const client = new Cuecard({ url: process.env.CUECARD_SHELL_URL });
+  const chat = new Conversation(client, { agent: "shell" });
+  const result = { tool: "words", call_id: "c1", result: undefined };
+  await chat.user({}, [], null, { tools: ["words"] });
+  await chat.next([result]);
+  assert.equal(chat.resultText("c1"), "(null)");
+  const [signed, texts] = chat.text.split("\n");
+  for (const text of [`${signed}\r\n${texts}\r\n`, `${signed}\n{"c1": 5}`, `${signed}\n[1, 2]`, `${signed}\n"text"`]) {
+    const later = new Conversation(client, { agent: "shell", text });
+    await later.user({}, [result], null, { tools: ["words"] });
+    assert.deepEqual(JSON.parse(later.text.split("\n")[1]), { c1: "(null)" });
+  }
+});
+
 test("what the model has read stays where a call is prepared anew", async () => {
   const answers = [];
   const fetch = async (_, { body }) => {
