@@ -101,7 +101,7 @@ def _page(name: str, title: str, about: str, kinds: tuple[str, ...]) -> str:
     for kind in kinds:
         schema = FILES[kind].model_json_schema()
         home, places = ("agent.md", _PLACES) if kind == "agent" else (name, {})
-        parts = _parts(schema, taken, dict.fromkeys(schema["properties"], home) | places)
+        parts = _parts(schema, taken, {**dict.fromkeys(schema["properties"], home), **places})
         links = {each: f"[{part.path.rpartition('.')[2]}]({part.address(name)})" for each, part in parts.items()}
         if name == "agent.md":
             texts.append(_common(schema, parts, name))
