@@ -11,7 +11,7 @@ from studio.accessible import seen_everywhere
 from studio.served import ServedStudio
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Page
+    from playwright.sync_api import BrowserContext, Locator, Page, Route
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 
@@ -82,6 +82,21 @@ def test_a_click_in_the_graph_of_next_finds_the_tool(page: Page, studio: ServedS
     expect(page.locator(".say.first")).to_contain_text("3 of 45 tools are found")
 
 
+def take(page: Page, slider: Locator) -> None:
+    """Press the mouse on a slider."""
+    box = slider.bounding_box()
+    assert box
+    slider.hover(position={"x": box["width"] * 0.7, "y": 12})
+    page.mouse.down()
+
+
+def pull(page: Page, slider: Locator) -> None:
+    """Move it to the left, where it has been taken."""
+    box = slider.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + 12, steps=5)
+
+
 def test_a_slider_says_what_goes_while_it_is_dragged_and_is_written_by_its_button(
     page: Page, studio: ServedStudio
 ) -> None:
@@ -89,12 +104,8 @@ def test_a_slider_says_what_goes_while_it_is_dragged_and_is_written_by_its_butto
     before = file.read_text(encoding="utf-8")
     step(page, studio, "switches")
     slider = page.locator("#r-protocols")
-    slider.scroll_into_view_if_needed()
-    box = slider.bounding_box()
-    assert box
-    page.mouse.move(box["x"] + box["width"] * 0.7, box["y"] + 12)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + 12, steps=5)
+    take(page, slider)
+    pull(page, slider)
     expect(page.locator("#fits-protocols")).to_contain_text("left out by this budget")
     expect(page.locator(".say.first")).to_contain_text("of the 2,000 tokens allowed")
     page.mouse.up()
@@ -109,6 +120,26 @@ def test_a_slider_says_what_goes_while_it_is_dragged_and_is_written_by_its_butto
     assert file.read_text(encoding="utf-8") == before.replace("protocols: 2000", "protocols: 700")
     file.write_text(before, encoding="utf-8")
     page.get_by_role("button", name="Close").last.click()
+
+
+def test_a_new_state_that_is_on_its_way_waits_while_somebody_drags(page: Page, studio: ServedStudio) -> None:
+    file = studio.folder / "prompts" / "cms" / "agent.yaml"
+    before = file.read_text(encoding="utf-8")
+    answers: list[Route] = []
+    step(page, studio, "switches")
+    slider = page.locator("#r-protocols")
+    page.route(re.compile(r"/switches\?"), lambda route: answers.append(route))  # noqa: PLW0108 - a method of a list takes no attributes
+    file.write_text(f"{before}# seen\n", encoding="utf-8")
+    while not answers:
+        page.wait_for_timeout(50)
+    take(page, slider)
+    answers[0].continue_()
+    expect(page.locator("#live")).to_have_text("new state: press to show")
+    pull(page, slider)
+    expect(page.locator("#fits-protocols")).to_contain_text("left out by this budget")
+    page.unroute_all(behavior="ignoreErrors")
+    page.mouse.up()
+    file.write_text(before, encoding="utf-8")
 
 
 def test_two_tabs_have_switches_of_their_own(context: BrowserContext, page: Page, studio: ServedStudio) -> None:

@@ -261,7 +261,8 @@ class Engines:
             held = self._labels.get((each.agent, each.label))
             if held is None:
                 continue
-            if held.origin == LibraryOrigin(points.get((each.agent, each.label), 0), each.label):
+            number, fingerprint = points.get((each.agent, each.label), (0, ""))
+            if held.origin == LibraryOrigin(number, each.label) and held.engine.agent.sha256 == fingerprint:
                 change = (held.change[0], known[each][1])
                 self._put(each, replace(held, asked=asked, change=change, failures=0, retry=0.0))
             else:

@@ -90,12 +90,13 @@ class Store:
         with self.database.reading() as connection:
             return self._labels(connection, agent)
 
-    def points(self, agents: Collection[str]) -> dict[tuple[str, str], int]:
-        """Where every label of these agents points, by agent and label."""
-        asked = sa.select(AGENTS.c.name, LABELS.c.name.label("label"), LABELS.c.number)
+    def points(self, agents: Collection[str]) -> dict[tuple[str, str], tuple[int, str]]:
+        """The number and the fingerprint of the version of every label of these agents, by agent and label."""
+        asked = sa.select(AGENTS.c.name, LABELS.c.name.label("label"), LABELS.c.number, VERSIONS.c.configuration)
         asked = asked.join(LABELS, AGENTS.c.id == LABELS.c.agent).where(AGENTS.c.name.in_(sorted(agents)))
+        asked = asked.join(VERSIONS, (VERSIONS.c.agent == LABELS.c.agent) & (VERSIONS.c.number == LABELS.c.number))
         with self.database.reading() as connection:
-            return {(row.name, row.label): row.number for row in connection.execute(asked)}
+            return {(row.name, row.label): (row.number, row.configuration) for row in connection.execute(asked)}
 
     def moves(self, agent: str) -> tuple[Move, ...]:
         """The audit trail of an agent, the oldest first."""

@@ -180,7 +180,7 @@ def test_a_prompt_is_composed_once_however_many_tools_do_not_fit(delivery: Deliv
     rendered.clear()
     second = engine.prepare_call(Turn(now=NOW, discovered=tools), previous=engine.prepare_call(Turn(now=NOW)))
     assert len(second.tools.withheld) > 10
-    assert {count for name, count in rendered.items() if name != place} == {2}, "once for each of the two calls"
+    assert {*rendered} == {place}, "nothing that the others print has changed"
     rendered.clear()
     engine.prepare_step(engine.prepare_call(Turn(now=NOW)), [found("1", *tools)])
     assert rendered[place] <= 1 + 3

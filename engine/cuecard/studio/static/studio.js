@@ -16,10 +16,11 @@ const turnTheme = () => {
 // What a person has folded, scrolled to or is writing stays, whatever comes in ----
 const address = () => location.pathname + location.search
 let kept = null
+const named = (row) => row.querySelector("summary code")?.textContent // an id changes with the text of a block
 const keep = () => {
   kept = {
     at: address(),
-    open: new Map(all("#page details[id]").map((each) => [each.id, each.open])),
+    open: new Map(all("#page details[id]").flatMap((each) => [[named(each), each.open], [each.id, each.open]])),
     inner: new Map(all("#page pre[tabindex], #page .scroll").map((each, n) => [n, each.scrollTop])),
     find: one("#find")?.value,
     top: scrollY,
@@ -28,7 +29,7 @@ const keep = () => {
 const restore = (same) => {
   if (!kept) return
   if (same) {
-    for (const each of all("#page details[id]")) if (kept.open.has(each.id)) each.open = kept.open.get(each.id)
+    for (const each of all("#page details[id]")) each.open = kept.open.get(each.id) ?? kept.open.get(named(each)) ?? each.open
     all("#page pre[tabindex], #page .scroll").forEach((each, n) => { each.scrollTop = kept.inner.get(n) || 0 })
     scrollTo({ top: kept.top, behavior: "instant" })
   } else if (kept.at.split("?")[0] !== location.pathname) scrollTo({ top: 0, behavior: "instant" }) // another screen
@@ -71,18 +72,20 @@ const wait = (word) => {
   before = null
   if (word) waiting = setTimeout(() => { if (!live) return; before = { live, text: live.textContent, look: live.className }; live.textContent = word; live.classList.add("held"); one("#said").textContent = word }, 400)
 }
-document.addEventListener("htmx:beforeRequest", (event) => { if (ours(event)) return; asked++; wait(event.target.closest("[data-wait]")?.dataset.wait || "making the page"); if (one("#page")) htmx.trigger(one("#page"), "htmx:abort") })
-document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) return; wait(""); asked = Math.max(0, asked - 1); if (!asked && due) { due = false; setTimeout(refresh) } })
+let renewing = false
+document.addEventListener("htmx:beforeRequest", (event) => { if (ours(event)) { renewing = true; return } due ||= renewing; asked++; wait(event.target.closest("[data-wait]")?.dataset.wait || "making the page"); if (one("#page")) htmx.trigger(one("#page"), "htmx:abort") })
+document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) { renewing = false; return } wait(""); asked = Math.max(0, asked - 1); if (!asked && due) { due = false; setTimeout(refresh) } })
 // An answer belongs to the page that asked: what is still on its way when another page comes in is given up.
 const underway = new Set()
 document.addEventListener("htmx:beforeRequest", (event) => underway.add(event.detail.xhr))
 document.addEventListener("htmx:afterRequest", (event) => underway.delete(event.detail.xhr))
 const leave = (answered) => { for (const each of underway) if (each !== answered) each.abort() }
 addEventListener("unhandledrejection", (event) => { if (event.reason === undefined) event.preventDefault() }) // a request that htmx gave up
+const later = () => { missed = true; one("#live").textContent = "new state: press to show" }
 const refresh = () => {
   if (asked) { due = true; return }
   if (typeof form === "function" && form()) { if (dirty()) { preview(); return } } // what somebody has written stays, and is laid over the new files
-  else if (busy()) { missed = true; one("#live").textContent = "new state: press to show"; return }
+  else if (busy()) { later(); return }
   missed = false
   if (one("#renew")) { one("#renew").click(); return } // what is written in the form goes along
   htmx.ajax("GET", address(), { target: "#page", select: "#page", swap: "outerHTML show:none", source: one("#page") })
@@ -112,7 +115,8 @@ addEventListener("pageshow", (event) => { if (event.persisted) follow() })
 
 document.addEventListener("htmx:beforeSwap", (event) => {
   keep()
-  const { target, serverResponse, shouldSwap, xhr } = event.detail
+  const { target, serverResponse, shouldSwap, xhr, requestConfig } = event.detail
+  if (requestConfig.elt === one("#page") && busy() && !(typeof form === "function" && form())) { event.detail.shouldSwap = false; later(); return } // meanwhile somebody has begun to write or to drag
   if (target?.id === "page" && shouldSwap) leave(xhr)
   if (!target || target.id === "page" || serverResponse.includes(`id="${target.id}"`)) return
   event.detail.shouldSwap = false // a page that says what is wrong: what stands here stays
