@@ -22,7 +22,7 @@ FENCE = re.compile(r"^ *```\w*\n.*?^ *```$", re.MULTILINE | re.DOTALL)
 
 
 def height(text: str) -> int:
-    """About how many pixels a page is long at 390 px: long pages of the site were measured, and lie within an eighth."""
+    """About how many pixels a page is long at 390 px: the long pages of the site lie within an eighth of it."""
     pixels = 700.0  # what is above the title and below the last line
     for code in FENCE.findall(text):
         pixels += 36 + 18 * (code.count("\n") - 1)
