@@ -15,11 +15,12 @@ from cuecard.workbench.replay.report import FROZEN_DIRECT
 
 DOCS = Path(__file__).parents[2] / "docs"
 SEEDS = 10
-WIDTH, HEIGHT, TOP, BOTTOM, LEFT, GAP = 960, 400, 74, 64, 52, 28
+# As wide as a phone shows with letters that can be read: the panels stand below each other.
+WIDTH, LEFT, RIGHT, TOP, TALL, GAP = 440, 52, 20, 124, 120, 64
 LEAST, MOST = 0.5, 64.0
 STYLES = {"rewrite": "r", BETWEEN_TURNS: "r d", "frozen": "f", FROZEN_DIRECT: "f d", "append": "a"}
 CSS = """
-text { font: 12px system-ui, sans-serif; fill: #5c6470; } .t { font-size: 15px; font-weight: 600; fill: #1d2129; }
+text { font: 13px system-ui, sans-serif; fill: #5c6470; } .t { font-size: 16px; font-weight: 600; fill: #1d2129; }
 path { fill: none; stroke-width: 2.2; stroke-linejoin: round; stroke-linecap: round; }
 .paper { fill: #fbfaf8; } .grid { stroke: #e3e1dc; stroke-width: 1; } .less { fill: #0b7a5e; opacity: .09; }
 .d { stroke-dasharray: 5 5; }
@@ -35,46 +36,47 @@ def picture(points: Sequence[Point]) -> str:
     """Three panels, one per length of session; costs as multiples of what append costs, on a scale of powers of two."""
     panels = [part for n, steps in enumerate(STEPS) for part in panel(n, [p for p in points if p.steps == steps])]
     title = "What sessions cost, as multiples of append delivery, by number of tools"
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}">'
-    paper = f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}" rx="10"/>'
+    height = TOP + len(STEPS) * (TALL + GAP) - 20
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{title}">'
+    paper = f'<rect class="paper" width="{WIDTH}" height="{height}" rx="10"/>'
     return "\n".join([head, f"<style>{CSS}</style>", paper, *legend(), *panels, "</svg>"]) + "\n"
 
 
 def panel(number: int, points: Sequence[Point]) -> Iterator[str]:
-    wide = (WIDTH - LEFT - 2 * GAP - 20) / len(STEPS)
-    left = LEFT + number * (wide + GAP)
-    x = {tools: left + wide * (n + 0.5) / len(TOOLS) for n, tools in enumerate(TOOLS)}
-    yield f'<text class="t" x="{left:.0f}" y="{TOP - 12}">{points[0].steps} requests</text>'
-    yield f'<rect class="less" x="{left:.1f}" y="{up(1):.1f}" width="{wide:.1f}" height="{up(LEAST) - up(1):.1f}"/>'
+    wide = WIDTH - LEFT - RIGHT
+    x = {tools: LEFT + wide * (n + 0.5) / len(TOOLS) for n, tools in enumerate(TOOLS)}
+    foot, one = up(LEAST, number), up(1, number)
+    yield f'<text class="t" x="{LEFT}" y="{foot - TALL - 12:.0f}">{points[0].steps} requests</text>'
+    yield f'<rect class="less" x="{LEFT}" y="{one:.1f}" width="{wide}" height="{foot - one:.1f}"/>'
     value = LEAST
     while value <= MOST:
-        yield f'<path class="grid" d="M{left:.1f} {up(value):.1f}h{wide:.1f}"/>'
-        if not number:
-            yield f'<text x="{LEFT - 8}" y="{up(value) + 4:.1f}" text-anchor="end">{value:g}×</text>'
+        yield f'<path class="grid" d="M{LEFT} {up(value, number):.1f}h{wide}"/>'
+        yield f'<text x="{LEFT - 8}" y="{up(value, number) + 4:.1f}" text-anchor="end">{value:g}×</text>'
         value *= 2
     for tools in TOOLS:
-        yield f'<text x="{x[tools]:.1f}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle">{tools:,}</text>'
-    yield f'<text x="{left + wide / 2:.1f}" y="{HEIGHT - BOTTOM + 40}" text-anchor="middle">tools</text>'
+        said = f"{tools:,}{' tools' if tools == TOOLS[-1] else ''}"
+        yield f'<text x="{x[tools]:.1f}" y="{foot + 20:.0f}" text-anchor="middle">{said}</text>'
     for way, style in STYLES.items():
         line = " ".join(
-            f"{'L' if n else 'M'}{x[p.tools]:.1f} {up(p.costs[way] / p.costs['append']):.1f}"
+            f"{'L' if n else 'M'}{x[p.tools]:.1f} {up(p.costs[way] / p.costs['append'], number):.1f}"
             for n, p in enumerate(points)
         )
         yield f'<path class="{style}" d="{line}"/>'
 
 
 def legend() -> Iterator[str]:
-    x = LEFT
-    for way in WAYS:
-        yield f'<path class="{STYLES[way]}" d="M{x} 24h26"/>'
-        yield f'<text x="{x + 34}" y="28">{way}</text>'
-        x += 60 + 7 * len(way)
-    yield f'<text x="{WIDTH - 20}" y="28" text-anchor="end">shaded: cheaper than append</text>'
+    for n, way in enumerate(WAYS):
+        x, y = 16 + n % 2 * 190, 24 + n // 2 * 24
+        yield f'<path class="{STYLES[way]}" d="M{x} {y}h26"/>'
+        yield f'<text x="{x + 34}" y="{y + 4}">{way}</text>'
+    yield f'<rect class="less" x="206" y="{24 + len(WAYS) // 2 * 24 - 8}" width="26" height="16"/>'
+    yield f'<text x="240" y="{28 + len(WAYS) // 2 * 24}">cheaper than append</text>'
 
 
-def up(value: float) -> float:
+def up(value: float, number: int) -> float:
+    """The height of a multiple in a panel."""
     share = math.log2(min(max(value, LEAST), MOST) / LEAST) / math.log2(MOST / LEAST)
-    return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
+    return TOP + number * (TALL + GAP) + TALL * (1 - share)
 
 
 def table(points: Sequence[Point]) -> str:

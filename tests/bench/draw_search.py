@@ -26,12 +26,13 @@ from unit.tools.cms_queries import QUERIES
 
 DOCS = Path(__file__).parents[2] / "docs"
 CUTS = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-WIDTH, HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 760, 460, 40, 56, 60, 210
+# As wide as a phone shows with letters that can be read: what the lines are stands above them.
+WIDTH, HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 440, 420, 122, 56, 44, 16
 LEAST = 0.4
 """The recall at the foot of the picture."""
 
 CSS = """
-text { font: 12px system-ui, sans-serif; fill: #5c6470; } .n { font-weight: 600; }
+text { font: 13px system-ui, sans-serif; fill: #5c6470; } .n { font-weight: 600; }
 path { fill: none; stroke-width: 2.2; stroke-linejoin: round; stroke-linecap: round; stroke: #5c6470; }
 .paper { fill: #fbfaf8; } path.grid { stroke: #e3e1dc; stroke-width: 1; }
 .s0 { stroke: #0b7a5e; } .s1 { stroke: #2563c9; } .s2 { stroke: #c2410c; } .s3 { stroke: #7c3aed; }
@@ -112,12 +113,16 @@ def picture(found: Sequence[Curve]) -> str:
         for cut, (count, recall) in each.points.items():
             on = " on" if cut == SearchSpec().cut else ""
             lines.append(f'<circle class="s{n}{on}" cx="{x(count):.1f}" cy="{y(recall):.1f}" r="3"/>')
-        lines.append(f'<path class="s{n}" d="M{WIDTH - RIGHT + 26} {TOP + 24 + 26 * n}h24"/>')
-        lines.append(f'<text x="{WIDTH - RIGHT + 58}" y="{TOP + 28 + 26 * n}">{each.name}</text>')
-    note = (
-        f'<text x="{WIDTH - RIGHT + 26}" y="{TOP + 40 + 26 * len(found)}">large circle: cut {SearchSpec().cut:g}</text>'
-    )
+        lines.append(f'<path class="s{n}" d="M{legend(n)[0]} {legend(n)[1] - 4}h24"/>')
+        lines.append(f'<text x="{legend(n)[0] + 32}" y="{legend(n)[1]}">{each.name}</text>')
+    left, foot = legend(len(found))
+    note = f'<text x="{left}" y="{foot}">large circle: cut {SearchSpec().cut:g}</text>'
     return "\n".join([*lines, note, "</svg>"]) + "\n"
+
+
+def legend(number: int) -> tuple[int, int]:
+    """Where the name of a line stands: two beside each other."""
+    return 16 + number % 2 * 200, 28 + number // 2 * 24
 
 
 def axes() -> Iterator[str]:
@@ -128,7 +133,7 @@ def axes() -> Iterator[str]:
         yield f'<text x="{x(count):.1f}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle">{count}</text>'
     middle = (LEFT + WIDTH - RIGHT) / 2
     yield f'<text x="{middle:.0f}" y="{HEIGHT - BOTTOM + 42}" text-anchor="middle">tools returned, in the mean</text>'
-    yield f'<text class="n" x="{LEFT - 40}" y="{TOP - 16}">the right tool is among them</text>'
+    yield f'<text class="n" x="16" y="{TOP - 16}">the right tool is among them</text>'
 
 
 def x(count: float) -> float:

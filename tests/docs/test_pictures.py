@@ -37,8 +37,8 @@ def test_the_picture_of_costs_shows_the_table_of_its_page() -> None:
     table = rows("benchmarks.md", "curves")
     panels = list(dict.fromkeys(row[0] for row in table))
     expected = [
-        [draw_cost.up(1.0 if way == "append" else float(row[2 + WAYS.index(way)].rstrip("×"))) for row in part]
-        for part in ([row for row in table if row[0] == requests] for requests in panels)
+        [draw_cost.up(1.0 if way == "append" else float(row[2 + WAYS.index(way)].rstrip("×")), n) for row in part]
+        for n, part in enumerate([row for row in table if row[0] == requests] for requests in panels)
         for way in draw_cost.STYLES
     ]
     styles = "|".join(sorted(draw_cost.STYLES.values(), key=len, reverse=True))

@@ -10,6 +10,7 @@ from posixpath import dirname
 import pytest
 
 from command_line import main
+from docs.website.build import SPLIT, lead_on
 from docs.website.built import problems
 from docs.website.llms import short, whole
 from docs.website.markdown import anchors, links
@@ -49,6 +50,23 @@ def test_an_address_that_is_gone_leads_to_where_its_answer_stands() -> None:
         source = page.removesuffix("index.html") + "README.md" if page.endswith("index.html") else f"{page[:-4]}md"
         text = (ROOT / "docs" / source).read_text(encoding="utf-8")
         assert not anchor or anchor in anchors(text), f"{new} has no such heading"
+
+
+@pytest.mark.parametrize("folder", SPLIT)
+def test_a_folder_whose_pages_were_split_is_there(folder: str) -> None:
+    assert len([page for page in PAGES if page.startswith(f"docs/{folder}/")]) > 2
+
+
+def test_an_anchor_that_a_page_has_no_more_leads_to_the_page_that_has_it(tmp_path: Path) -> None:
+    (tmp_path / "agent.html").write_text('<head></head><h1 id="agent"></h1>', encoding="utf-8")
+    (tmp_path / "words.html").write_text('<head></head><p id="__x"><h1 id="words"></h1>', encoding="utf-8")
+
+    lead_on(tmp_path)
+
+    script = (tmp_path / "anchors.js").read_text(encoding="utf-8")
+    assert '{"agent": ["agent.html"], "words": ["words.html"]}' in script
+    assert problems(tmp_path) == []
+    assert '<script src="anchors.js">' in (tmp_path / "agent.html").read_text(encoding="utf-8")
 
 
 def test_a_coding_agent_gets_a_line_for_each_page_and_the_pages_that_are_read(shown: list[str]) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from posixpath import relpath
 
-from docs.website.built import problems
+from docs.website.built import anchors, problems
 from docs.website.llms import short, whole
 from docs.website.navigation import Entry, navigation
 from docs.website.staging import DeadLinkError, stage, staged
@@ -23,6 +23,16 @@ ROOT = Path(__file__).parents[3]
 FIXED = ROOT / "docs" / "site"
 WORK = ROOT / ".site"
 SITE = WORK / "html"
+SPLIT = ("api", "settings")
+"""Folders of pages that had been one, or fewer: an anchor may be asked of a page that has it no more."""
+_LEADS_ON = """\
+{
+  const pages = %s;
+  const has = pages[decodeURIComponent(location.hash.slice(1))] || [];
+  const here = location.pathname.split("/").pop() || "index.html";
+  if (has.length && !has.includes(here)) location.replace(has[0] + location.hash);
+}
+"""
 
 
 def main() -> int:
@@ -46,6 +56,8 @@ def main() -> int:
     (SITE / "llms.txt").write_text(short(ROOT, entries), encoding="utf-8")
     (SITE / "llms-full.txt").write_text(whole(ROOT, entries), encoding="utf-8")
     _redirect(tomllib.loads((FIXED / "moved.toml").read_text(encoding="utf-8")))
+    for folder in SPLIT:
+        lead_on(SITE / folder)
     return _failed(found) if (found := problems(SITE)) else _done()
 
 
@@ -62,6 +74,17 @@ def _redirect(moved: Mapping[str, str]) -> None:
             f'<p>This page has <a href="{leads}">moved</a>.</p>\n',
             encoding="utf-8",
         )
+
+
+def lead_on(folder: Path) -> None:
+    """An anchor that a page has no more leads to the page beside it that has it."""
+    pages: dict[str, list[str]] = {}
+    for page in sorted(folder.glob("*.html")):
+        text = page.read_text(encoding="utf-8")
+        for anchor in sorted(each for each in anchors(text) if not each.startswith("__")):
+            pages.setdefault(anchor, []).append(page.name)
+        page.write_text(text.replace("</head>", '<script src="anchors.js"></script></head>', 1), encoding="utf-8")
+    (folder / "anchors.js").write_text(_LEADS_ON % json.dumps(pages), encoding="utf-8")
 
 
 def _pages(entries: list[Entry]) -> list[str]:

@@ -38,9 +38,15 @@ class _Seen(HTMLParser):
         self.loads += [(self.getpos()[0], found) for found in _IN_STYLES.findall(values.get("style", ""))]
 
 
+def anchors(text: str) -> set[str]:
+    """What a `#fragment` of a built page may name."""
+    return _seen(text).anchors
+
+
 def problems(site: Path) -> list[str]:
     """What is wrong with a built site, one line each, with file and line."""
-    pages = {str(path.relative_to(site).as_posix()): _read(path) for path in sorted(site.rglob("*.html"))}
+    read = {path.relative_to(site).as_posix(): path.read_text("utf-8") for path in sorted(site.rglob("*.html"))}
+    pages = {page: _seen(text) for page, text in read.items()}
     found = [line for page, seen in pages.items() for line in _wrong(page, seen, pages, site)]
     for style in sorted(site.rglob("*.css")):
         loaded = _IN_STYLES.findall(style.read_text(encoding="utf-8"))
@@ -78,7 +84,7 @@ def _path(page: str, address: str) -> str:
     return join(path, "index.html") if name.endswith(("/", "/.")) or path == "." or name in {".", ".."} else path
 
 
-def _read(path: Path) -> _Seen:
+def _seen(text: str) -> _Seen:
     seen = _Seen()
-    seen.feed(path.read_text(encoding="utf-8"))
+    seen.feed(text)
     return seen

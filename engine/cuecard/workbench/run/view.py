@@ -63,7 +63,10 @@ INDENT = " " * 20
 """The indentation of the column that says what happened in a step."""
 
 WIDTH = 136
-"""The width of lines without a terminal: in files, pipes and pictures."""
+"""The width of lines without a terminal: in files and pipes."""
+
+PICTURE_WIDTH = 60
+"""The width of lines in a picture: a phone shows them with letters that can be read."""
 
 LEGEND = f"{'step':>4} {'tokens':>7} {'more':>6} calls; + tools found; ~ new parts of the prompt"
 """The meaning of the columns and signs."""
@@ -87,7 +90,7 @@ class View:
 
 def picture_writer(path: Path) -> Emit:
     """Draws the same lines into an SVG file, written at the end of a scenario or a chat."""
-    console = Console(record=True, width=WIDTH, file=StringIO(), force_terminal=True)
+    console = Console(record=True, width=PICTURE_WIDTH, file=StringIO(), force_terminal=True)
     view = View(console)
 
     def write(event: Event) -> None:
