@@ -394,7 +394,7 @@ class Conversation:
 
     def _running(self) -> Call:
         if self._state.call is None:
-            told = "the conversation has no call yet, so there is no step to prepare"
+            told = "the conversation has no user message yet, so there is no model request to prepare"
             raise InputError(Problem("no-call", told, "start with `user(turn)`", "conversation"))
         return self._state.call
 

@@ -94,7 +94,7 @@ def test_a_conversation_under_the_removed_policy_goes_on_with_a_named_baseline()
     step = next_step(chat)
 
     assert [problem.code for problem in caught.value.problems] == ["removed-setting"]
-    assert "prepare the call again" in caught.value.problems[0].hint
+    assert "prepare the user message again" in caught.value.problems[0].hint
     assert step.segments != before.segments
     assert (chat.call.prompt.sent, chat.call.prompt.withdrawn) == ((), ())
     assert step.origin == FINGERPRINTS["shop_later"]

@@ -237,7 +237,7 @@ def test_a_chat_keeps_the_history_and_ends_when_nothing_more_is_announced(small:
     assert [(event.answer, event.stopped) for event in events if isinstance(event, TurnEnd)] == [
         ("answer 1", ""),
         ("answer 2", ""),
-        ("", "no answer within 15 steps"),
+        ("", "no answer within 15 model requests"),
     ]
     assert len(asked) == 2 + 15
 

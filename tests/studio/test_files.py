@@ -89,7 +89,8 @@ def test_a_broken_file_leaves_the_last_good_prompt(visit: Visit, folder: Path) -
     page = visit.page("/prompt")
 
     assert (
-        answer(page) == "✕ 1 error since the last good state. You see, and hosts that follow the files get, that state."
+        answer(page)
+        == "✕ 1 error since the last good state. You see, and programs that follow the files get, that state."
     )
     (problem,) = words(page, "//article[contains(@class, 'problem')]")
     assert "agent.xml:48:1" in problem

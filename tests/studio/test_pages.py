@@ -87,9 +87,7 @@ def test_a_step_is_answered_in_one_sentence(visit: Visit) -> None:
     page = visit.page(f"/prompt?run={run_of(visit, 'append')}&step=2.3")
 
     assert words(page, "//h1") == ["What the model read in step 3 of turn 2"]
-    assert (
-        answer(page) == "The system prompt as before, and five blocks after it. Two tools entered here; nothing left."
-    )
+    assert answer(page) == "The system prompt as before, and five texts after it. Two tools entered here; nothing left."
     figures = words(page, "//dl[@class='figures']//dd")
     assert figures == ["2,228 tokens", "4,258 tokens", "89.1 %", "1,068", "5,432 5.1 ×"]
     legend = words(page, "//figcaption")[0]

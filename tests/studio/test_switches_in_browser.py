@@ -134,11 +134,11 @@ def test_a_new_state_that_is_on_its_way_waits_while_somebody_drags(page: Page, s
         page.wait_for_timeout(50)
     take(page, slider)
     answers[0].continue_()
-    expect(page.locator("#live")).to_have_text("new state: press to show")
     pull(page, slider)
     expect(page.locator("#fits-protocols")).to_contain_text("left out by this budget")
     page.unroute_all(behavior="ignoreErrors")
     page.mouse.up()
+    expect(page.locator("#live")).to_have_text("new state: press to show")
     file.write_text(before, encoding="utf-8")
 
 

@@ -111,7 +111,7 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
     const { steps, stepNumber, messages } = request;
     const run = runOf(request);
     if (!run) {
-      throw new CuecardError("no call has begun: give the agent `prepareCall`, or take what `await settings.call(...)` makes", 0, "no-call");
+      throw new CuecardError("no user message has begun: give the agent `prepareCall`, or take what `await settings.call(...)` makes", 0, "no-call");
     }
     runs.set(steps, run);
     const { chat } = run;

@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare Call
-         * @description Call once per user message. The answer includes the first step, so that the model can be called at once.
+         * @description Call once per user message. The answer includes the first model request, so the model can be called at once.
          */
         post: operations["prepare_call_v1_prepare_call_post"];
         delete?: never;
@@ -250,7 +250,7 @@ export interface components {
         };
         /**
          * AppendedShape
-         * @description A block that belongs after the last result of the batch with `after_call_id`, or with the user message `turn`; at
+         * @description A text that belongs after the last result of the batch with `after_call_id`, or with the user message `turn`; at
          *     the end of the request if both are null.
          */
         AppendedShape: {
@@ -264,14 +264,14 @@ export interface components {
             turn: number | null;
             /**
              * Lifetime
-             * @description `turn` or `step` if the block belongs into requests of this turn and into no stored history; otherwise left out
+             * @description `turn` or `step` if the text belongs into requests of this turn and into no stored history; otherwise left out
              * @enum {string}
              */
             lifetime?: "conversation" | "turn" | "step";
         };
         /**
          * CallShape
-         * @description What a call tells beside its step.
+         * @description What is told about a user message, beside its model requests.
          */
         CallShape: {
             delivery: components["schemas"]["DeliveryShape"];
@@ -282,7 +282,7 @@ export interface components {
             reload: "now" | "next-call" | "next-conversation";
             /**
              * Served
-             * @description why this state of the files serves the call
+             * @description why this state of the files serves the user message
              */
             served: string;
             search_tool: components["schemas"]["SearchToolShape"];
@@ -307,7 +307,7 @@ export interface components {
             reason: string;
             /**
              * Authority
-             * @description the role that appended blocks should have
+             * @description the role that appended texts should have
              * @enum {string}
              */
             authority: "system" | "developer" | "user" | "unknown";
@@ -505,7 +505,7 @@ export interface components {
         };
         /**
          * PrepareCall
-         * @description A user message, which begins a call.
+         * @description A user message, which begins a run.
          */
         PrepareCall: {
             /**
@@ -518,11 +518,11 @@ export interface components {
              * @description omitted for a new conversation
              */
             conversation?: string | null;
-            /** @description what the host knows about the message */
+            /** @description what your program knows about the message */
             turn?: components["schemas"]["TurnBody"];
             /**
              * Results
-             * @description tool results, oldest first: those since the last step, or all of them each time
+             * @description tool results, oldest first: those since the last model request, or all of them each time
              */
             results?: components["schemas"]["ResultBody"][];
             /**
@@ -534,7 +534,7 @@ export interface components {
             };
             /**
              * Compacted
-             * @description after the host has shortened the messages: how many user messages come before this one
+             * @description after your program has shortened the messages: how many user messages come before this one
              */
             compacted?: number | null;
             /**
@@ -575,7 +575,7 @@ export interface components {
             conversation: string;
             /**
              * Results
-             * @description tool results, oldest first: those since the last step, or all of them each time
+             * @description tool results, oldest first: those since the last model request, or all of them each time
              */
             results?: components["schemas"]["ResultBody"][];
             /**
@@ -592,7 +592,7 @@ export interface components {
             inputs?: {
                 [key: string]: unknown;
             };
-            /** @description the body that began the call, for a service without the call's files: it prepares the call anew, so send all results since then */
+            /** @description the body that began the run, for a service without the files of then: it prepares the user message anew, so send all results since then */
             anew?: components["schemas"]["PrepareCall"] | null;
             /**
              * Manifest
@@ -602,7 +602,7 @@ export interface components {
         };
         /**
          * PreparedCall
-         * @description A call, and its first step.
+         * @description A user message, and its first model request.
          */
         PreparedCall: {
             delivery: components["schemas"]["DeliveryShape"];
@@ -613,7 +613,7 @@ export interface components {
             reload: "now" | "next-call" | "next-conversation";
             /**
              * Served
-             * @description why this state of the files serves the call
+             * @description why this state of the files serves the user message
              */
             served: string;
             search_tool: components["schemas"]["SearchToolShape"];
@@ -646,7 +646,7 @@ export interface components {
         };
         /**
          * PreparedStep
-         * @description A step.
+         * @description A model request.
          */
         PreparedStep: {
             /**
@@ -665,7 +665,7 @@ export interface components {
              * @description texts for those results of this request that the agent file has a template for
              */
             results: components["schemas"]["RenderedResultShape"][];
-            /** @description what the call tells, if it was prepared anew */
+            /** @description what is told about the user message, if it was prepared anew */
             anew?: components["schemas"]["CallShape"] | null;
             /** Manifest */
             manifest?: {
@@ -1079,7 +1079,7 @@ export interface components {
             api: number;
             /**
              * Conversation
-             * @description signed; only if the call was prepared anew: send it with the next request
+             * @description signed; only if the user message was prepared anew: send it with the next request
              */
             conversation?: string;
         };
@@ -1124,12 +1124,12 @@ export interface components {
             bounded?: boolean;
             /**
              * Conversation
-             * @description if set, only tools that the next step will activate are announced
+             * @description if set, only tools that the next model request will activate are announced
              */
             conversation?: string | null;
             /**
              * Results
-             * @description tool results, oldest first: those since the last step, or all of them each time
+             * @description tool results, oldest first: those since the last model request, or all of them each time
              */
             results?: components["schemas"]["ResultBody"][];
             /**
@@ -1139,7 +1139,7 @@ export interface components {
             calls?: {
                 [key: string]: string;
             };
-            /** @description the body that began the call, for a service without the call's files: it prepares the call anew, so send all results since then */
+            /** @description the body that began the run, for a service without the files of then: it prepares the user message anew, so send all results since then */
             anew?: components["schemas"]["PrepareCall"] | null;
         };
         /**
@@ -1188,7 +1188,7 @@ export interface components {
             base_tools: string[];
             /**
              * Discovered
-             * @description tools found in this call
+             * @description those of `active_tools` that a search has found, and by which result
              */
             discovered: components["schemas"]["DiscoveryShape"][];
             /**
@@ -1210,7 +1210,7 @@ export interface components {
             }[];
             /**
              * Reminder
-             * @description the wrapper of a block in the user's turn; `{text}` is the block
+             * @description the wrapper of appended text in the user's turn; `{text}` is the text
              */
             reminder: string;
             refusals: components["schemas"]["RefusalsShape"];
@@ -1275,7 +1275,7 @@ export interface components {
         };
         /**
          * TurnBody
-         * @description What the host knows about one user message.
+         * @description What your program knows about one user message.
          */
         TurnBody: {
             /**
@@ -1307,7 +1307,7 @@ export interface components {
             discovered?: string[];
             /**
              * Delivery
-             * @description overrides the agent's delivery for this call
+             * @description overrides the agent's delivery for this turn
              */
             delivery?: ("rewrite" | "append" | "frozen" | "auto") | null;
             /**
@@ -1322,7 +1322,7 @@ export interface components {
             endpoint?: string;
             /**
              * Host
-             * @description whether the host can append messages, or only set the system prompt
+             * @description whether your program can append messages, or only set the system prompt
              * @enum {string}
              */
             host?: "messages" | "system-only";
@@ -1373,7 +1373,7 @@ export interface components {
             } | null;
             /**
              * Query
-             * @description the user's words, if the host sends the message by other means
+             * @description the user's words, if your program sends the message by other means
              */
             query?: string;
             /**
@@ -1385,7 +1385,7 @@ export interface components {
             };
             /**
              * Ephemeral
-             * @description an instruction for this call only
+             * @description an instruction for this turn only
              */
             ephemeral?: string;
             /**
@@ -1395,19 +1395,19 @@ export interface components {
             ahead?: string[] | null;
             /**
              * Conversation
-             * @description the host's id of the conversation, for records
+             * @description your program's id of the conversation, for records
              */
             conversation?: string;
             /** @description limits of the run that override those of the agent file */
             run?: components["schemas"]["RunEntry"];
             /**
              * Not Enforced
-             * @description limits of a run that the host cannot enforce
+             * @description limits of a run that your program cannot enforce
              */
             not_enforced?: ("steps" | "retries" | "failures" | "kept_tools" | "first_tool")[];
             /**
              * Authority
-             * @description the role of appended blocks, if the host knows better than the profile
+             * @description the role of appended texts, if your program knows better than the profile
              */
             authority?: ("system" | "developer" | "user" | "unknown") | null;
         };

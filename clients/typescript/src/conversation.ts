@@ -174,7 +174,7 @@ export class Conversation {
   }
 
   #text(): string {
-    if (this.#signed === undefined) throw new CuecardError("there is no call yet: begin with `user()`", 0, "no-call");
+    if (this.#signed === undefined) throw new CuecardError("there is no user message yet: begin with `user()`", 0, "no-call");
     return this.#signed;
   }
 

@@ -220,7 +220,10 @@ def homes(
     if ends is None:
         raise InputError(
             Problem(
-                "no-user-message", "there is no message for a block to follow", "pass the user's message", "messages"
+                "no-user-message",
+                "there is no message for appended text to follow",
+                "pass the user's message",
+                "messages",
             )
         )
     by_turn = any(block.turn is not None and block.after_call_id is None for block in blocks)

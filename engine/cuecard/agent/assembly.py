@@ -250,7 +250,7 @@ class Assembly:
     def _tier(self, written: EditionSource, reads: frozenset[str]) -> Tier:
         spec, inferred = written.spec, tier_of(reads, written.spec, self._world.spec.inputs)
         if spec.tier and RHYTHM.index(spec.tier) < RHYTHM.index(inferred):
-            why = ", ".join(sorted(reads)) or "a source that changes from call to call"
+            why = ", ".join(sorted(reads)) or "a source that changes with each user message"
             place, hint = written.place("tier"), f"write `tier: {inferred}`, or remove it"
             message = f"section `{spec.id}` is not {spec.tier}: it reads {why}"
             self.problems.append(self._world.document.problem(place, "wrong-tier", message, hint))

@@ -37,7 +37,7 @@ def refuse_helpers(named: NamedHelpers) -> Mapping[str, Helper]:
     Raises:
         SpecError: always.
     """
-    message = f"`{named.spec.code}` is code, and this host does not load code named by files"
+    message = f"`{named.spec.code}` is code, and this program does not load code named by files"
     hint = "if you trust this agent's files, allow it: `Engine.open(..., allow_code=True)`, or `--allow-code`"
     raise SpecError(named.problem("code-not-allowed", message, hint))
 

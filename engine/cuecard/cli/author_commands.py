@@ -151,7 +151,7 @@ def run(
     turn: TurnFile = None,
     delivery: DeliveryOption = None,
     json: Json = False,
-    manifests: Annotated[Path | None, Option(metavar="DIR", help="Write one manifest per step here.")] = None,
+    manifests: Annotated[Path | None, Option(metavar="DIR", help="Write one manifest per model request here.")] = None,
     data: Annotated[Path | None, Option(metavar="DIR", help="Keep the tool server's data here.")] = None,
     svg: Annotated[Path | None, Option(metavar="FILE", help="Save the output as an SVG picture.")] = None,
     allow_code: AllowCode = False,

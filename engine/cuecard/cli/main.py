@@ -111,7 +111,7 @@ def serve(
     grace: Annotated[float, Option(metavar="SECONDS", help="How long to go on answering when told to stop.")] = 10.0,
     allow_code: AllowCode = False,
 ) -> int:
-    """Serve agents over HTTP, for hosts in any language."""
+    """Serve agents over HTTP, for programs in any language."""
     from cuecard.server.serve import ServeAddress, ServeLibrary, ServeLimits, ServeRecords
     from cuecard.server.serve import serve as command
 
@@ -142,7 +142,7 @@ def studio(
     ] = "",
     allow_code: AllowCode = False,
 ) -> int:
-    """Show prompts in the browser: what the model read, step by step, and why the cache broke."""
+    """Show prompts in the browser: what the model read, request by request, and why the cache broke."""
     from cuecard.studio.serve import StudioOptions
     from cuecard.studio.serve import studio as command
 
@@ -164,7 +164,7 @@ def render(
     ] = False,
     allow_code: AllowCode = False,
 ) -> None:
-    """Print the prompt of one step."""
+    """Print the prompt of one model request."""
     from cuecard.workbench.render import Form
     from cuecard.workbench.render import render as command
 
@@ -314,7 +314,7 @@ COMMANDS: Final = Group(
         "library": LIBRARY,
     },
     version=lambda: f"cuecard {cuecard.__version__}",
-    removed={"probe": "write what you know of an endpoint into a models file: docs/providers.md shows how"},
+    removed={"probe": "write what you know of it into a models file: `cuecard schema --markdown` has the keys"},
 )
 
 

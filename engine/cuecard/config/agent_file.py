@@ -17,21 +17,21 @@ from cuecard.model import DeliveryWish, Json, Lifetime, ReloadPolicy
 
 
 class InputSpec(FileModel):
-    """A value that the host supplies for a call."""
+    """A value that your program supplies with a user message."""
 
     type: InputType = Field("string", description="the JSON type of the value")
     default: Json = Field(
         None,
-        description="the value if the host supplies none, of that type or null; without a default, the input is "
-        "required",
+        description="the value if your program supplies none, of that type or null; without a default, the input "
+        "is required",
     )
     trust: Literal["data", "author"] = Field(
         "data", description="`data` is escaped as a value; `author` is printed as written"
     )
     merge: bool = Field(
         default=False,
-        description="for objects: merge the host's keys into `default` at every depth, instead of replacing the whole "
-        "object",
+        description="for objects: merge your program's keys into `default` at every depth, instead of replacing the "
+        "whole object",
     )
     values: Annotated[tuple[Json, ...] | None, BeforeValidator(as_tuple)] = Field(
         None, description="the allowed values; by default any value of its type", min_length=1
@@ -68,14 +68,15 @@ class ToolsSpec(FileModel):
     instructions: Texts = Field((), description="folders or files of tool instructions, relative to this file")
     core: NamesAndPatterns = Field(
         (),
-        description="tools that are active from the first step: their names, and patterns such as `calendar_*`, which "
-        "also match tools that come with a tool server or a turn; `all` for every tool, so that there is no search",
+        description="tools that are active from the first model request: their names, and patterns such as "
+        "`calendar_*`, which also match tools that come with a tool server or a turn; `all` for every tool, so that "
+        "there is no search",
     )
     unmatched: Literal["warn", "refuse"] = Field(
         "warn",
-        description="what becomes of an entry without a tool of the host, or a tool without an entry, where a host's "
-        "tools are known: the manifest says so, with a warning where there are both or a name looks misspelt; or the "
-        "call is refused",
+        description="what becomes of an entry without a tool of your program, or a tool without an entry, where your "
+        "program's tools are known: the manifest says so, with a warning where there are both or a name looks "
+        "misspelt; or the user message is refused",
     )
     search: SearchSpec = Field(SearchSpec.usual(), description="the search tool")
     cues: CuesSpec = Field(CuesSpec.usual(), description="when each part of a tool's instructions reaches the model")
@@ -83,12 +84,12 @@ class ToolsSpec(FileModel):
         None, description="discovers tools from the user's message, before the model searches; off by default"
     )
     visibility: VisibilitySpec = Field(
-        VisibilitySpec.usual(), description="how the gates of a call switch tools on and off"
+        VisibilitySpec.usual(), description="how the gates of a user message switch tools on and off"
     )
 
 
 class WritableSpec(FileModel):
-    """A section that a model may rewrite through a tool of the host: what it writes is data, and never a template."""
+    """A section that a model may rewrite through a tool of your program: what it writes is data, never a template."""
 
     section: SectionId = Field(description="the section: its own headings stay, and the text below them is replaced")
     max_chars: int = Field(4_000, ge=1, le=4_000, description="the maximum number of characters of the text")
@@ -107,7 +108,7 @@ class BudgetSpec(FileModel):
         None,
         ge=1,
         description="the definitions of active tools, as JSON, apart from `total`; a tool whose definition does not "
-        "fit is not active. Counted are those that the host or a tool server passes with its tools",
+        "fit is not active. Counted are those that your program or a tool server passes with its tools",
     )
 
 
@@ -217,10 +218,10 @@ class AgentFile(FileModel):
     )
     layout: LayoutSpec = Field(LayoutSpec.usual(), description="how sections are joined")
     profiles: dict[SectionId, SelectionSpec] = Field(
-        default_factory=dict, description="named sets of sections that a call can choose"
+        default_factory=dict, description="named sets of sections, one of which a turn can choose"
     )
     variants: dict[SectionId, SelectionSpec] = Field(
-        default_factory=dict, description="named changes that a call can choose on top of a profile"
+        default_factory=dict, description="named changes, one of which a turn can choose on top of a profile"
     )
     access: dict[SectionId, AccessSpec] = Field(
         default_factory=dict,
@@ -229,15 +230,15 @@ class AgentFile(FileModel):
     )
     writable: dict[Name, WritableSpec] = Field(
         default_factory=dict,
-        description="sections that a model may rewrite, by the name that the host's tool uses: the text is in "
-        "`written-by-model/NAME.md` beside this file, if there is one",
+        description="sections that a model may rewrite, by the name that your program's tool uses: the text is "
+        "in `written-by-model/NAME.md` beside this file, if there is one",
     )
     whitespace: Literal["keep", "compact", "paragraphs"] = Field(
         "keep",
         description="`compact` removes blank lines and spaces at line ends from the finished prompt; `paragraphs` "
         "leaves one blank line of several, and removes spaces at line ends",
     )
-    inputs: dict[Name, InputSpec] = Field(default_factory=dict, description="values that the host supplies")
+    inputs: dict[Name, InputSpec] = Field(default_factory=dict, description="values that your program supplies")
     helpers: Helpers = Field((), description="your own functions that templates can call, besides the built-in helpers")
     tools: ToolsSpec = Field(ToolsSpec.usual(), description="tool instructions, core tools, search")
     results: Results = Field(
@@ -250,7 +251,9 @@ class AgentFile(FileModel):
     )
     messages: StackSpec = Field(StackSpec.usual(), description="the order of the messages of a request")
     delivery: DeliveryWish = Field(
-        "append", description="where the instructions of discovered tools go; `auto` decides by host and model"
+        "append",
+        description="where the instructions of discovered tools go; `auto` decides by what your program and the model "
+        "can do",
     )
     words: WordsSpec = Field(WordsSpec.usual(), description="the engine's own texts for the model; English by default")
     models: str = Field("", description="a file with your own model profiles, which override the shipped ones")

@@ -80,7 +80,8 @@ _WAYS: Mapping[tuple[FileKind, FileKind], str] = {
     ("assistant", "scenario"): "name the assistant file, and pass the scenario as `--scenario NAME`",
     ("turn", "conversation"): "name a file with one turn; `cuecard test` also accepts this one",
     ("agent", "conversation"): "name the agent file; `cuecard test AGENT` reads this file",
-    ("turn", "agent"): "a turn file contains what the host knows about one call: `inputs:`, `memory:`, `history:`",
+    ("turn", "agent"): "a turn file contains what your program knows about one user message: `inputs:`, `memory:`, "
+    "`history:`",
 }
 
 

@@ -235,7 +235,7 @@ def _each_once(order: tuple[StackPart, ...]) -> tuple[StackPart, ...]:
 
 
 class MetadataSpec(FileModel):
-    """The message with runtime facts that come from the host, not from a person."""
+    """The message with runtime facts that come from your program, not from a person."""
 
     key: str = Field("metadata", pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$", description="the key that wraps the facts")
     max_bytes: int = Field(

@@ -27,7 +27,7 @@ _PAGES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "tools.md": ("Tool file", "Tool instructions, and what the search knows of tools.", ("tool-instructions",)),
     "turn.md": (
         "Turn files",
-        "What a host knows of one user message, for tests and commands.",
+        "What your program knows of one user message, for tests and commands.",
         ("turn", "conversation"),
     ),
     "other.md": (

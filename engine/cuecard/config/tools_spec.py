@@ -42,7 +42,8 @@ class SearchSpec(FileModel):
     ranker: str = Field(
         "bm25",
         description="how tools are ranked: `bm25`; `semantic` for sentence vectors; or a function, `my_package:rank`, "
-        "if the host allows code. The defaults of `confidence` and `cut` depend on it: docs/search.md",
+        "if your program allows code. The defaults of `confidence` and `cut` are those of `bm25`; other rankers have "
+        "their own",
     )
 
 
@@ -74,7 +75,7 @@ class CuesSpec(FileModel):
     pending: str = Field(
         PENDING,
         description="the key that is true in a result that asks for confirmation, when nothing has been deleted yet; "
-        "results that the host marks as `pending` count as well",
+        "results that your program marks as `pending` count as well",
     )
 
     @model_validator(mode="after")

@@ -46,7 +46,7 @@ class RecordedRequest(FileModel):
     text: str = Field("", description="what the model wrote")
     calls: list[RecordedCall] = Field(default_factory=list, description="the tools it called, all at once")
     memory: list[EntityEntry] | None = Field(
-        None, description="the working memory of a host that rebuilds it for each request; only used under `rewrite`"
+        None, description="the working memory of a program that rebuilds it for each request; only used under `rewrite`"
     )
     usage: RecordedUsage | None = Field(None, description="what the provider reported")
 

@@ -19,7 +19,7 @@ class Expectation(FileModel):
     """What a prompt must satisfy; keys that are left out are not checked."""
 
     contains: Texts = Field(
-        (), description="texts that the prompt must contain, in the system prompt, messages or appended blocks"
+        (), description="texts that the prompt must contain, in the system prompt, messages or appended texts"
     )
     absent: Texts = Field((), description="texts that it must not contain")
     active: NameOrNames = Field((), description="tools that must be active")
@@ -162,7 +162,7 @@ StoredSummary = Annotated[
 
 
 class TurnFields(FileModel):
-    """What the host knows about one call, from a file or a request."""
+    """What your program knows about one user message, from a file or a request."""
 
     removed: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"reload: append": f"leave it out; in the agent file, {APPEND_REMOVED}"}
@@ -175,10 +175,12 @@ class TurnFields(FileModel):
     )
     tools: Names | None = Field(None, description="the tools that exist; all by default")
     discovered: Names = Field((), description="tools found earlier whose results are no longer in the history")
-    delivery: DeliveryWish | None = Field(None, description="overrides the agent's delivery for this call")
+    delivery: DeliveryWish | None = Field(None, description="overrides the agent's delivery for this turn")
     model: str = Field("", description="the provider's name of the model, such as `claude-opus-4-8`")
     endpoint: str = Field("", description="the base URL of the service; empty for the provider's own")
-    host: Host = Field("messages", description="whether the host can append messages, or only set the system prompt")
+    host: Host = Field(
+        "messages", description="whether your program can append messages, or only set the system prompt"
+    )
 
     profile: str = Field("", description="the profile: one of the agent file's named sets of sections")
     variant: str = Field("", description="the variant: one of the agent file's named changes on top of the profile")
@@ -196,18 +198,18 @@ class TurnFields(FileModel):
     )
     summary: StoredSummary = Field(SummaryEntry.usual(), description="the summary stored with the conversation")
     message: str | dict[str, Json] | None = Field(None, description="the current message: its text, or a mapping")
-    query: str = Field("", description="the user's words, if the host sends the message by other means")
+    query: str = Field("", description="the user's words, if your program sends the message by other means")
     metadata: dict[str, Json] = Field(default_factory=dict, description="runtime facts, sent as a separate message")
-    ephemeral: str = Field("", description="an instruction for this call only")
+    ephemeral: str = Field("", description="an instruction for this turn only")
     ahead: Names | None = Field(
         None,
         description="tools found ahead by the user's words; if omitted, they are searched for if the agent file says "
         "so",
     )
-    conversation: str = Field("", description="the host's id of the conversation, for records")
+    conversation: str = Field("", description="your program's id of the conversation, for records")
     run: RunEntry = Field(RunEntry.usual(), description="limits of the run that override those of the agent file")
     not_enforced: Annotated[tuple[RunLimit, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="limits of a run that the host cannot enforce"
+        (), description="limits of a run that your program cannot enforce"
     )
 
     @property
@@ -217,7 +219,7 @@ class TurnFields(FileModel):
 
 
 class TurnFile(TurnFields):
-    """What the host knows about one call, in a file."""
+    """What your program knows about one user message, in a file."""
 
     history: Annotated[tuple[HistoryEntry, ...], BeforeValidator(as_tuple)] = Field(
         (),

@@ -47,7 +47,7 @@ GROUPS: Final[Mapping[str, str]] = MappingProxyType(
         "memory": "The working memory as text. It is printed as data, so it has no tags.",
         "protocols": "The lines of a tool's instructions; {text} is the text from the tool file.",
         "skills": "The answers of a skill-reading tool that has no text, or only a part of it.",
-        "tools": "What a model is told about its tools when an adapter calls them.",
+        "tools": "What a model is told about its tools when an integration calls them.",
         "results": "The text in the middle of a result that was cut there, including the line breaks around it.",
         "marks": "The punctuation between words and digits.",
     }
@@ -131,7 +131,7 @@ WORDS: Final[Mapping[str, Word]] = MappingProxyType(
         "search.limit_description": Word("at most so many tools.", "the description of its argument `limit`"),
         "notices.update": Word(
             '<context-update turn="{turn}">\n{text}</context-update>\n',
-            "around changes since the previous call: {text}, whole lines; {turn} counts calls from 1",
+            "around changes since the previous user message: {text}, whole lines; {turn} counts them from 1",
             "text! turn",
             rules=NOTICE,
         ),
@@ -172,7 +172,7 @@ WORDS: Final[Mapping[str, Word]] = MappingProxyType(
             rules=NOTICE,
         ),
         "notices.reminder": Word(
-            REMINDER, "around a block that goes into the user's turn: {text}, whole lines", "text!", rules=NOTICE
+            REMINDER, "around appended text that goes into the user's turn: {text}, whole lines", "text!", rules=NOTICE
         ),
         "memory.heading": Word("[WORKING MEMORY]", "its first line", rules=PLAIN),
         "memory.type": Word("{type}s:", "the line before the entities of a type: {type}", "type!", rules=PLAIN),
@@ -237,7 +237,7 @@ WORDS: Final[Mapping[str, Word]] = MappingProxyType(
         ),
         "tools.withdrawn": Word(
             "`{tool}` is no longer there. Use other tools, or tell the user what cannot be done.",
-            "{tool} was called, and the host has taken it away",
+            "{tool} was called, and your program has taken it away",
             "tool",
         ),
         "tools.withheld": Word(

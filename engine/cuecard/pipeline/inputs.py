@@ -89,7 +89,7 @@ def search_rules(given: Given) -> Iterator[Problem]:
     """What is wrong in the arguments of an engine's searches."""
     yield from answer_rules(given)
     if given.get("call", given) is None and given.get("history"):
-        told = "`history` has no meaning without its call"
+        told = "`history` has no meaning without its `call`"
         yield Problem("wrong-argument", told, "pass `call` as well", "history")
 
 

@@ -110,7 +110,7 @@ def check_running(call: Call) -> None:
         InputError: when it has ended.
     """
     if call.over:
-        told = "the turn has ended: its one-turn texts are gone, so it has no further steps"
+        told = "the turn has ended: its one-turn texts are gone, so it has no further model requests"
         hint = "prepare the next user message; to go on within a turn, store it without `ended=True`"
         raise InputError(Problem("turn-ended", told, hint, "call"))
 

@@ -99,8 +99,8 @@ def check_call(call: Call, agent: Agent) -> None:
     if made.catalogue != agent.catalogue.sha256:
         raise InputError(_stale("tools", made.catalogue, agent.catalogue.sha256))
     if is_mixed(call):
-        told = "the call goes on from a system prompt of other files, as under `reload: append`, which was removed"
-        hint = "prepare the call again, or the next user message: both begin with a new system prompt"
+        told = "the `Call` goes on from a system prompt of other files, as under `reload: append`, which was removed"
+        hint = "prepare the user message again, or the next one: both begin with a new system prompt"
         raise InputError(Problem("removed-setting", told, hint, "call.configuration.reload"))
 
 
@@ -131,15 +131,15 @@ def _edited(call: Call, name: str) -> Iterator[Problem]:
             if sha256(piece.text) != piece.sha256:
                 told = f"the text of `{piece.id}` does not match its fingerprint"
                 where = f"{name}.prompt.{place}[{number}]"
-                yield Problem("edited-call", told, "pass the call unchanged", where)
+                yield Problem("edited-call", told, "pass the `Call` unchanged", where)
 
 
 def _foreign(call: Call, agent: Agent, name: str) -> Problem:
-    told = f"the call belongs to the agent `{call.configuration.agent}`, not to `{agent.spec.agent}`"
+    told = f"the `Call` belongs to the agent `{call.configuration.agent}`, not to `{agent.spec.agent}`"
     return Problem("foreign-call", told, "use the engine that prepared it", name)
 
 
 def _stale(what: str, made: str, here: str) -> Problem:
-    told = f"the call was prepared from other {what}: {made[:12] or 'none'}, while this engine has {here[:12]}"
-    hint = "use the same engine for all steps of a call (as `Pins` does), or prepare the call again"
+    told = f"the `Call` was prepared from other {what}: {made[:12] or 'none'}, while this engine has {here[:12]}"
+    hint = "use one engine for all requests of a user message (as `Pins` does), or prepare the message again"
     return Problem("stale-call", told, hint, "call.configuration")

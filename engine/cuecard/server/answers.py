@@ -42,7 +42,7 @@ class SegmentShape(Shape):
 
 
 class AppendedShape(SparseShape):
-    """A block that belongs after the last result of the batch with `after_call_id`, or with the user message `turn`; at
+    """A text that belongs after the last result of the batch with `after_call_id`, or with the user message `turn`; at
     the end of the request if both are null.
     """
 
@@ -52,7 +52,7 @@ class AppendedShape(SparseShape):
     turn: int | None
     lifetime: Lifetime = Field(
         "conversation",
-        description="`turn` or `step` if the block belongs into requests of this turn and into no stored history; "
+        description="`turn` or `step` if the text belongs into requests of this turn and into no stored history; "
         "otherwise left out",
     )
 
@@ -94,11 +94,13 @@ class StepShape(SparseShape):
     appended: list[AppendedShape]
     active_tools: list[str] = Field(description="the tools that may be called")
     base_tools: list[str] = Field(description="tools whose instructions are in the system prompt")
-    discovered: list[DiscoveryShape] = Field(description="tools found in this call")
+    discovered: list[DiscoveryShape] = Field(
+        description="those of `active_tools` that a search has found, and by which result"
+    )
     found: list[DiscoveryShape] = Field(description="every tool that searches have returned")
     turns: list[str | None] = Field(description="for each user message, the last result before it")
     messages: list[dict[str, Json]] = Field(description="the message stack, if the turn supplied the messages")
-    reminder: str = Field(description="the wrapper of a block in the user's turn; `{text}` is the block")
+    reminder: str = Field(description="the wrapper of appended text in the user's turn; `{text}` is the text")
     refusals: RefusalsShape
     offers_search: bool = Field(description="whether the request has the search tool; it stays so until a new baseline")
     stopped: str = Field("", description="why a limit of the run allows no further request; otherwise left out")
@@ -118,7 +120,7 @@ class DeliveryShape(Shape):
 
     name: Delivery
     reason: str
-    authority: Authority = Field(description="the role that appended blocks should have")
+    authority: Authority = Field(description="the role that appended texts should have")
 
 
 class DiagnosticShape(Shape):
@@ -169,11 +171,11 @@ class ReadsShape(Shape):
 
 
 class CallShape(SparseShape):
-    """What a call tells beside its step."""
+    """What is told about a user message, beside its model requests."""
 
     delivery: DeliveryShape
     reload: ReloadPolicy
-    served: str = Field(description="why this state of the files serves the call")
+    served: str = Field(description="why this state of the files serves the user message")
     search_tool: SearchToolShape
     reads: ReadsShape
     one_turn: bool = Field(
@@ -184,7 +186,7 @@ class CallShape(SparseShape):
 
 
 class PreparedCall(CallShape):
-    """A call, and its first step."""
+    """A user message, and its first model request."""
 
     api: int = Field(description=_API)
     conversation: str = Field(description="signed; send it with the next request")
@@ -194,13 +196,13 @@ class PreparedCall(CallShape):
 
 
 class PreparedStep(SparseShape):
-    """A step."""
+    """A model request."""
 
     api: int = Field(description=_API)
     conversation: str = Field(description="signed; send it with the next request")
     step: StepShape
     results: list[RenderedResultShape] = Field(description=_RESULTS)
-    anew: CallShape | None = Field(None, description="what the call tells, if it was prepared anew")
+    anew: CallShape | None = Field(None, description="what is told about the user message, if it was prepared anew")
     manifest: dict[str, Json] | None = None
 
 
@@ -226,7 +228,7 @@ class SearchAnswer(SparseShape):
     diagnostics: list[DiagnosticShape]
     api: int = Field(description=_API)
     conversation: str = Field(
-        "", description="signed; only if the call was prepared anew: send it with the next request"
+        "", description="signed; only if the user message was prepared anew: send it with the next request"
     )
 
 

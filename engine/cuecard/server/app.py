@@ -38,8 +38,8 @@ from cuecard.server.service import Service
 from cuecard.server.strict_json import StrictRoute, json_bytes
 
 _ABOUT = """\
-The prompt engine for hosts that are not written in Python. The service keeps nothing: a conversation travels with the
-client as a signed text, so that any number of replicas can answer in turn."""
+The prompt engine for programs that are not written in Python. The service keeps nothing: a conversation travels with
+the client as a signed text, so that any number of replicas can answer in turn."""
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {
@@ -89,7 +89,7 @@ async def agents(request: Request) -> Response:
 
 @_v1.post("/prepare-call", response_model=PreparedCall)
 async def prepare_call(body: PrepareCall, request: Request) -> Response:
-    """Call once per user message. The answer includes the first step, so that the model can be called at once."""
+    """Call once per user message. The answer includes the first model request, so the model can be called at once."""
     return await _answered(request, _service(request).prepare_call, body)
 
 

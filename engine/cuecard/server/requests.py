@@ -34,16 +34,16 @@ class ResultBody(FileModel):
 Results = Annotated[
     tuple[ResultBody, ...],
     BeforeValidator(as_tuple),
-    Field(description="tool results, oldest first: those since the last step, or all of them each time"),
+    Field(description="tool results, oldest first: those since the last model request, or all of them each time"),
 ]
 Calls = Annotated[dict[str, str], Field(description="tool names by call id, for results without a name")]
 
 
 class TurnBody(TurnFields):
-    """What the host knows about one user message."""
+    """What your program knows about one user message."""
 
     authority: Authority | None = Field(
-        None, description="the role of appended blocks, if the host knows better than the profile"
+        None, description="the role of appended texts, if your program knows better than the profile"
     )
 
 
@@ -59,16 +59,16 @@ class AgentRequest(FileModel):
 
 
 class PrepareCall(AgentRequest):
-    """A user message, which begins a call."""
+    """A user message, which begins a run."""
 
     conversation: Conversation | None = Field(None, description="omitted for a new conversation")
-    turn: TurnBody = Field(TurnBody(), description="what the host knows about the message")
+    turn: TurnBody = Field(TurnBody(), description="what your program knows about the message")
     results: Results = ()
     calls: Calls = Field(default_factory=dict)
     compacted: int | None = Field(
         None,
         ge=0,
-        description="after the host has shortened the messages: how many user messages come before this one",
+        description="after your program has shortened the messages: how many user messages come before this one",
     )
     host_tools: Annotated[tuple[str, ...] | None, BeforeValidator(as_tuple)] = Field(
         None, description="every tool of the request to the model; those that the agent does not know are left alone"
@@ -88,8 +88,8 @@ class PrepareCall(AgentRequest):
 Anew = Annotated[
     PrepareCall | None,
     Field(
-        description="the body that began the call, for a service without the call's files: it prepares the call anew, "
-        "so send all results since then"
+        description="the body that began the run, for a service without the files of then: it prepares the user "
+        "message anew, so send all results since then"
     ),
 ]
 
@@ -118,7 +118,7 @@ class SearchTools(AgentRequest):
         description="whether a `limit` out of range is brought into it instead of refused, because a model chose it",
     )
     conversation: Conversation | None = Field(
-        None, description="if set, only tools that the next step will activate are announced"
+        None, description="if set, only tools that the next model request will activate are announced"
     )
     results: Results = ()
     calls: Calls = Field(default_factory=dict)

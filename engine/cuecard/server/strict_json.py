@@ -196,8 +196,8 @@ async def _piece(receive: Receive) -> tuple[bytes, bool]:
 
 def _too_large(limit: int) -> Problem:
     hint = (
-        "send only the results since the last step; where the conversation has outgrown the limit, start the "
-        "service with a larger `--max-body`, or begin a conversation with a summary of this one"
+        "send only the results since the last model request; where the conversation has outgrown the limit, start "
+        "the service with a larger `--max-body`, or begin a conversation with a summary of this one"
     )
     return Problem("large-body", f"the body has more than {limit:,} bytes", hint, "body")
 

@@ -87,8 +87,8 @@ def _told(spoken: Sequence[Spoken], cards: Sequence[ToolCard]) -> Iterator[str]:
     if any(each.user == UNSAID for each in spoken):
         yield "The turn has no message: a placeholder stands for it."
     if without := sum(not card.input_schema for card in cards):
-        yield f"{without:,} of {len(cards):,} tools have no schema here: the host passes it."
-    yield "Add max_tokens and whatever else your host sets."
+        yield f"{without:,} of {len(cards):,} tools have no schema here: your program passes it."
+    yield "Add max_tokens and whatever else your program sets."
 
 
 @dataclass(frozen=True, slots=True)

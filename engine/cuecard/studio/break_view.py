@@ -175,7 +175,8 @@ def _what(broken: StepBreak, sent: Sent) -> tuple[Piece, ...]:
                 Piece("), and caches are kept by model"),
             )
         case "appended":
-            return (Piece("The block "), Piece(visible(broken.name), "code"), Piece(f" {_CHANGED[broken.change]}"))
+            changed = Piece(f" {_CHANGED[broken.change]}")
+            return (Piece("The appended text "), Piece(visible(broken.name), "code"), changed)
         case _:
             return (Piece("The section "), Piece(visible(broken.name), "code"), Piece(f" {_CHANGED[broken.change]}"))
 
@@ -196,7 +197,7 @@ def _place(broken: StepBreak, sent: Sent, run: Run, before: Sent, link: Callable
             front = "A provider reads the definitions first, then the system prompt, then the messages"
         case "messages":
             return (
-                Piece("The host sends its messages; their texts are not in manifests, so the reason is not known."),
+                Piece("Your program sends its messages; their texts are not in manifests, so the reason is not known."),
             )
         case _:
             return ()

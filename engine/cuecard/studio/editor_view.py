@@ -281,12 +281,12 @@ def _when(engine: Engine, subject: Subject, step: Step | None) -> Iterator[tuple
             yield "reads", ", ".join(f"`{each}`" for each in record.reads) or "no input"
         return
     places = {
-        "append": "in a block after the result of the search that found it (append)",
-        "frozen": "in a block after the result of the search that found it (frozen)",
-        "rewrite": "in the system prompt, from the step after the search on (rewrite)",
+        "append": "after the result of the search that found it (append)",
+        "frozen": "after the result of the search that found it (frozen)",
+        "rewrite": "in the system prompt, from the model request after the search on (rewrite)",
     }
     core = subject.name in engine.core_tools
-    yield "how", "in the system prompt, from the first step on" if core else places.get(delivery, delivery)
+    yield "how", "in the system prompt, from the first model request on" if core else places.get(delivery, delivery)
     graph = tool_graph(engine.tools.values())
     yield "comes from", ", ".join(f"`{each}`" for each in graph.before(subject.name)) or "no tool names it"
     yield "leads to", ", ".join(f"`{each}`" for each in graph.after(subject.name)) or "no tool"

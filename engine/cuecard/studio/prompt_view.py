@@ -122,7 +122,7 @@ def _question(asked: Asked, sent: Sent) -> str:
 def _answer(sent: Sent, before: Sent | None, manifest: Manifest) -> str:
     """What came in and what left, from the manifests alone."""
     blocks = sum(each.placement == "appended" for each in manifest.sections)
-    behind = f"and {_number(blocks, 'block')} after it" if blocks else "and nothing after it"
+    behind = f"and {_number(blocks, 'text')} after it" if blocks else "and nothing after it"
     if before is None:
         tools = len(manifest.active_tools)
         return f"The system prompt, {behind}. The model may call {_number(tools, 'tool')}."
@@ -144,7 +144,7 @@ def _more(asked: Asked, sent: Sent, manifest: Manifest) -> Iterator[str]:
         if not manifest.salt and made != asked.engine.sha256:
             yield f"It was made from state {made[:8]} of the files; links lead to the files as they are now."
     if not sent.texts:
-        yield "The host recorded no texts: sections, tokens and reasons are shown. `texts=True` records them."
+        yield "Your program recorded no texts: sections, tokens and reasons are shown. `texts=True` records them."
     if usage := sent.usage:
         told = f"The provider reported {usage.input_tokens:,} tokens, {usage.cached_tokens:,} of them from its cache"
         yield f"{told}, in its own count."
@@ -155,7 +155,7 @@ def _more(asked: Asked, sent: Sent, manifest: Manifest) -> Iterator[str]:
 
 _VERDICTS = {
     "agrees": "The manifests say the same.",
-    "elsewhere": "Nothing of the prompt has changed: it was something that the host sends.",
+    "elsewhere": "Nothing of the prompt has changed: it was something that your program sends.",
     "overlooked": "The manifests say that the prompt changed.",
     "differs": "The manifests see the change in another part.",
     "unknown": "It cannot be compared with the manifests.",

@@ -134,7 +134,7 @@ _LARGEST = 5
 def _definition_lines(count: CountTokens, definition: str) -> Iterator[str]:
     """The tokens of a definition, and of its largest properties."""
     if not definition:
-        yield "definition: not known here: the host passes it"
+        yield "definition: not known here: your program passes it"
         return
     yield f"definition: {count(definition):,} tokens"
     costs = _property_costs(count, definition)

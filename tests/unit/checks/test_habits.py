@@ -85,7 +85,7 @@ def test_a_tag_of_another_language_is_a_warning(text: str, marked: list[str], hi
     ("written", "hint"),
     [
         ("user?.name", "write `user` without `?`: a key that is missing has no value"),
-        ("today", "the date of a call is `currentDate`"),
+        ("today", "the date of a user message is `currentDate`"),
     ],
 )
 def test_a_name_of_another_language_gets_what_to_write(tmp_path: Path, written: str, hint: str) -> None:

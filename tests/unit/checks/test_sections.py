@@ -18,7 +18,7 @@ def test_a_section_that_changes_before_static_ones_is_reported_with_the_tokens_t
     assert problem.code == "section-order"
     assert place(problem) == "agent.xml:2:1 <user>"
     cost = TOKENS("<rules>Be brief.</rules>\n<safety>Ask.</safety>\n")
-    assert problem.message == f"<user> changes from call to call, before {cost} tokens of static text"
+    assert problem.message == f"<user> changes with each user message, before {cost} tokens of static text"
     assert problem.hint.endswith("move it after <safety>")
 
 
@@ -45,7 +45,7 @@ def test_compact_text_is_counted_as_it_is_printed() -> None:
 def test_a_section_of_a_step_says_so() -> None:
     problem = found("<a>\n<tools>{{{activeProtocols}}}</tools>\n<rules>Be brief.</rules>\n</a>")
 
-    assert problem.message.startswith("<tools> changes from step to step, before")
+    assert problem.message.startswith("<tools> changes with each model request, before")
 
 
 def test_under_frozen_delivery_instructions_never_change_and_count_as_static_text() -> None:

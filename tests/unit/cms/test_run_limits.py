@@ -66,7 +66,7 @@ def test_a_turn_has_fifteen_requests_and_the_next_one_has_them_again() -> None:
     for _ in range(2):
         steps, end = chat.say([[ACKNOWLEDGE], *[[SEARCH]] * 20])
         assert len(steps) == 15
-        assert end.stopped == "no answer within 15 steps"
+        assert end.stopped == "no answer within 15 model requests"
 
 
 def test_a_tool_is_called_three_times_in_a_turn_that_it_fails() -> None:

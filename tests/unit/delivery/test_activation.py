@@ -215,7 +215,7 @@ def test_a_search_knows_what_the_history_has_taken() -> None:
 
 
 def test_a_history_without_its_call_is_refused() -> None:
-    with pytest.raises(InputError, match="has no meaning without its call"):
+    with pytest.raises(InputError, match="has no meaning without its `call`"):
         cms().search_tools("delete a page", history=[found(1, BIG)])
 
 

@@ -81,7 +81,7 @@ def test_prices_are_in_tokens_or_in_dollars(bakery: Path, run: Run) -> None:
 
 
 def test_dollars_are_for_tokens_of_the_model(bakery: Path, run: Run) -> None:
-    """The newer tokenizer of Anthropic makes 1.625 as many: 16 tokens are 26, and 1,000 calls 26,000."""
+    """The newer tokenizer of Anthropic makes 1.625 as many: 16 tokens are 26, and 1,000 requests 26,000."""
     _, money, _ = run(MAIL, ".", "--turn", "turns/jana.yaml", "--model", "claude-opus-4-8", "--price", "1000")
 
     assert "→ $26.00 |" in money

@@ -31,16 +31,16 @@ def told(folder: Path, sections: str, more: str = "", /, **files: str) -> list[s
     [
         (
             "{id: a, text: '{{{x}}}'}",
-            f"section-order: `a` changes from call to call, before {TEN} tokens of static text",
+            f"section-order: `a` changes with each user message, before {TEN} tokens of static text",
         ),
         (
             "{id: a, clock: {zone: UTC}}",
-            f"section-order: `a` changes from call to call, before {TEN} tokens of static text",
+            f"section-order: `a` changes with each user message, before {TEN} tokens of static text",
         ),
         ("{id: a, text: a, when: x}", f"conditional-section: `a` comes and goes, before {TEN} tokens of static text"),
         (
             "{id: a, text: '{{{activeProtocols}}}'}",
-            f"section-order: `a` changes from step to step, before {TEN} tokens of static text",
+            f"section-order: `a` changes with each model request, before {TEN} tokens of static text",
         ),
     ],
 )

@@ -163,7 +163,7 @@ def test_sections_that_cannot_be_asked_are_errors(tmp_path: Path, when: str, cod
 def test_a_section_that_changes_from_step_to_step_cannot_be_asked(tmp_path: Path) -> None:
     tools, none = '{id: tools, text: "{{{activeProtocols}}}"}', "{id: none, when: {empty: tools}, text: x}"
     text = f"agent: b\nsections:\n  - {tools}\n  - {none}\n"
-    with pytest.raises(SpecError, match="changes from step to step"):
+    with pytest.raises(SpecError, match="changes with each model request"):
         opened(tmp_path, text)
 
 

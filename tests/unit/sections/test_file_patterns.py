@@ -193,7 +193,7 @@ def test_a_pattern_that_nothing_can_match_is_an_error_at_its_place(tmp_path: Pat
         ('{glob: "a/../*"}', "has `..` after a name"),
         ('{path: "{{#if x}}a{{/if}}"}', "only to read an input"),
         ('{upward: {name: "{{x}}", from: a}}', "a name without inputs"),
-        ('{upward: {name: a, from: b, to: "{{x}}"}}', "only works for files that the host supplies"),
+        ('{upward: {name: a, from: b, to: "{{x}}"}}', "only works for files that your program supplies"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(tmp_path: Path, entry: str, told: str) -> None:

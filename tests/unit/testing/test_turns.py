@@ -212,7 +212,7 @@ turns:
         ("expect: {}", "1:9: error[wrong-value]: `expect` asks for nothing"),
         ("tools: [tool_search, find_dya]", "1:22: error[unknown-tool]: no tool is called `find_dya`"),
         ("discovered: [finds_day]", "1:14: error[unknown-tool]: no tool is called `finds_day`"),
-        ("files: {notes.md: x}", "1:9: error[no-effect]: no section reads the file `notes.md` from the host"),
+        ("files: {notes.md: x}", "1:9: error[no-effect]: no section reads the file `notes.md` from the turn"),
     ],
 )
 def test_a_turn_that_names_what_does_not_exist_tests_nothing(bakery: Bakery, turn: str, problem: str) -> None:
@@ -231,7 +231,7 @@ def test_a_file_may_be_supplied_that_no_section_reads_unless_its_name_is_misspel
     code, out, err = bakery.test(".")
 
     assert code == 1
-    assert "b.yaml:1:9: error[no-effect]: no section reads the file `note.md` from the host" in err
+    assert "b.yaml:1:9: error[no-effect]: no section reads the file `note.md` from the turn" in err
     assert "= did you mean `notes.md`?" in err
     assert "✓ turns/a.yaml" in out
 

@@ -184,7 +184,7 @@ class Cuecard(BasePlugin):
                 this plugin would take out what it has placed.
         """
         if invocation_context.live_request_queue is not None:
-            told = "a live session (`run_live`) sends no request per step, so no step could have its prompt"
+            told = "a live session (`run_live`) is one connection, so no model request could have its prompt"
             hint = "use `runner.run_async`, or run live sessions in an app without this plugin"
             raise InputError(Problem("wrong-argument", told, hint, "run_live"))
         plugins = invocation_context.plugin_manager.plugins

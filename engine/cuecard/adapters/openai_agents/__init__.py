@@ -190,7 +190,7 @@ class Cuecard:
         chat = conversation or engine.conversation()
         check_own(chat.call, engine)
         if resumed and chat.call is None:
-            missing = "the conversation has no call yet, so there is no run to resume"
+            missing = "the conversation has no user message yet, so there is no run to resume"
             raise InputError(Problem("no-call", missing, "pass the conversation of the run", "conversation"))
         told = RunListener(self.on_call, self.on_step)
         run = Run(engine, chat, turn, config or RunConfig(), told, self._serves, resumed=resumed, kept=kept)

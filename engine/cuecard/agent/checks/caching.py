@@ -16,7 +16,7 @@ from cuecard.template.markup.tags import blanked, mustache_spans
 from cuecard.template.syntax.nodes import Block, Path, Statement, walk
 from cuecard.template.syntax.source import TemplateSource
 
-_RHYTHM = {"call": "from call to call", "step": "from step to step"}
+_RHYTHM = {"call": "with each user message", "step": "with each model request"}
 
 
 def check_order(compiled: Sequence[CompiledSection], cost: Callable[[CompiledSection], int]) -> list[Problem]:
@@ -63,8 +63,8 @@ def _unsorted(source: TemplateSource, body: Sequence[Statement], uses: Collectio
     for node in walk(body):
         path = _walked(node) if isinstance(node, Block) else None
         if path and source.span(path.start, path.end) in uses:
-            message = f"`each` over the mapping `{path.original}` prints its keys in whatever order the host built it"
-            hint = "pass a list, or let the host sort the keys"
+            message = f"`each` over the mapping `{path.original}` prints its keys in the order your program built it in"
+            hint = "pass a list, or let your program sort the keys"
             yield source.problem(path.start, path.end, "unsorted-mapping", message, hint, severity="warning")
 
 

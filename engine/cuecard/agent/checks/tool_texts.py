@@ -71,7 +71,7 @@ def _in_text(text: str) -> Iterator[_Found]:
     """The problems in a text of a tool."""
     if found := _PLACEHOLDER.search(text):
         message = f"contains `{found[0]}`, which nothing fills: the model reads the braces"
-        hint = "texts of tools have no placeholders: put what differs by call into a section"
+        hint = "texts of tools have no placeholders: put what differs by user message into a section"
         yield _Found(message, hint, found[0], text[: found.start()])
     if loose := _loose_tag(text):
         message = f"has a loose `{loose[0]}`, which other parts of the prompt may seem to belong to"
@@ -125,7 +125,7 @@ def check_findable(cards: Iterable[ToolCard], spec: AgentFile, files: Sequence[S
         if said or any(fnmatchcase(card.name, each) for each in core):
             continue
         if at := _entry(card, known):
-            message = f"`{card.name}` is found by its name only, unless the host's tool describes itself"
+            message = f"`{card.name}` is found by its name only, unless your program's tool describes itself"
             hint = "say what it does in `description`, and in `phrases` how users ask for it; or see that the tool does"
             yield problem_at(*at, "found-by-name", message, hint, severity="note")
 

@@ -183,5 +183,5 @@ def _asked(
         )
         yield document.problem(at, "wrong-condition", message, "refer to a section that depends on no other")
     elif other.tier == "step":
-        message = f"`{name}` changes from step to step, but sections are chosen once per call"
+        message = f"`{name}` changes with each model request, but sections are chosen once per user message"
         yield document.problem(at, "wrong-condition", message, "refer to a section of tier `static` or `call`")

@@ -35,7 +35,7 @@ def _path(text: str) -> None:
     if "*" in text:
         raise ValueError("has a wildcard, which only `glob` reads: write `glob` in place of `path`")
     if _ADDRESS.match(text):
-        raise ValueError("is an address; only files can be read, which the host may supply by a path")
+        raise ValueError("is an address; only files can be read, which your program may supply by a path")
     if _SHELL.match(text):
         raise ValueError("begins with what only a shell replaces; write a path relative to this file, or an input")
     if has_inputs(text):

@@ -47,8 +47,8 @@ class FilesSpec(FileModel):
     )
     supplied: bool = Field(
         default=False,
-        description="the host supplies these files with each call, by these paths; a `path` that it omits is read "
-        "from the folder of the opened agent file",
+        description="your program supplies these files with each user message, by these paths; a `path` that it omits "
+        "is read from the folder of the opened agent file",
     )
     per_file: int | None = Field(
         20_000, ge=0, description="the maximum number of characters printed of one file; null for no limit"
@@ -64,7 +64,7 @@ class FilesSpec(FileModel):
     marker: str = Field("", description="the marker at the end of a truncated text; it counts towards the limit")
     item: str = Field(
         "### {{{name}}} ({{{path}}})\n{{{content}}}{{{suffix}}}",
-        description="how one file is printed, from name, path, purpose, content, suffix and the values of the call",
+        description="how one file is printed, from name, path, purpose, content, suffix and the values of the turn",
     )
     separator: str = Field(
         "\n\n", description="the separator between two files, and between them and `before` or `after`"
@@ -89,7 +89,7 @@ class FilesSpec(FileModel):
         """Files that are read when the agent is opened need a known folder."""
         for entry in () if self.supplied else self.entries:
             if entry.upward and inputs_in(entry.upward.to):
-                raise ValueError("reads an input in `upward.to`, which only works for files that the host supplies")
+                raise ValueError("reads an input in `upward.to`, which only works for files that your program supplies")
         return self
 
     @model_validator(mode="after")

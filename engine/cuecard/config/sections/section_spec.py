@@ -29,7 +29,7 @@ Patterns = Annotated[Texts, Field(min_length=1)]
 
 
 class ConditionSpec(FileModel):
-    """One test on the values of a call; exactly one key. A text alone is short for `input`."""
+    """One test on the values of a turn; exactly one key. A text alone is short for `input`."""
 
     input: str | None = Field(
         None, description="true if this value is not empty, 0 or false; `a.b` reads a key of an object"
@@ -44,7 +44,7 @@ class ConditionSpec(FileModel):
     at_most: dict[str, float] | None = Field(
         None, description="true if each of these numbers, or lengths of texts and lists, is at most this", min_length=1
     )
-    tool: str | None = Field(None, description="true if this tool exists for the call")
+    tool: str | None = Field(None, description="true if this tool exists in the turn")
     model: Patterns | None = Field(
         None, description="true if the turn's model has this name, or one of a list; `*` matches any part"
     )
@@ -124,13 +124,13 @@ class SectionPatch(FileModel):
     file: str | None = Field(None, description="the same in a file, relative to the agent file")
     choose: Choices | None = Field(None, description="several texts; the first one whose condition holds is used")
     files: FilesSpec | None = Field(None, description="filled from files that may be missing, within limits")
-    tools: ToolListSpec | None = Field(None, description="filled with a list of the tools that exist for the call")
-    skills: SkillsSpec | None = Field(None, description="filled with the skills that fit the call")
+    tools: ToolListSpec | None = Field(None, description="filled with a list of the tools that exist in the turn")
+    skills: SkillsSpec | None = Field(None, description="filled with the skills that fit the turn")
     clock: ClockSpec | None = Field(
         None, description="supplies the time to its text: `datetime`, `date`, `time`, `timezone`"
     )
-    facts: FactsSpec | None = Field(None, description="filled with lines of facts about the call")
-    rows: RowsSpec | None = Field(None, description="filled with the entries of a list that the host supplies")
+    facts: FactsSpec | None = Field(None, description="filled with lines of facts about the turn")
+    rows: RowsSpec | None = Field(None, description="filled with the entries of a list that your program supplies")
     when: Condition | None = Field(None, description="the section is left out unless this condition holds")
     group: str = Field("", description="a group of the layout: adjacent sections under one heading")
     tier: Tier | None = Field(None, description="how often it may change; checked if given, otherwise inferred")
@@ -212,11 +212,11 @@ class LayoutSpec(FileModel):
 
 
 class SelectionSpec(FileModel):
-    """A profile or a variant: which sections a call has, and how they differ."""
+    """A profile or a variant: which sections a prompt has, and how they differ."""
 
     include: Ids | None = Field(None, description="only these sections; all by default")
     exclude: Ids = Field((), description="all but these sections")
-    exclude_tools: Names = Field((), description="tools that no such call has, whatever its gates say")
+    exclude_tools: Names = Field((), description="tools that are not there under it, whatever the gates say")
     sections: Annotated[tuple[SectionPatch, ...], BeforeValidator(as_tuple)] = Field(
         (), description="changes to a section, by its `id`"
     )

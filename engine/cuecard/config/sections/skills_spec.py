@@ -53,8 +53,8 @@ class SkillsSpec(FileModel):
     eager: Texts = Field(
         (), description="skills listed with their instructions, in addition to those with `auto_load: true`"
     )
-    request: Texts = Field((), description="skills that every call requests; `*` for all")
-    request_input: str = Field("", description="the input with the skills that a call requests: a text or a list")
+    request: Texts = Field((), description="skills that every turn requests; `*` for all")
+    request_input: str = Field("", description="the input with the skills that a turn requests: a text or a list")
     missing: Literal["error", "record"] = Field(
         "error",
         description="whether a requested skill that does not exist is an error, or only recorded in the manifest",

@@ -90,7 +90,7 @@ class FactsSpec(FileModel):
     """Lines of facts, in the order of `labels`. An empty value has no line; false and 0 do."""
 
     labels: dict[str, str] = Field(
-        default_factory=dict, description="a value of the call to the label of its line; `a.b` reads a key of an object"
+        default_factory=dict, description="a value of the turn to the label of its line; `a.b` reads a key of an object"
     )
     others: str = Field("", description="an input with further facts by name, which are sorted and come last")
     clock: ClockSpec | None = Field(
@@ -107,7 +107,7 @@ class RowsSpec(FileModel):
 
     input: str = Field(description="the input that contains the list")
     item: str = Field(
-        "- {{{item}}}", description="how one entry is printed, from `item` (`{{{item.key}}}` of a mapping) and the call"
+        "- {{{item}}}", description="how one entry is printed, from `item` (`{{{item.key}}}` of a mapping) and the turn"
     )
     sort_by: str = Field("", description="the key to sort the entries by; by default they keep their order")
     descending: bool = Field(default=False, description="sort in descending order, such as the newest date first")
@@ -121,7 +121,7 @@ class RowsSpec(FileModel):
 
 
 class VisibilitySpec(FileModel):
-    """How the gates of a call affect the tools; the gates themselves come with each turn.
+    """How the gates of a turn affect the tools; the gates themselves come with each turn.
 
     The rules apply in this order: meta tools are never listed; a harness tool exists if its category belongs to the
     run, any other tool if it is switched on; then flags, secrets, and the turn's `allowed` and `blocked` apply.
@@ -170,7 +170,7 @@ class ToolListSpec(FileModel):
 
     item: str = Field(
         "- **{{{name}}}**: {{{description}}}",
-        description="how one tool is printed, from name, description, category and the values of the call",
+        description="how one tool is printed, from name, description, category and the values of the turn",
     )
     separator: str = Field("\n", description="the separator between two tools")
     sort: Literal["catalogue", "name"] = Field("catalogue", description="the order: as in the catalogue, or by name")
@@ -178,7 +178,7 @@ class ToolListSpec(FileModel):
         "join", description="`join` puts a description on one line, so that it cannot look like another tool"
     )
     missing_description: str = Field("", description="the description for a tool without one")
-    unknown: str = Field("No tools available.", description="the whole text if the host does not say which tools exist")
+    unknown: str = Field("No tools available.", description="the whole text if nobody says which tools exist")
     empty: str = Field("", description="the whole text if there are no tools")
     examples: dict[ToolName, dict[str, Json]] = Field(
         default_factory=dict, description="tool to examples of its input, by label; they follow its description"

@@ -131,7 +131,7 @@ class SearchWish:
 
     def _function(self, named: NamedRanker) -> AnyRanker:
         if not self.allow_code:
-            message = f"`{named.name.value}` is code, and this host does not load code named by files"
+            message = f"`{named.name.value}` is code, and this program does not load code named by files"
             hint = "if you trust this agent's files, allow it: `Engine.open(..., allow_code=True)`, or `--allow-code`"
             raise SpecError(named.problem("code-not-allowed", message, hint))
         return load_function(named)

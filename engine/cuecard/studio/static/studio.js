@@ -74,7 +74,7 @@ const wait = (word) => {
 }
 let renewing = false
 document.addEventListener("htmx:beforeRequest", (event) => { if (ours(event)) { renewing = true; return } due ||= renewing; asked++; wait(event.target.closest("[data-wait]")?.dataset.wait || "making the page"); if (one("#page")) htmx.trigger(one("#page"), "htmx:abort") })
-document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) { renewing = false; return } wait(""); asked = Math.max(0, asked - 1); if (!asked && due) { due = false; setTimeout(refresh) } })
+document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) { renewing = false; return } wait(""); asked = Math.max(0, asked - 1); setTimeout(catchUp) })
 // An answer belongs to the page that asked: what is still on its way when another page comes in is given up.
 const underway = new Set()
 document.addEventListener("htmx:beforeRequest", (event) => underway.add(event.detail.xhr))
@@ -82,8 +82,13 @@ document.addEventListener("htmx:afterRequest", (event) => underway.delete(event.
 const leave = (answered) => { for (const each of underway) if (each !== answered) each.abort() }
 addEventListener("unhandledrejection", (event) => { if (event.reason === undefined) event.preventDefault() }) // a request that htmx gave up
 const later = () => { missed = true; one("#live").textContent = "new state: press to show" }
+// Between the press and the release of a mouse, nothing goes from under it.
+let pressed = false
+const catchUp = () => { if (!asked && !pressed && due) { due = false; refresh() } }
+addEventListener("pointerdown", () => { pressed = true }, true)
+for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => { pressed = false; setTimeout(catchUp) }, true)
 const refresh = () => {
-  if (asked) { due = true; return }
+  if (asked || pressed) { due = true; return }
   if (typeof form === "function" && form()) { if (dirty()) { preview(); return } } // what somebody has written stays, and is laid over the new files
   else if (busy()) { later(); return }
   missed = false
@@ -116,7 +121,12 @@ addEventListener("pageshow", (event) => { if (event.persisted) follow() })
 document.addEventListener("htmx:beforeSwap", (event) => {
   keep()
   const { target, serverResponse, shouldSwap, xhr, requestConfig } = event.detail
-  if (requestConfig.elt === one("#page") && busy() && !(typeof form === "function" && form())) { event.detail.shouldSwap = false; later(); return } // meanwhile somebody has begun to write or to drag
+  if (requestConfig.elt === one("#page") && (pressed || (busy() && !(typeof form === "function" && form())))) { // meanwhile somebody has begun to write, or presses the mouse
+    event.detail.shouldSwap = false
+    if (pressed) due = true
+    else later()
+    return
+  }
   if (target?.id === "page" && shouldSwap) leave(xhr)
   if (!target || target.id === "page" || serverResponse.includes(`id="${target.id}"`)) return
   event.detail.shouldSwap = false // a page that says what is wrong: what stands here stays

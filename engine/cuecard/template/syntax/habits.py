@@ -74,7 +74,7 @@ WORDS = {
     "item": "in `each`, the item is `this`; `{{#each items as |item|}}` gives it a name",
     ":else": "write `{{else}}`",
     **dict.fromkeys(("include", "import", "render"), "write `{{> name}}`, the name of a partial"),
-    **dict.fromkeys(("now", "today"), "the date of a call is `currentDate`"),
+    **dict.fromkeys(("now", "today"), "the date of a user message is `currentDate`"),
     "todo": "`cuecard import` left this unchanged: write what is meant, and remove the mark",
 }
 """Words from other template languages, and what to write instead."""

@@ -74,7 +74,7 @@ _ROOM_OF_SECTIONS = 30_000
 _ROOM_OF_FIELDS = 45_000
 _ROOM_OF_SEARCHES = 50_000
 _MOST_LINES = 300
-_CALLS = 1000
+_REQUESTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Rate:
     per_million: float | None = None
 
     def of(self, side: Side | None) -> tuple[str, str]:
-        """The price of 1,000 calls with this prompt, uncached and cached."""
+        """The price of 1,000 requests with this prompt, uncached and cached."""
         if side is None:
             return "-", "-"
         calls = price_of_calls(side.manifest, self.profile)
@@ -93,8 +93,8 @@ class Rate:
 
     def _told(self, tokens: float) -> str:
         if self.per_million is None:
-            return f"{tokens * _CALLS:,.0f}"
-        return f"${dollars(tokens * _CALLS, self.profile, self.per_million):,.2f}"
+            return f"{tokens * _REQUESTS:,.0f}"
+        return f"${dollars(tokens * _REQUESTS, self.profile, self.per_million):,.2f}"
 
 
 @dataclass(slots=True)
@@ -180,7 +180,7 @@ def _headline(review: Review, differing: Sequence[TurnReview]) -> str:
 def _heading(rate: Rate | None) -> str:
     names, lines_ = ["turn", "tokens before", "after", "change"], ["---", "--:", "--:", "--:"]
     if rate:
-        names += [f"{_CALLS:,} calls, first", f"{_CALLS:,} calls, cached"]
+        names += [f"{_REQUESTS:,} requests, first", f"{_REQUESTS:,} requests, cached"]
         lines_ += ["--:", "--:"]
     return row(names) + row(lines_)
 
@@ -211,9 +211,9 @@ def _first(error: CuecardError) -> str:
 def _unit(rate: Rate) -> str:
     model = code(rate.profile.name)
     if rate.per_million is None:
-        return f"Calls are priced in uncached input tokens of {model}; the prompt alone, without messages and tools."
+        return f"Requests are priced in uncached input tokens of {model}; the prompt alone, without messages and tools."
     price = f"${rate.per_million:,.2f} for a million input tokens"
-    return f"Calls are priced for {model} at {price}; the prompt alone, without messages and tools."
+    return f"Requests are priced for {model} at {price}; the prompt alone, without messages and tools."
 
 
 def _sections(turns: Iterable[TurnReview]) -> list[_Section]:

@@ -35,7 +35,10 @@ def report(paths: Sequence[Path], *, agent: Path | None, as_json: bool, html: Pa
     if problems:
         sys.stderr.write(f"{pictures(problems)}\n\n")
     if not requests:
-        hint = "`cuecard run AGENT --manifests DIR` writes some; docs/records.md explains how a host does"
+        hint = (
+            "`cuecard run AGENT --manifests DIR` writes some; "
+            'in your program, `cuecard.recording.Recorder("records.jsonl").instrument(engine)` does'
+        )
         raise InputError(Problem("no-records", "there is no request record", hint, ", ".join(map(str, paths))))
     cards = engine.tools if engine else None
     found = field_report(requests, engine.search_tool if engine else "tool_search", cards)

@@ -44,7 +44,8 @@ def read_prompt_file(path: Path) -> ImportedPrompt:
     if path.suffix not in ENDINGS:
         known = ", ".join(f"`{ending}`" for ending in ENDINGS)
         message = f"only files that end in {known} are supported, and texts in YAML: `prompts.yaml#key`"
-        raise InputError(Problem("wrong-file", message, "for others see docs/migrate.md", name))
+        hint = "copy the text of any other into a section of an agent file"
+        raise InputError(Problem("wrong-file", message, hint, name))
     if path.suffix in BARE:
         return read_bare(read_text(path).text, name, path.name.partition(".")[0], language_of(path.suffix))
     text = read_text(path).text

@@ -26,7 +26,7 @@ Partials = Callable[[str], tuple[str, str] | None]
 """Finds the text of a partial by name, and the name of its file in errors; None if there is no such file."""
 
 _HINTS = {
-    "model": "the host names the model for each call; conditions can test it: `model` of a turn file",
+    "model": "your program names the model for each user message; conditions can test it: `model` of a turn file",
     "config": "pass it to the model's client yourself",
     "output": "pass the schema to the model's client yourself, or describe the format in the text",
     "tools": "name their files under `tools`: `cuecard tools import` writes them",

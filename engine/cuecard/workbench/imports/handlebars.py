@@ -32,7 +32,7 @@ _BLOCKS = {"if", "unless", "each", "with", "lookup"}
 _COMPARED = {"ifEquals": ("if", "eq"), "unlessEquals": ("unless", "eq")}
 _ELSEWHERE = {
     "media": ("an image or file inside a text", "pass it in the message of the turn"),
-    "section": ("a slot that the host fills", "replace it by a section of the agent file"),
+    "section": ("a slot that your program fills", "replace it by a section of the agent file"),
     "history": ("the history inside a block", "the conversation comes with the turn: `messages`"),
     "role": ("a role that is computed or inside a block: the list of messages is fixed here",
              "make it a separate section, with `when`"),
@@ -173,7 +173,7 @@ class _Reader:
         if isinstance(node, HelperCall):
             return self.unknown(node)
         if isinstance(node, Path) and node.data and node.parts and node.parts[0] not in _DATA:
-            return f"`{node.original}` is a value supplied by the host", "make it an input"
+            return f"`{node.original}` is a value that your program supplies", "make it an input"
         return None
 
     def left(self, node: Statement, message: str, hint: str) -> _Edit:
@@ -186,10 +186,10 @@ class _Reader:
 
 def _unknown_helper(name: str) -> tuple[str, str]:
     if name in NAMES:
-        return f"`{name}` is a helper of the host; the helper with this name here may behave differently", (
-            "see docs/helpers.md, and use it if it does the same"
+        return f"`{name}` is a helper of your program; the helper with this name here may behave differently", (
+            "try it, and use it if it does the same"
         )
-    return f"`{name}` is a helper of the host", "use the helpers of docs/helpers.md, or write your own"
+    return f"`{name}` is a helper of your program", "use a built-in helper, or name the function under `helpers`"
 
 
 def _name(call: HelperCall) -> str:

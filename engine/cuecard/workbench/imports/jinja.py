@@ -241,7 +241,7 @@ class _Translator:
         name = loop.iter.name
         self.notes.histories.add(name)
         message = f"`{name}` is the conversation, and no input here"
-        self.notes.add(opening.line, message, "the host passes it as `messages` of the turn, or keeps it itself")
+        self.notes.add(opening.line, message, "your program passes it as `messages` of the turn, or keeps it itself")
         self.writer.tag(HISTORY)
         return True
 
@@ -261,7 +261,7 @@ class _Translator:
         names, loop_over, what = self.looped_over(loop)
         if not names or loop.test is not None or loop.recursive:
             raise Untranslatable(
-                "a loop with several variables, a condition or recursion", "prepare the list in the host"
+                "a loop with several variables, a condition or recursion", "prepare the list in your program"
             )
         if {"this", "loop"} & {*names}:
             raise Untranslatable(f"a loop over `{'`, `'.join(names)}`", "rename the variable")
@@ -305,7 +305,7 @@ def _is_told(node: JinjaPiece | JinjaBlock) -> bool:
 
 def _foreign(word: str) -> Untranslatable:
     message = f"`{{% {word} %}}` of Jinja has no counterpart"
-    return Untranslatable(message, _HINTS.get(word, "compute it in the host"))
+    return Untranslatable(message, _HINTS.get(word, "compute it in your program"))
 
 
 def _as_if(piece: JinjaPiece) -> JinjaPiece:

@@ -90,7 +90,7 @@ def value(node: Node, scope: Scope) -> str:
     write = _WRITERS.get(type(node).__name__)
     if write is None:
         told = _SHOWN.get(type(node).__name__, "this expression")
-        raise Untranslatable(f"{told} of Jinja has no counterpart", "compute it in the host")
+        raise Untranslatable(f"{told} of Jinja has no counterpart", "compute it in your program")
     return write(node, scope)
 
 
@@ -145,7 +145,7 @@ def _path(node: Node, step: str, scope: Scope) -> str:
             f"`loop.{step}` has no counterpart", "Handlebars knows `@index` (from 0), `@first`, `@last`"
         )
     if not any(_is(inner, kind) for kind in ("Name", "Getattr", "Getitem")):
-        raise Untranslatable("a part of a computed value", "compute it in the host")
+        raise Untranslatable("a part of a computed value", "compute it in your program")
     path = value(inner, scope)
     if _is(inner, "Name") and inner.name not in scope.loops:
         scope.read(inner.name, "list" if step.isdigit() else "object")
@@ -163,7 +163,7 @@ def _getitem(node: Node, scope: Scope) -> str:
     end = key.stop.value if begins else None
     if type(end) is int and end >= 0 and scope.kind(node.node) in {None, "string"}:
         return f'(truncate {value(node.node, scope)} {end} marker="")'
-    raise Untranslatable("a computed key, a slice or a negative index", "compute it in the host, or write `lookup`")
+    raise Untranslatable("a computed key, a slice or a negative index", "compute it in your program, or write `lookup`")
 
 
 def _constant(node: Node, _: Scope) -> str:
@@ -199,7 +199,7 @@ def _test(node: Node, scope: Scope) -> str:
         if _is(node.node, "Name") and node.node.name not in scope.loops:
             scope.untold.add(node.node.name)
         return f"({'ne' if node.name == 'defined' else 'eq'} {value(node.node, scope)} null)"
-    raise Untranslatable(f"the test `is {node.name}` has no counterpart", "compute it in the host")
+    raise Untranslatable(f"the test `is {node.name}` has no counterpart", "compute it in your program")
 
 
 def _filter(node: Node, scope: Scope) -> str:
@@ -215,7 +215,7 @@ def _filter(node: Node, scope: Scope) -> str:
 def _plain(helper: str) -> Callable[[Node, Scope], str]:
     def write(node: Node, scope: Scope) -> str:
         if node.args:
-            raise Untranslatable(f"the filter `{node.name}` with arguments", "compute it in the host")
+            raise Untranslatable(f"the filter `{node.name}` with arguments", "compute it in your program")
         return f"({helper} {value(node.node, scope)})"
 
     return write
@@ -247,9 +247,9 @@ def _default(node: Node, scope: Scope) -> str:
 
 def _length(node: Node, scope: Scope) -> str:
     if node.args or not any(_is(node.node, kind) for kind in ("Name", "Getattr", "Getitem")):
-        raise Untranslatable("the length of a computed value", "compute it in the host")
+        raise Untranslatable("the length of a computed value", "compute it in your program")
     if scope.kind(node.node) == "object":
-        raise Untranslatable("the length of an object", "compute it in the host")
+        raise Untranslatable("the length of an object", "compute it in your program")
     return f"{value(node.node, scope)}.length"
 
 
@@ -274,7 +274,7 @@ def _indent(node: Node, scope: Scope) -> str:
 def _replace(node: Node, scope: Scope) -> str:
     texts = [each.value for each in node.args if _is(each, "Const") and isinstance(each.value, str)]
     if node.kwargs or len(node.args) != 2 or len(texts) != 2 or not texts[0]:
-        raise Untranslatable("`replace` with computed texts or a count", "compute it in the host")
+        raise Untranslatable("`replace` with computed texts or a count", "compute it in your program")
     return f"(replace {value(node.node, scope)} {quoted(texts[0])} {quoted(texts[1])})"
 
 
@@ -308,7 +308,7 @@ def _called(node: Node, scope: Scope) -> str:
             return path
         scope.remarks.append(("`get` here also replaces an empty value", "check that this is right for empty values"))
         return f"(default {path} {value(node.args[1], scope)})"
-    raise Untranslatable(f"the call of `{method or 'a function'}` has no counterpart", "compute it in the host")
+    raise Untranslatable(f"the call of `{method or 'a function'}` has no counterpart", "compute it in your program")
 
 
 _METHODS = {"strip": "trim", "upper": "upper", "lower": "lower"}

@@ -103,7 +103,7 @@ Beside = Callable[[str], str | None]
 """Reads a file next to the prompt; None if there is none."""
 
 _HINTS = {
-    "model": "the host names the model for each call; conditions can test it: `model` of a turn file",
+    "model": "your program names the model for each user message; conditions can test it: `model` of a turn file",
     "outputs": "pass the schema to the model's client yourself, or describe the format in the text",
     "tools": "name their files under `tools`: `cuecard tools import` writes them",
     "base": "import that file as well, and write `extends`",

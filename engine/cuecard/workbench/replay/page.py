@@ -179,7 +179,7 @@ def _sections(report: ReplayReport, advice: Recommendation | None) -> Iterator[s
     )
     yield _figure(
         "What each request is made of",
-        "Tokens from the first block (bottom) to the last. Red: content that is sent again because it differs from "
+        "Tokens from the first text (bottom) to the last. Red: content that is sent again because it differs from "
         "before.",
         charts,
         _legend(_LAYERS),
@@ -249,7 +249,7 @@ def _breaks(shown: Sequence[Variant]) -> str:
         return "<section><h2>Breaks</h2><p>No request changes earlier content.</p></section>"
     table = _table(
         "Where a prefix broke",
-        ("delivery", "requests", "first block that differs", "why", "tokens no longer cached"),
+        ("delivery", "requests", "first text that differs", "why", "tokens no longer cached"),
         rows,
         numbers=(4,),
     )

@@ -124,7 +124,7 @@ async def take_turn(
                 response = node.model_response if Agent.is_call_tools_node(node) else None
             answered = replace(answered, answer=run.result.output if run.result else "")
         except RunLimitError:
-            answered = replace(answered, stopped=f"no answer within {running.limits.steps} steps")
+            answered = replace(answered, stopped=f"no answer within {running.limits.steps} model requests")
         except AgentRunError as error:
             answered = replace(answered, stopped=str(error))
         messages = run.all_messages()

@@ -215,7 +215,7 @@ def unknown_names(turn: TurnFile, engine: Engine, document: Document, at: Path) 
     for path in turn.files:
         like = closest(path, known or (), _LIKE)
         if known is not None and path not in known and (like or not known):
-            message, hint = f"no section reads the file `{path}` from the host", "remove it"
+            message, hint = f"no section reads the file `{path}` from the turn", "remove it"
             hint = f"did you mean `{like}`?" if like else hint
             yield document.problem((*at, "files", path), "no-effect", message, hint, key=True)
 
