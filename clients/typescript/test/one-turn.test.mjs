@@ -175,7 +175,7 @@ test("a call that is prepared anew has the inputs that had come since", async ()
     return new Response(JSON.stringify(told), { status: told.status ?? 200 });
   };
   const chat = new Conversation(new Cuecard({ url: "http://service", fetch: fake }));
-  const [one, two] = ["c1", "c2"].map((call_id) => ({ call_id }));
+  const [one, two] = ["c1", "c2"].map((call_id) => ({ call_id, result: null }));
   await chat.user();
   await chat.next([one], { screen: "a", clock: "1" });
   await chat.next([two], { screen: "b" });
