@@ -75,7 +75,7 @@ export function waits({ pending, result }: Result, words: readonly string[] = []
 
 /** The JSON of a body, in which that of a text in it reads alike. */
 function bareJson(body: unknown): string {
-  return (JSON.stringify(body) ?? "").replace(/[\\\s]/g, "");
+  return (JSON.stringify(body) ?? "").replace(/\\|(:)\s+/g, "$1");
 }
 
 /**

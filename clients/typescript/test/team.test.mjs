@@ -179,6 +179,16 @@ test("stored messages keep their searches, and the second message begins as the 
   assert.deepEqual([saw[3].system, saw[3].tools], [saw[2].system, saw[2].tools]);
 });
 
+test("what a search finds under the id of an earlier call can be called, and stands behind its own result", async () => {
+  made.length = 0;
+  const { model, saw } = scripted(search("c1", "create a page"), calls(["c1", "cms_createPage"]), search("c1", "delete a page"), calls(["c1", "cms_deletePage"]), says("Done."));
+  const chat = new Conversation(client, { agent: "cms" });
+  await new ai.ToolLoopAgent({ model, ...bounded(client), tools: hostTools() }).generate({ prompt: "A page, then none", options: { chat } });
+  assert.deepEqual(made, ["cms_createPage", "cms_deletePage"]);
+  for (const at of [1, 2, 3, 4]) assert.deepEqual(saw[at].messages.slice(0, saw[at - 1].messages.length), saw[at - 1].messages);
+  assert.deepEqual(chat.step.discovered.map(({ after_call_id }) => after_call_id), ["c1", "c1-3"]);
+});
+
 test("after an approval the turn goes on: the prefix stays, and nobody is asked in vain", async () => {
   made.length = 0;
   const { model, saw } = scripted(search("c1", "create a page"), calls(["c2", "cms_createPage"]), search("c3", "delete a page"), calls(["c4", "cms_deletePage"]), says("Deleted."), says("Bye."));

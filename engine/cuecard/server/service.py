@@ -263,14 +263,14 @@ class Service:
         if self.reads_all:
             read = {name: max(how, 2) for name, how in read.items()}
         read |= {name: how for name in host if name not in read and (how := agent.read_of(name, is_own=False))}
-        pending = [f'"{agent.pending}"'] if agent.pending else []
+        pending = agent.spec.tools.cues.pending  # also where no cue waits for it: the client tells what it becomes
         items = max((rule.limit for rule in agent.spec.memory.extract), default=0)
         lists = [name for name, how in read.items() if how == 1 and any(forget_rules(name, agent.spec.memory))]
         return {
             "tools": read,
             "items": max(items, 2),  # a list of one may be a wrapper
             "lists": lists,
-            "words": [*pending, *MEDIA_WORDS],
+            "words": [*([f'"{pending}"'] if pending else []), *MEDIA_WORDS],
             "room": self.room,
             "said": agent.spec.tools.ahead is not None,
         }
