@@ -165,10 +165,10 @@ test("inputs in a loop of one's own, whose mistakes come with their problems", a
 test("a call that is prepared anew has the inputs that had come since", async () => {
   const bodies = [];
   const answers = [
-    { conversation: "1", step: {}, results: [] },
-    { conversation: "2", step: {}, results: [] },
+    { api: 2, conversation: "1", step: {}, results: [] },
+    { api: 2, conversation: "2", step: {}, results: [] },
     { status: 409, code: "stale-call" },
-    { conversation: "3", step: {}, results: [] },
+    { api: 2, conversation: "3", step: {}, results: [] },
   ];
   const fake = async (_, { body }) => {
     const told = answers[bodies.push(JSON.parse(body)) - 1];

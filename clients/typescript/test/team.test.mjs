@@ -78,9 +78,10 @@ test("who aborts hears the reason, in every method", async (t) => {
 });
 
 test("a service of another interface is named once, with both numbers", async (t) => {
-  const older = await balancer(t, () => ({ status: 422, body: '{"code": "unknown-key", "detail": "unknown key `host_tools`", "problems": []}' }));
+  const old = (status, body) => balancer(t, () => ({ status, body: JSON.stringify(body) }));
+  const older = [await old(422, { code: "unknown-key", detail: "unknown key `host_tools`", problems: [] }), await old(422, { code: "bad-conversation", problems: [] }), await old(200, { conversation: "x" })];
   const newer = await balancer(t, () => ({ body: '{"api": 7, "conversation": "x"}' }));
-  for (const [there, both] of [[older, /API 1.*API 2/], [newer, /API 7.*API 2/]]) {
+  for (const [there, both] of [...older.map((each) => [each, /API 1.*API 2/]), [newer, /API 7.*API 2/]]) {
     await assert.rejects(new Conversation(new Cuecard({ url: there.url })).user(), (error) => error.code === "other-api" && both.test(error.message));
     assert.equal(there.seen.length, 1);
   }

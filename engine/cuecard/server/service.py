@@ -129,7 +129,7 @@ def _unpacked(packed: Json) -> Json:
     """Only what is signed is unpacked, so that nobody else can have it grow."""
     try:
         return json.loads(zlib.decompressobj().decompress(b64decode(str(packed)), LIMIT))
-    except (ValueError, zlib.error):
+    except (ValueError, RecursionError, zlib.error):
         return None
 
 
