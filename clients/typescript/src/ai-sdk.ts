@@ -1,8 +1,8 @@
 import type { Cuecard, Inputs, Turn } from "./client.js";
 import type { Conversation } from "./conversation.js";
-import { CuecardError, twoAtOnce } from "./errors.js";
+import { CuecardError } from "./errors.js";
 import { placed, type Message, type Role } from "./placing.js";
-import { resultsIn, withTexts } from "./results.js";
+import { toldApart, withTexts } from "./results.js";
 
 /** `Options` are those of a call of the agent, as the callbacks name their type. */
 export interface AiSdkOptions<Options = any, Search extends string = string> {
@@ -78,7 +78,7 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
     const allowed = (name: string) => rest.activeTools?.includes(name) ?? true;
     const told = typeof options.turn === "function" ? options.turn(asked) : options.turn;
     const turn: Turn = { model: modelName(rest.model), ...(role === "user" && { authority: "user" }), ...told };
-    const step = await chat.user(turn, resultsIn(messages), compaction(options.compacted?.(asked, messages), messages), {
+    const step = await chat.user(turn, toldApart(messages).results, compaction(options.compacted?.(asked, messages), messages), {
       tools: Object.keys(own).filter(allowed),
       messages,
       signal: options.signal?.(asked) ?? rest.abortSignal,
@@ -86,7 +86,7 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
     const { name } = chat.call!.search_tool;
     if (name !== search && own[search]?.execute === none) throw wrongSearch(name);
     refuseKeptHistory(chat, turn, rest.providerOptions);
-    const tools = boundTools(own, chat, none);
+    const tools = boundTools(own, chat);
     const names = Object.keys(tools).filter((each) => each === name || allowed(each));
     const mark = { id: crypto.randomUUID() };
     const run: Run = { chat, begun: chat.begun, names, options: asked, own: rest.instructions ?? rest.system };
@@ -101,24 +101,23 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
       ...(rest.toolApproval && { toolApproval: approvals(rest.toolApproval, chat) }),
       tools,
       instructions: system,
-      ...(role === "system" ? { allowSystemInMessages: true } : {}),
+      ...(role === "system" && { allowSystemInMessages: true }),
       runtimeContext: marked(rest.runtimeContext),
       experimental_context: marked(rest.experimental_context),
     };
   }
 
   async function prepareStep(request: any): Promise<any> {
-    const { steps, stepNumber, messages } = request;
+    const { steps, stepNumber } = request;
     const run = runOf(request);
     if (!run) {
       throw new CuecardError("no user message has begun: give the agent `prepareCall`, or take what `await settings.call(...)` makes", 0, "no-call");
     }
     runs.set(steps, run);
     const { chat } = run;
-    if (run.begun !== chat.begun) throw twoAtOnce();
-    const results = resultsIn(messages, steps);
+    const { messages, results } = toldApart(request.messages, steps);
     const step =
-      stepNumber === 0 && !chat.misses(results)
+      !chat.misses(results, run.begun) && stepNumber === 0
         ? chat.step!
         : await chat.next(results, stepNumber === 0 ? {} : await options.inputs?.(run.options as Options, request), {
             signal: options.signal?.(run.options as Options),
@@ -133,9 +132,7 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
       instructions: system, // version 7, where it carries forward: so it is always the whole text
       messages: withTexts(placed(messages, step, role), (call) => chat.resultText(call)),
       activeTools: shown(run, step.active_tools),
-      ...(step.forced_tool && run.names.includes(step.forced_tool)
-        ? { toolChoice: { type: "tool", toolName: step.forced_tool } }
-        : {}),
+      ...(step.forced_tool && run.names.includes(step.forced_tool) && { toolChoice: { type: "tool", toolName: step.forced_tool } }),
     };
   }
 
@@ -190,8 +187,8 @@ function withOwn(system: string, own: any): any {
 }
 
 function compaction(told: number | boolean | undefined, messages: readonly Message[]): number | null {
-  if (told !== true) return told || told === 0 ? told : null;
-  return Math.max(0, messages.filter(({ role }) => role === "user").length - 1);
+  if (typeof told === "number") return told;
+  return told ? Math.max(0, messages.filter(({ role }) => role === "user").length - 1) : null;
 }
 
 function wrongSearch(name: string): CuecardError {
@@ -222,18 +219,19 @@ function shown({ chat, names }: Run, active: readonly string[]): string[] {
 }
 
 /** The host's tools, each of which answers what to do while it is not active; and the search tool, where there is something to find. */
-function boundTools(own: Record<string, any>, chat: Conversation, unbound: unknown): Record<string, any> {
+function boundTools(own: Record<string, any>, chat: Conversation): Record<string, any> {
   const { name } = chat.call!.search_tool;
-  const bound = Object.entries({ [name]: { execute: unbound }, ...own })
+  const bound = Object.entries({ [name]: { execute: none }, ...own })
     .filter(([each]) => each !== name || chat.step!.offers_search)
-    .map(([each, tool]) => [each, tool.execute === unbound ? { ...tool, ...searchTool(chat) } : tool.execute ? guarded(each, tool, chat) : tool]);
+    .map(([each, tool]) => [each, guarded(each, tool.execute === none ? { ...tool, ...searchTool(chat) } : tool, chat)]);
   return Object.fromEntries(bound);
 }
 
 function guarded(name: string, tool: any, chat: Conversation): any {
+  if (!tool.execute) return tool;
   return {
     ...tool,
-    ...(tool.needsApproval === undefined ? {} : { needsApproval: asked(name, tool.needsApproval, chat, false) }),
+    ...(tool.needsApproval !== undefined && { needsApproval: asked(name, tool.needsApproval, chat, false) }),
     execute(...given: unknown[]) {
       const refusal = chat.refusal(name);
       if (refusal !== undefined) throw new Error(refusal);
@@ -255,13 +253,11 @@ function approvals(theirs: any, chat: Conversation): any {
 }
 
 function searchTool(chat: Conversation): any {
-  const { name, description, query, limit } = chat.call!.search_tool;
+  const { description, query, limit } = chat.call!.search_tool;
   return {
     description,
     inputSchema: searchSchema(query, limit),
     async execute(told: { query: string; limit?: number }, { abortSignal: signal }: { abortSignal?: AbortSignal } = {}) {
-      const refusal = chat.refusal(name);
-      if (refusal !== undefined) throw new Error(refusal);
       const found = await chat.search(told.query.slice(0, 10_000), told.limit, { signal }).catch((cause) => {
         signal?.throwIfAborted();
         throw new Error("The search has failed. Search once more; if that fails, tell the user.", { cause });

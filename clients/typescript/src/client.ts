@@ -122,9 +122,10 @@ export class Cuecard {
     const ours = typeof told.code === "string";
     const fails = (said: string, code: string) =>
       new CuecardError(`${path}: ${said} (request ${requestId})`, status, code, ours ? told.problems : [], { requestId });
-    const other = told.api === undefined ? (told.code === "unknown-key" ? 1 : API) : told.api;
+    const isAnswer = answer.ok && (told.conversation ?? told.agents ?? told.tools);
+    const other = told.api ?? (isAnswer || ["unknown-key", "bad-conversation"].includes(told.code) ? 1 : API);
     if (other !== API) throw fails(`the service has API ${other}, this client API ${API}: use one version`, "other-api");
-    if (answer.ok && (told.conversation ?? told.agents ?? told.tools)) return told;
+    if (isAnswer) return told;
     const error = ours
       ? fails(told.detail || told.code, told.code)
       : fails(`${status} of something in between`, "wrong-answer");

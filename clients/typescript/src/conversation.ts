@@ -1,7 +1,7 @@
 import type { Asking, Cuecard, Entity, Found, Inputs, PreparedCall, PreparedStep, Result, Step, Turn } from "./client.js";
 import { CuecardError, objectIn, twoAtOnce } from "./errors.js";
 import type { Message } from "./placing.js";
-import { sendable } from "./results.js";
+import { numbered, sendable, waits } from "./results.js";
 
 type Begin = Parameters<Cuecard["prepareCall"]>[0];
 type Again = { results?: Result[]; inputs?: Inputs; anew?: Begin };
@@ -30,7 +30,7 @@ export class Conversation {
   readonly #client: Cuecard;
   readonly #agent: { agent?: string };
   readonly #asked = new Set<string>();
-  /** The results that the conversation has: the text of each, null without one; undefined where nobody knows. */
+  /** The results that the conversation has, by `#key`: the text of each, null without one; undefined where nobody knows. */
   readonly #had: Map<string, string | null | undefined>;
   #signed: string | undefined;
   #begin: Begin | undefined;
@@ -74,6 +74,7 @@ export class Conversation {
       ...(resumed && { resumed }),
     };
     return this.#alone(async () => {
+      if (compacted !== null) this.#forgetAllBut(results);
       const whole = (reads = this.#reads) => ({ ...begin, results: this.#fresh(results, reads), ...(reads?.said && said && { said }) });
       let asked = whole(this.#reads ?? { tools: {}, items: 0, lists: [], words: [], room: 0, said: false });
       let told = await this.#client.prepareCall(asked, asking);
@@ -81,13 +82,12 @@ export class Conversation {
       // What is sent depends on what the agent reads, which only its answer says.
       const wanted = whole();
       if (JSON.stringify(wanted) !== JSON.stringify(asked)) told = await this.#client.prepareCall((asked = wanted), asking);
-      if (compacted !== null) for (const id of this.#had.keys()) if (!results.some((result) => result.call_id === id)) this.#had.delete(id);
       this.#begin = asked;
       this.#since = [];
       this.#inputs = {};
       this.begun++;
       this.#note(told);
-      return this.#take(told, results);
+      return this.#take(told, results, asked.results!);
     });
   }
 
@@ -101,18 +101,20 @@ export class Conversation {
       const fresh = this.#fresh(results);
       const given = { ...this.#inputs, ...inputs };
       const now = { results: fresh, ...(Object.keys(inputs).length ? { inputs } : {}) };
-      const told = await this.#orAnew(now, { results: [...this.#since, ...fresh], inputs: given }, (body) =>
+      const all = [...this.#since, ...fresh];
+      const told = await this.#orAnew(now, { results: all, inputs: given }, (body) =>
         this.#client.prepareStep({ ...this.#agent, conversation: this.#text(), ...body }, asking),
       );
       this.#since.push(...fresh);
       this.#inputs = given;
       if (told.anew) this.#note({ ...this.call!, ...told.anew });
-      return this.#take(told, results);
+      return this.#take(told, results, told.anew ? all : fresh);
     });
   }
 
-  /** Whether some of these results are not in the step that was prepared last. */
-  misses(results: Result[]): boolean {
+  /** Whether some of these results are not in the step that was prepared last; `begun` as it was when their run began. */
+  misses(results: Result[], begun = this.begun): boolean {
+    if (begun !== this.begun) throw twoAtOnce();
     return this.#fresh(results).length > 0;
   }
 
@@ -170,7 +172,7 @@ export class Conversation {
 
   /** What to send as the result of this call; undefined where the agent file has no template for it. */
   resultText(callId: string): string | undefined {
-    return this.#had.get(callId) ?? undefined;
+    return this.#had.get(this.#had.has(callId) ? callId : waiting(callId)) ?? undefined;
   }
 
   #text(): string {
@@ -217,22 +219,47 @@ export class Conversation {
     if (call.reads) this.#client.reads.set(this.#agent.agent, call.reads);
   }
 
-  #take(told: Pick<PreparedStep, "conversation" | "step" | "results">, given: Result[]): Step {
+  #take(told: Pick<PreparedStep, "conversation" | "step" | "results">, given: Result[], sent: Result[]): Step {
     this.#signed = told.conversation;
     this.step = told.step;
     this.#asked.clear();
-    const texts = new Map((told.results ?? []).map(({ call_id, text }) => [call_id, text]));
-    for (const { call_id } of given) {
+    const texts = new Map((told.results ?? []).map(({ at, text }) => [this.#key(sent[at]!), text]));
+    for (const result of given.filter((each) => each.call_id && this.#isNew(each))) {
+      const key = this.#key(result);
       // What the model has read stays, also where other files would tell it otherwise.
-      if (call_id && this.#had.get(call_id) === undefined) this.#had.set(call_id, texts.get(call_id) ?? null);
+      this.#had.set(key, texts.get(key) ?? null);
     }
     return told.step;
   }
 
-  #fresh(results: Result[], reads = this.#reads): Result[] {
-    const unsent = results.filter(({ call_id }) => this.#had.get(call_id ?? "") === undefined);
-    return sendable(unsent, reads, (id) => this.#had.has(id));
+  /** What waits for a confirmation is not yet what it becomes, under the same id. */
+  #key(result: Result): string {
+    const id = result.call_id ?? "";
+    return waits(result, this.#reads?.words) ? waiting(id) : id;
   }
+
+  #isNew(result: Result): boolean {
+    const id = result.call_id ?? "";
+    if (this.#had.get(id) !== undefined) return false;
+    const asked = this.#had.get(waiting(id)); // in place of the result, if the SDK hands on what it was told
+    return asked === undefined || !(result.result === asked || this.#key(result) === waiting(id));
+  }
+
+  /** Without the results that are gone; and without the texts of those whose ids may have become those of others. */
+  #forgetAllBut(results: Result[]): void {
+    const kept = new Set(results.map((result) => this.#key(result)));
+    for (const id of [...this.#had.keys()]) if (!kept.has(id) || this.#had.has(numbered(id, 2))) this.#had.delete(id);
+  }
+
+  #fresh(results: Result[], reads = this.#reads): Result[] {
+    const unsent = results.filter((result) => this.#isNew(result));
+    return sendable(unsent, reads, (result) => this.#had.has(this.#key(result)));
+  }
+}
+
+/** Under which id the question of a call is kept that waits for a confirmation. */
+function waiting(id: string): string {
+  return `${id}?`;
 }
 
 /** What the user says, as far as a search reads it. */

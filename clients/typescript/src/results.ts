@@ -3,21 +3,46 @@ import { objectIn } from "./errors.js";
 import type { Message } from "./placing.js";
 
 /**
- * The tool results in messages of the AI SDK.
+ * The messages, in which each call has an id of its own, and the results in them.
  *
- * A tool of an MCP server that fails is a result like others to the SDK, and only its raw output, in `steps`, says so.
+ * A model may repeat an id, or give none. Of several calls with one id, a result answers the first of the last answer
+ * that has none yet. Read again, the messages get the same ids. A tool of an MCP server that fails is a result like
+ * others to the SDK, and only its raw output, in the last of the `steps`, says so.
  */
-export function resultsIn(messages: readonly Message[], steps: readonly any[] = []): Result[] {
-  const raw = steps.flatMap((step) => step.toolResults ?? []);
-  const failed = new Set(raw.filter((result) => result.output?.isError === true).map((result) => result.toolCallId));
-  const asked = new Map<string, unknown>(partsOf(messages, "tool-call").map((part) => [part.toolCallId, part.input]));
-  return messages.flatMap((message, at) =>
-    message.role === "tool" && Array.isArray(message.content)
-      ? partsOf([message], "tool-result").map((part) =>
-          toResult(part, batchOf(messages, at), failed.has(part.toolCallId), asked.get(part.toolCallId)),
-        )
-      : [],
-  );
+export function toldApart(messages: readonly Message[], steps: readonly any[] = []): { messages: Message[]; results: Result[] } {
+  const asked = new Map<string, unknown>();
+  const last = new Map<string, string>();
+  const waiting = new Map<string, string[]>();
+  const results: Result[] = [];
+  const answered = messages.map(({ role }) => role).lastIndexOf("assistant");
+  let batch: string | undefined; // results that follow each other belong to calls of one message
+  const told = messages.map((message, at) => {
+    const { role, content } = message;
+    if (role === "assistant") waiting.clear();
+    if (role !== "tool") batch = undefined;
+    const named = (part: any) => {
+      const { type, toolCallId, toolName: tool, output } = part;
+      if (toolCallId === undefined) return part;
+      const id: string = toolCallId || "call";
+      let name = last.get(id) ?? id;
+      if (type === "tool-call") {
+        for (let number = 1; asked.has(name); number++) name = numbered(id, number);
+        asked.set(name, part.input);
+        waiting.set(id, [...(waiting.get(id) ?? []), name]);
+      } else if (type === "tool-result") {
+        name = waiting.get(id)?.shift() ?? name;
+        const given = asked.get(name) ?? null;
+        asked.set(name, given);
+        const isRaw = (raw: any) => raw.toolCallId === toolCallId && raw.toolName === tool && raw.output?.isError === true;
+        const is_error = /^error-|^execution-denied$/.test(output?.type) || (at > answered && !!steps.at(-1)?.toolResults?.some(isRaw));
+        if (role === "tool") results.push({ tool, call_id: name, result: output?.value ?? null, is_error, batch: (batch ??= name), arguments: given });
+      }
+      last.set(id, name);
+      return { ...part, toolCallId: name };
+    };
+    return Array.isArray(content) ? { ...message, content: content.map(named) } : message;
+  });
+  return { messages: told, results };
 }
 
 /** The messages with results as the texts that the agent file makes of them; one with media in it stays as it is. */
@@ -28,7 +53,7 @@ export function withTexts(messages: readonly Message[], text: (callId: string) =
     return { ...part, output: { type: part.output.type.startsWith("error-") ? "error-text" : "text", value: made } };
   };
   return messages.map((message) =>
-    message.role === "tool" && Array.isArray(message.content) ? { ...message, content: message.content.map(one) } : message,
+    Array.isArray(message.content) ? { ...message, content: message.content.map(one) } : message,
   );
 }
 
@@ -37,28 +62,20 @@ function isText(output: any): boolean {
   return /^(error-)?(text|json)$/.test(output?.type);
 }
 
-function partsOf(messages: readonly Message[], type: string): any[] {
-  const parts = messages.flatMap((message) => (Array.isArray(message.content) ? (message.content as any[]) : []));
-  return parts.filter((part) => part.type === type);
+/** The id with a number behind it from 2 on, no longer than every provider takes. */
+export function numbered(id: string, number: number): string {
+  const end = number > 1 ? `-${number}` : "";
+  return id.slice(0, Math.max(id.length, 40) - end.length) + end;
 }
 
-function toResult(part: any, batch: string, failed: boolean, asked: unknown): Result {
-  const { type, value } = part.output ?? {};
-  return {
-    tool: part.toolName,
-    call_id: part.toolCallId,
-    result: value ?? null,
-    is_error: failed || /^error-|^execution-denied$/.test(type),
-    batch,
-    arguments: asked ?? null,
-  };
+/** Whether the tool has asked for a confirmation, and has done nothing yet; `words` as in what is read of results. */
+export function waits({ pending, result }: Result, words: readonly string[] = []): boolean {
+  return pending || words.some((word) => bareJson(result).includes(`${word}:true`));
 }
 
-/** Results that follow each other belong to calls of one message. */
-function batchOf(messages: readonly Message[], at: number): string {
-  while (messages[at - 1]?.role === "tool") at--;
-  const first: any = (messages[at]!.content as any[])[0];
-  return `batch-${first?.toolCallId ?? at}`;
+/** The JSON of a body, in which that of a text in it reads alike. */
+function bareJson(body: unknown): string {
+  return (JSON.stringify(body) ?? "").replace(/\\|(:)\s+/g, "$1");
 }
 
 /**
@@ -66,13 +83,13 @@ function batchOf(messages: readonly Message[], at: number): string {
  *
  * `isKnown` says of which the conversation knows; of those, only the ones that are told in the agent's words go again.
  */
-export function sendable(results: readonly Result[], reads: Reads | undefined, isKnown: (id: string) => boolean): Result[] {
+export function sendable(results: readonly Result[], reads: Reads | undefined, isKnown: (result: Result) => boolean): Result[] {
   const sent = results.flatMap((result): { result: Result; most?: number }[] => {
     const { tool, result: body, arguments: _, ...bare } = result;
-    const isNew = !isKnown(result.call_id ?? "");
+    const isNew = !isKnown(result);
     const read = reads && tool ? reads.tools[tool] : WHOLE;
     if (read === TOLD || (read === WHOLE && isNew)) return [{ result: { ...result, result: body ?? null }, most: Infinity }];
-    const text = JSON.stringify(body) ?? "";
+    const text = bareJson(body);
     if (read !== undefined && reads!.words.some((word) => text.includes(word))) return [{ result, most: LONG }];
     if (!isNew) return [];
     if (read !== IN_PARTS) return [{ result: { tool: tool!, ...bare } }];

@@ -48,12 +48,12 @@ test("a request that no replica could answer is sent again, and no other", async
     asked += 1;
     if (asked === 1) return request.socket.destroy();
     if (asked === 2) return response.writeHead(503).end('{"code": "too-busy"}');
-    response.writeHead(200, { "content-type": "application/json" }).end('{"agents": []}');
+    response.writeHead(200, { "content-type": "application/json" }).end('{"api": 2, "agents": []}');
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => flaky.once("listening", resolve));
   const there = `http://127.0.0.1:${flaky.address().port}/`;
 
-  assert.deepEqual(await new Cuecard({ url: there }).agents(), { agents: [] });
+  assert.deepEqual(await new Cuecard({ url: there }).agents(), { api: 2, agents: [] });
   assert.equal(asked, 3);
   await assert.rejects(client.prepareCall({ agent: "nobody" }), { status: 404 });
   flaky.close();

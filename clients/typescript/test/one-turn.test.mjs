@@ -165,17 +165,17 @@ test("inputs in a loop of one's own, whose mistakes come with their problems", a
 test("a call that is prepared anew has the inputs that had come since", async () => {
   const bodies = [];
   const answers = [
-    { conversation: "1", step: {}, results: [] },
-    { conversation: "2", step: {}, results: [] },
+    { api: 2, conversation: "1", step: {}, results: [] },
+    { api: 2, conversation: "2", step: {}, results: [] },
     { status: 409, code: "stale-call" },
-    { conversation: "3", step: {}, results: [] },
+    { api: 2, conversation: "3", step: {}, results: [] },
   ];
   const fake = async (_, { body }) => {
     const told = answers[bodies.push(JSON.parse(body)) - 1];
     return new Response(JSON.stringify(told), { status: told.status ?? 200 });
   };
   const chat = new Conversation(new Cuecard({ url: "http://service", fetch: fake }));
-  const [one, two] = ["c1", "c2"].map((call_id) => ({ call_id }));
+  const [one, two] = ["c1", "c2"].map((call_id) => ({ call_id, result: null }));
   await chat.user();
   await chat.next([one], { screen: "a", clock: "1" });
   await chat.next([two], { screen: "b" });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { placed } from "../dist/placing.js";
-import { resultsIn } from "../dist/results.js";
+import { toldApart } from "../dist/results.js";
 
 const user = (content) => ({ role: "user", content });
 const called = (id) => ({ role: "assistant", content: [{ type: "tool-call", toolCallId: id }] });
@@ -37,8 +37,8 @@ test("at the end where nobody knows better", () => {
 test("what failed is told, also where only the raw output says so", () => {
   const output = (type, value) => ({ type: "tool-result", toolCallId: type, toolName: "t", output: { type, value } });
   const messages = [{ role: "tool", content: ["json", "text", "error-text", "execution-denied", "content"].map((type) => output(type, "x")) }];
-  const steps = [{ toolResults: [{ toolCallId: "content", output: { isError: true } }, { toolCallId: "json", output: {} }] }];
+  const steps = [{ toolResults: [{ toolCallId: "content", toolName: "t", output: { isError: true } }, { toolCallId: "json", toolName: "t", output: {} }] }];
 
-  assert.deepEqual(resultsIn(messages, steps).map((each) => each.is_error), [false, false, true, true, true]);
-  assert.deepEqual(new Set(resultsIn(messages).map((each) => each.batch)), new Set(["batch-json"]));
+  assert.deepEqual(toldApart(messages, steps).results.map((each) => each.is_error), [false, false, true, true, true]);
+  assert.deepEqual(new Set(toldApart(messages).results.map((each) => each.batch)), new Set(["json"]));
 });

@@ -72,6 +72,77 @@ for (const [name, ai, Model] of [["ai 6", ai6, MockLanguageModelV3], ["ai 7", ai
   });
 }
 
+for (const [name, ai, Model] of [["ai 6", ai6, MockLanguageModelV3], ["ai 7", ai7, MockLanguageModelV4]]) {
+  test(`${name}: calls to which the model gives one id are told apart, in each request alike`, async (t) => {
+    const { url, seen } = await balancer(t, () => process.env.CUECARD_SHELL_URL);
+    const long = "an id of forty characters, all of its own";
+    const answers = [calls(["c1", "shell", { command: "ls" }]), calls([long, "words", {}]), calls(["c1", "shell", { command: "fail" }], [long, "shell", { command: "pwd" }]), calls(["c1", "words", {}], ["c1", "shell", { command: "ls" }])];
+    const saw = [];
+    const run = (text, messages) => {
+      const chat = new Conversation(new Cuecard({ url }), { agent: "shell", text });
+      const model = new Model({ doGenerate: async ({ prompt }) => (saw.push(prompt.filter(({ role }) => role !== "system")), answers.shift() ?? done) });
+      const tools = {
+        shell: ai.tool({ inputSchema: z.object({ command: z.string() }), execute: ({ command }) => (command === "fail" ? Promise.reject(new Error("full")) : { code: 0, printed: command }) }),
+        words: ai.tool({ inputSchema: z.object({}), execute: () => "some words" }),
+      };
+      const settings = aiSdk(new Cuecard({ url }), { agent: "shell", conversation: () => chat });
+      return new ai.ToolLoopAgent({ model, tools, ...settings }).generate({ messages }).then((ended) => [chat.text, ended.responseMessages ?? ended.response.messages]);
+    };
+    const asked = [{ role: "user", content: "go" }];
+    const [text, messages] = await run(undefined, asked);
+    const ids = (type) => saw[4].flatMap(({ content }) => content.filter((part) => part.type === type).map((part) => part.toolCallId));
+    assert.deepEqual(ids("tool-call"), ["c1", long, "c1-2", `${long.slice(0, -2)}-2`, "c1-3", "c1-4"]);
+    assert.deepEqual(ids("tool-result"), ids("tool-call"));
+    assert.deepEqual(outputs(saw[4]).map(({ value }) => value.replace(/<failed>.*full/, "full")), ["<out>0 ls</out>", "(some words)", "full</failed>", "<out>0 pwd</out>", "(some words)", "<out>0 ls</out>"]);
+    for (const [at, prompt] of saw.slice(1).entries()) assert.deepEqual(prompt.slice(0, saw[at].length), saw[at]);
+
+    seen.length = 0;
+    await run(text, JSON.parse(JSON.stringify([...asked, ...messages, { role: "user", content: "and now?" }])));
+    assert.deepEqual(saw[5].slice(0, saw[4].length), saw[4]);
+    assert.ok(seen.every(({ body }) => !body.includes('"result"')), "no result travels again");
+  });
+}
+
+test("what waits for a confirmation is told anew once it is done, under the same id", async (t) => {
+  const { url, seen } = await balancer(t, () => process.env.CUECARD_SHELL_URL);
+  const asks = { requiresConfirmation: true };
+  for (const pending of [{ result: "sure?", pending: true }, { result: asks }, { result: JSON.stringify(asks, null, 2) }]) {
+    let chat = new Conversation(new Cuecard({ url }), { agent: "shell" });
+    const result = (told) => ({ tool: "words", call_id: "c1", ...told });
+    await chat.user({}, [], null, { tools: ["words"] });
+    await chat.next([result(pending)]);
+    assert.match(chat.resultText("c1"), /sure|requires/);
+    await chat.next([result(pending)]);
+    assert.deepEqual(JSON.parse(seen.at(-1).body).results, [], "it is known");
+    chat = new Conversation(new Cuecard({ url }), { agent: "shell", text: chat.text });
+    await chat.user({}, [result(pending)], null, { tools: ["words"] });
+    assert.match(chat.resultText("c1"), /sure|requires/);
+    await chat.next([result({ result: "done" })]);
+    assert.equal(chat.resultText("c1"), "(done)");
+    chat = new Conversation(new Cuecard({ url }), { agent: "shell", text: chat.text });
+    await chat.user({}, [result({ result: "done" })], null, { tools: ["words"] });
+    assert.equal(chat.resultText("c1"), "(done)");
+  }
+
+  // The SDK hands on what the model was told: the question is no answer to itself.
+  seen.length = 0;
+  const answers = [calls(["c1", "words", {}]), calls(["c2", "words", {}]), done];
+  const model = new MockLanguageModelV4({ doGenerate: async () => answers.shift() });
+  const words = ai7.tool({ inputSchema: z.object({}), execute: () => asks });
+  await new ai7.ToolLoopAgent({ model, tools: { words }, ...aiSdk(new Cuecard({ url }), { agent: "shell" }) }).generate({ prompt: "go" });
+  assert.deepEqual(seen.map(({ body }) => JSON.parse(body).results?.map(({ call_id }) => call_id)), [[], ["c1"], ["c2"]]);
+});
+
+test("where the host has dropped messages, the text of one call is not told for another of the same id", async () => {
+  const chat = new Conversation(client, { agent: "shell" });
+  const result = (call_id, result) => ({ tool: "words", call_id, result });
+  await chat.user({}, [], null, { tools: ["words"] });
+  await chat.next([result("c1", "first"), result("c1-2", "second")]);
+  await chat.user({}, [result("c1", "second")], 1, { tools: ["words"] });
+  assert.equal(chat.resultText("c1"), "(second)");
+  assert.deepEqual(JSON.parse(chat.text.split("\n")[1]), { c1: "(second)" });
+});
+
 const shapes = {
   text: () => "words ".repeat(10_000),
   rows: () => ({ rows: Array.from({ length: 900 }, (_, at) => ({ id: at, note: "what a row may say of itself, and more" })) }),

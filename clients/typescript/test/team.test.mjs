@@ -78,9 +78,10 @@ test("who aborts hears the reason, in every method", async (t) => {
 });
 
 test("a service of another interface is named once, with both numbers", async (t) => {
-  const older = await balancer(t, () => ({ status: 422, body: '{"code": "unknown-key", "detail": "unknown key `host_tools`", "problems": []}' }));
+  const old = (status, body) => balancer(t, () => ({ status, body: JSON.stringify(body) }));
+  const older = [await old(422, { code: "unknown-key", detail: "unknown key `host_tools`", problems: [] }), await old(422, { code: "bad-conversation", problems: [] }), await old(200, { conversation: "x" })];
   const newer = await balancer(t, () => ({ body: '{"api": 7, "conversation": "x"}' }));
-  for (const [there, both] of [[older, /API 1.*API 2/], [newer, /API 7.*API 2/]]) {
+  for (const [there, both] of [...older.map((each) => [each, /API 1.*API 2/]), [newer, /API 7.*API 2/]]) {
     await assert.rejects(new Conversation(new Cuecard({ url: there.url })).user(), (error) => error.code === "other-api" && both.test(error.message));
     assert.equal(there.seen.length, 1);
   }
@@ -177,6 +178,16 @@ test("stored messages keep their searches, and the second message begins as the 
   assert.deepEqual(made, ["cms_createPage", "cms_createPage"]);
   assert.deepEqual(saw[3].messages.slice(0, saw[2].messages.length), saw[2].messages);
   assert.deepEqual([saw[3].system, saw[3].tools], [saw[2].system, saw[2].tools]);
+});
+
+test("what a search finds under the id of an earlier call can be called, and stands behind its own result", async () => {
+  made.length = 0;
+  const { model, saw } = scripted(search("c1", "create a page"), calls(["c1", "cms_createPage"]), search("c1", "delete a page"), calls(["c1", "cms_deletePage"]), says("Done."));
+  const chat = new Conversation(client, { agent: "cms" });
+  await new ai.ToolLoopAgent({ model, ...bounded(client), tools: hostTools() }).generate({ prompt: "A page, then none", options: { chat } });
+  assert.deepEqual(made, ["cms_createPage", "cms_deletePage"]);
+  for (const at of [1, 2, 3, 4]) assert.deepEqual(saw[at].messages.slice(0, saw[at - 1].messages.length), saw[at - 1].messages);
+  assert.deepEqual(chat.step.discovered.map(({ after_call_id }) => after_call_id), ["c1", "c1-3"]);
 });
 
 test("after an approval the turn goes on: the prefix stays, and nobody is asked in vain", async () => {

@@ -129,7 +129,7 @@ def _unpacked(packed: Json) -> Json:
     """Only what is signed is unpacked, so that nobody else can have it grow."""
     try:
         return json.loads(zlib.decompressobj().decompress(b64decode(str(packed)), LIMIT))
-    except (ValueError, zlib.error):
+    except (ValueError, RecursionError, zlib.error):
         return None
 
 
@@ -263,14 +263,14 @@ class Service:
         if self.reads_all:
             read = {name: max(how, 2) for name, how in read.items()}
         read |= {name: how for name in host if name not in read and (how := agent.read_of(name, is_own=False))}
-        pending = [f'"{agent.pending}"'] if agent.pending else []
+        pending = agent.spec.tools.cues.pending  # also where no cue waits for it: the client tells what it becomes
         items = max((rule.limit for rule in agent.spec.memory.extract), default=0)
         lists = [name for name, how in read.items() if how == 1 and any(forget_rules(name, agent.spec.memory))]
         return {
             "tools": read,
             "items": max(items, 2),  # a list of one may be a wrapper
             "lists": lists,
-            "words": [*pending, *MEDIA_WORDS],
+            "words": [*([f'"{pending}"'] if pending else []), *MEDIA_WORDS],
             "room": self.room,
             "said": agent.spec.tools.ahead is not None,
         }

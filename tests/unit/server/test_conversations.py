@@ -108,7 +108,8 @@ def test_a_client_that_asks_for_it_carries_a_third(client: httpx2.Client) -> Non
     sealed = json.loads(packed["conversation"])
     sealed["conversation"]["packed"] = bomb
     assert refused(client, json.dumps(sealed, separators=(",", ":"))) == (403, "bad-signature")
-    for held in (bomb, "", 1, "eJw=", [bomb]):
+    deep = b64encode(zlib.compress(b"[" * 2**17)).decode()
+    for held in (bomb, deep, "", 1, "eJw=", [bomb]):
         assert refused(client, seal({"agent": "cms", "issued": 9e9, "packed": held}, KEY))[0] == 422
         told = {"agent": "cms", "issued": int(datetime.now(UTC).timestamp()), "packed": held}
         assert refused(client, seal(told, KEY)) == (422, "bad-conversation")
