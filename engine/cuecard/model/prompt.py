@@ -23,19 +23,19 @@ class _MadeWhenRead:
     """A field that may be given what makes its value, which is asked once, when somebody reads it."""
 
     def __init__(self, slot: MemberDescriptorType) -> None:
-        self._slot = slot
+        self._get, self._set = slot.__get__, slot.__set__
 
     def __get__(self, owner: object, kind: type) -> Any:
         if owner is None:
             return self
-        value = self._slot.__get__(owner, kind)
+        value = self._get(owner, kind)
         if callable(value):
             value = value()
-            self._slot.__set__(owner, value)
+            self._set(owner, value)
         return value
 
     def __set__(self, owner: object, value: object) -> None:
-        self._slot.__set__(owner, value)
+        self._set(owner, value)
 
 
 def made_later(make: Callable[[], _Value]) -> _Value:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from functools import partial
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -63,6 +63,11 @@ _FIELDS = {
     )
 }
 
+_KEPT = 4096
+"""The number of parts of manifests that are kept: most of those of a step are those of the step before."""
+
+_section = lru_cache(_KEPT)(SectionRecord)
+
 
 @dataclass(frozen=True, slots=True)
 class StepParts:
@@ -83,7 +88,7 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
     system, appended = (sum(each.tokens for each in place) for place in (placed.segments, placed.blocks))
     messages = sum(each.tokens for each in spoken)
     active = (*call.tools.initial, *(d.tool for d in placed.shown))
-    cuts = (*parts.dropped, *step_cuts(request, placed.withheld, placed.tokens), *placed.cuts)
+    cuts = (*parts.dropped, *step_cuts(request, placed.withheld, system + appended), *placed.cuts)
     short = tuple(_cut_short(request))
     less, wrong = _shortened(request, parts.read)
     manifest = Manifest(
@@ -129,12 +134,21 @@ def _configuration(made: Configuration, salt: str) -> Configuration:
 
 
 def _fingerprint(manifest: Manifest) -> str:
-    """The fingerprint of every field in order of declaration, except those added later; mappings by sorted keys. All at
-    once, since each call of the encoder costs.
-    """
+    """The fingerprint of every field in order of declaration, except those added later; mappings by sorted keys."""
     values = [*_COVERED(manifest), *([manifest.definitions] if manifest.definitions else [])]
-    told = [sorted(each.items()) if isinstance(each, Mapping) else each for each in values]
-    return hashlib.sha256(_ENCODER.encode(told).encode()).hexdigest()
+    return hashlib.sha256(f"[{', '.join(map(_told, values))}]".encode()).hexdigest()
+
+
+def _told(value: Any) -> str:
+    """The value of a field as JSON, in parts that are known from the step before."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_part, value))}]"
+    return _part(tuple(sorted(value.items())) if isinstance(value, Mapping) else value)
+
+
+@lru_cache(_KEPT)
+def _part(part: Any) -> str:
+    return _ENCODER.encode(part)
 
 
 _COVERED = attrgetter(*(each.name for each in fields(Manifest) if each.name not in {"sha256", "cache", "definitions"}))
@@ -153,7 +167,7 @@ def _cut_short(request: StepRequest) -> Iterator[Cut]:
     """Core tools whose instructions were cut by the budget of their section but that are active nevertheless."""
     agent, call, count = request.agent, request.call, request.count
     limited = [section for section in slots(agent, call) if section.spec.budget is not None][:1]
-    texts = render_sections(agent, limited, call.values, (), notice=PROBE)
+    texts = render_sections(agent, limited, call.values, (), notice=PROBE) if limited else ()
     for section, text in zip(limited, texts, strict=True):
         yield from cut_short(request, section, tokens_around(text, PROBE, agent.names, count))
 
@@ -172,8 +186,9 @@ _Known: TypeAlias = Mapping[str, Section]
 def _sections(request: StepRequest) -> _Known:
     """The sections by id; the baseline may have another profile than the call."""
     configuration = request.call.configuration
+    every = request.agent.edition()
     edition = request.agent.edition(configuration.profile, configuration.variant)
-    return {section.id: section for section in (*request.agent.edition(), *edition)}
+    return {section.id: section for section in (every if edition is every else (*every, *edition))}
 
 
 def _shortened(request: StepRequest, results: Iterable[ToolResult]) -> tuple[list[Cut], list[Diagnostic]]:
@@ -204,7 +219,7 @@ def _in_system(request: StepRequest, placed: Placement, known: _Known) -> Iterat
     for s in placed.segments:
         section = known.get(s.id)
         source, reads = (section.written_at(request.call.values), section.values) if section else ("", ())
-        yield SectionRecord(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256, reads)
+        yield _section(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256, reads)
 
 
 def _spoken(request: StepRequest, known: _Known) -> Iterator[SectionRecord]:
@@ -216,7 +231,7 @@ def _spoken(request: StepRequest, known: _Known) -> Iterator[SectionRecord]:
         tier: Tier = section.tier if section else "static"
         source, reads = (section.written_at(request.call.values), section.values) if section else ("", ())
         digest, tokens = salted(sha256(text), request.salt), request.count(text)
-        yield SectionRecord(message.id, tier, "message", source, _REASONS[tier], tokens, digest, reads)
+        yield _section(message.id, tier, "message", source, _REASONS[tier], tokens, digest, reads)
 
 
 def _appended(placed: Placement) -> Iterator[SectionRecord]:
@@ -240,7 +255,7 @@ def _appended(placed: Placement) -> Iterator[SectionRecord]:
             told = (("discovered", found), ("no room for", unfit))
             there = ((what, tools[block.after_call_id]) for what, tools in told if block.after_call_id in tools)
             reason = "; ".join(f"{what}: {', '.join(names)}" for what, names in there)
-        yield SectionRecord(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
+        yield _section(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
 
 
 def _passing(request: StepRequest, placed: Placement, known: _Known) -> Iterator[SectionRecord]:
@@ -254,9 +269,7 @@ def _passing(request: StepRequest, placed: Placement, known: _Known) -> Iterator
         tier: Tier = section.tier if section else "call"
         reason, again = f"for this {lives} only{since}", name in named
         named.add(name)
-        yield SectionRecord(
-            block.id if again else name, tier, "appended", source, reason, block.tokens, block.sha256, reads
-        )
+        yield _section(block.id if again else name, tier, "appended", source, reason, block.tokens, block.sha256, reads)
 
 
 def _protocols(request: StepRequest, placed: Placement, cut: Collection[str]) -> Iterator[SectionRecord]:
@@ -280,9 +293,9 @@ def _protocols(request: StepRequest, placed: Placement, cut: Collection[str]) ->
         digest, tokens = salted(protocol.sha256, request.salt), request.count(text)
         source = agent.catalogue[name].source
         if name in place and not call.delivery.rebuilds:
-            yield SectionRecord(name, "step", "appended", source, reason, tokens, digest)
+            yield _section(name, "step", "appended", source, reason, tokens, digest)
         else:
-            yield SectionRecord(name, "step", "system", source, reason, tokens, digest)
+            yield _section(name, "step", "system", source, reason, tokens, digest)
 
 
 def make_step(

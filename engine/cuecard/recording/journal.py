@@ -81,7 +81,8 @@ class Journal:
             self.lost, self.written = self.lost + bool(failed), self.written + (not failed)
         if failed:
             self._tell_once("records-lost", f"a record cannot be written: {failed}", "make room; prompts go on without")
-        self._news.set()
+        if not self._news.is_set():
+            self._news.set()
         return not failed
 
     def lose(self, message: str) -> None:

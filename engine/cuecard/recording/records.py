@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
@@ -27,6 +27,7 @@ MAX_CONVERSATIONS = 10_000
 _HINT = "write one object per line: a `manifest` and the `calls` that followed"
 _CUT = "the line is cut off: its process ended, or its disk was full, as it was written"
 _ERROR_CHARACTERS = 2_000
+_KEPT = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,31 +123,30 @@ def summary_json(summary: str | Summary) -> dict[str, Json]:
 
 def written(record: Mapping[str, Json]) -> bytes:
     """A record as a line."""
-    return _object(record).encode("utf-8", "backslashreplace") + b"\n"
+    told = [f'"{key}":{(_manifest_text if isinstance(v, Manifest) else _text)(v)}' for key, v in record.items()]
+    return f"{{{','.join(told)}}}\n".encode("utf-8", "backslashreplace")
 
 
-def _object(values: Mapping[str, Any]) -> str:
-    """An object as JSON, a manifest in it as `to_json` has it; what is not made of parts goes together, since each
-    call of the encoder costs.
-    """
-    pieces, others = list[str](), dict[str, Any]()
-    for key, held in values.items():
-        if isinstance(held, Manifest):
-            text = _object(to_json_lazily(held))
-        elif isinstance(held, tuple) and held and is_dataclass(held[0]):
-            text = f"[{','.join(map(_part_text, held))}]"
-        else:
-            others[key] = held
-            continue
-        pieces += [*([_text(others)[1:-1]] if others else []), f'"{key}":{text}']
-        others = {}
-    return f"{{{','.join([*pieces, *([_text(others)[1:-1]] if others else [])])}}}"
+def _manifest_text(manifest: Any) -> str:
+    """A manifest as `to_json` has it, in parts: most of those of a step are those of the step before."""
+    fields = [f'"{key}":{_field_text(held)}' for key, held in to_json_lazily(manifest).items()]
+    return f"{{{','.join(fields)}}}"
 
 
-@lru_cache(maxsize=4096)
+def _field_text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{','.join(map(_part_text, value))}]"
+    return _mapping_text(tuple(value.items())) if isinstance(value, Mapping) else _part_text(value)
+
+
+@lru_cache(_KEPT)
 def _part_text(part: Any) -> str:
-    """A part of a manifest as JSON; most of those of a step are those of the step before."""
     return _text(part)
+
+
+@lru_cache(_KEPT)
+def _mapping_text(items: tuple[tuple[str, str | int], ...]) -> str:
+    return _text(dict(items))
 
 
 def _text(value: Any) -> str:

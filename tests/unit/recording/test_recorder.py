@@ -75,6 +75,24 @@ def test_a_recorded_engine_sends_what_it_always_sent(tmp_path: Path) -> None:
     assert (recorded, recorded.manifest.sha256) == (plain, plain.manifest.sha256)
 
 
+@pytest.mark.parametrize("agent", ["cms", "mushroom", "pioneer"])
+@pytest.mark.parametrize("salt", ["", "secret"])
+def test_a_line_holds_the_manifest_as_its_json_byte_for_byte(tmp_path: Path, agent: str, salt: str) -> None:
+    path, manifests = tmp_path / "r.jsonl", list[Record]()
+    with Recorder(path) as recorder:
+        engine = recorder.instrument(Engine.open(f"prompts/{agent}", salt=salt))
+        chat, tools = engine.conversation(), [*engine.tools]
+        for number in range(3):
+            chat.user(Turn())
+            found = ToolResult(engine.search_tool, {"tools": tools[number : number + 2]}, f"é-{number}")
+            manifests += [chat.step().manifest.to_json(), chat.step([found]).manifest.to_json()]
+
+    written = [line for line in path.read_bytes().splitlines() if b'"manifest":' in line]
+    told = [json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in manifests]
+    assert len(written) == len(told) == 6
+    assert all(text.encode("utf-8", "backslashreplace") in line for text, line in zip(told, written, strict=True))
+
+
 @pytest.mark.parametrize("texts", [False, True])
 def test_texts_arguments_and_results_are_recorded_only_where_asked_for(tmp_path: Path, *, texts: bool) -> None:
     with Recorder(tmp_path / "r.jsonl", texts=texts) as recorder:

@@ -103,7 +103,7 @@ class Section:
 
     def written_at(self, values: Mapping[str, Json]) -> str:
         """Where its text for this call is written."""
-        chosen = values.get(CHOICE + self.id)
+        chosen = values.get(CHOICE + self.id) if self.choices else None
         return self.choices[chosen][1] if isinstance(chosen, int) and chosen < len(self.choices) else self.source
 
     @property
