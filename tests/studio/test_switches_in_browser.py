@@ -114,6 +114,7 @@ def test_a_slider_says_what_goes_while_it_is_dragged_and_is_written_by_its_butto
     assert file.read_text(encoding="utf-8") == before
     page.locator("#b-protocols").fill("700")
     page.keyboard.press("Enter")
+    page.wait_for_url("**protocols=700*")
     expect(page.locator(".say.first")).to_contain_text("of the 700 tokens allowed")
     page.get_by_role("button", name=re.compile(r"Write to agent\.yaml:\d+")).first.click()
     expect(page.locator("#toast")).to_contain_text("budget.protocols is now 700 tokens")
