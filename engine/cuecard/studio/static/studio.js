@@ -75,9 +75,9 @@ const wait = (word) => {
 let renewing = false
 document.addEventListener("htmx:beforeRequest", (event) => { if (ours(event)) { renewing = true; return } due ||= renewing; asked++; wait(event.target.closest("[data-wait]")?.dataset.wait || "making the page"); if (one("#page")) htmx.trigger(one("#page"), "htmx:abort") })
 document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) { renewing = false; return } wait(""); asked = Math.max(0, asked - 1); setTimeout(catchUp) })
-// An answer belongs to the page that asked: what is still on its way when another page comes in is given up.
+// An answer for a part of a page belongs to the page that asked: it is given up when another page comes in meanwhile.
 const underway = new Set()
-document.addEventListener("htmx:beforeRequest", (event) => underway.add(event.detail.xhr))
+document.addEventListener("htmx:beforeRequest", (event) => { if (event.detail.target?.id !== "page") underway.add(event.detail.xhr) })
 document.addEventListener("htmx:afterRequest", (event) => underway.delete(event.detail.xhr))
 const leave = (answered) => { for (const each of underway) if (each !== answered) each.abort() }
 addEventListener("unhandledrejection", (event) => { if (event.reason === undefined) event.preventDefault() }) // a request that htmx gave up
