@@ -114,7 +114,7 @@ def check_version(package: str, extra: str, place: str) -> None:
         raise InputError(Problem("not-installed", told, _way_out(package, extra), place))
     if _numbers(installed)[:1] > _numbers(newest)[:1]:
         told = f"{package} {installed} is newer than any that cuecard was tested with ({floor} to {newest})"
-        warnings.warn(told, UserWarning, stacklevel=2)
+        warnings.warn(told, UserWarning, stacklevel=1)  # from one line, whoever asks: filters tell it once a process
 
 
 def _version_of(package: str) -> str | None:

@@ -17,9 +17,10 @@ from langchain.agents.middleware import (
     ModelRequest,
     ModelResponse,
 )
+from langchain.chat_models import init_chat_model
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.messages.tool import invalid_tool_call
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import ConfigurableField, RunnableLambda
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
@@ -326,13 +327,14 @@ def test_spans_of_a_graph_name_its_thread() -> None:
     assert calls == ["one"]
 
 
+class Named(Model):
+    """A model with a name."""
+
+    model_name: str = "claude-sonnet-4-6"
+
+
 @pytest.mark.parametrize("wrap", ["with_config", "bind", "with_retry", "with_fallbacks"])
 def test_a_wrapped_model_keeps_its_name_and_role(wrap: str) -> None:
-    class Named(Model):
-        """A model with a name."""
-
-        model_name: str = "claude-sonnet-4-6"
-
     model, card = Named(), langgraph.Cuecard(engine=engine())
     wrapped: Any = getattr(model, wrap)(*([[model]] if wrap == "with_fallbacks" else []))
     plain, other = (card.prepare(each, [HumanMessage("x")], [card.search_tool]).step for each in (model, wrapped))
@@ -341,11 +343,39 @@ def test_a_wrapped_model_keeps_its_name_and_role(wrap: str) -> None:
     assert other.manifest.delivery.model == "claude-sonnet-4-6"
 
 
-def test_a_model_that_is_chosen_when_it_is_asked_is_one_clear_error() -> None:
-    card = langgraph.Cuecard(engine=engine())
-    chosen: Any = RunnableLambda(lambda _: "x")
+SEVERAL = ConfigurableField(id="model")
+CHOICES: dict[str, Callable[[], Any]] = {
+    "alternatives": lambda: Named().configurable_alternatives(SEVERAL, opus=Named(model_name="claude-opus-4-8")),
+    "a field": lambda: Named().configurable_fields(model_name=SEVERAL),
+    "init_chat_model": lambda: init_chat_model(
+        "claude-sonnet-4-6", model_provider="anthropic", configurable_fields=("model",), api_key="none"
+    ),
+}
 
-    with pytest.raises(InputError, match="no chat model is known behind this `RunnableLambda`"):
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_of_several_models_the_one_counts_that_the_run_or_a_wrapper_names(choice: str) -> None:
+    card, model = langgraph.Cuecard(engine=engine()), CHOICES[choice]()
+    other = {"configurable": {"model": "opus" if choice == "alternatives" else "claude-opus-4-8"}}
+    named: Any = RunnableLambda(
+        lambda chat: card.prepare(chat, [HumanMessage("x")], [card.search_tool]).step.manifest.delivery.model
+    )
+
+    assert named.invoke(model) == "claude-sonnet-4-6"
+    assert named.invoke(model.bind(stop=["x"])) == "claude-sonnet-4-6"
+    assert named.invoke(model, other) == "claude-opus-4-8"
+    assert named.invoke(model.with_config(other)) == "claude-opus-4-8"
+    assert named.invoke(model.with_config(other).with_retry()) == "claude-opus-4-8"
+
+
+UNNAMED = [RunnableLambda(str), Named() | RunnableLambda(str), init_chat_model(configurable_fields="any")]
+
+
+@pytest.mark.parametrize("chosen", UNNAMED)
+def test_a_model_that_nobody_has_named_is_one_clear_error(chosen: Any) -> None:
+    card = langgraph.Cuecard(engine=engine())
+
+    with pytest.raises(InputError, match=f"no chat model is known behind this `{type(chosen).__name__}`"):
         card.prepare(chosen, [HumanMessage("x")], [card.search_tool])
 
 

@@ -109,6 +109,18 @@ def test_a_newer_major_version_is_a_warning_that_the_usual_filter_silences(
     assert told == []
 
 
+def test_a_newer_major_version_is_told_once_however_many_modules_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LiteLLM's callback asks beside its adapter, `cuecard run` beside that of pydantic-ai."""
+    installed(monkeypatch, {"litellm": "9.0.0"})
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        check_version("litellm", "litellm", "a module")
+        with clients.needs("litellm", "litellm"):
+            pass
+
+    assert len(told) == 1
+
+
 @pytest.mark.parametrize("found", ["1.4", "1.4.0", "1.4.1.post1", "1.99", "1.5.0rc2"])
 def test_what_lies_in_the_range_is_taken_without_a_word(found: str, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(monkeypatch, {"langchain": found})

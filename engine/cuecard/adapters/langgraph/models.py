@@ -9,8 +9,10 @@ from typing import Any, Literal, TypeAlias, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
-from langchain_core.runnables import RunnableWithFallbacks
+from langchain_core.runnables import RunnableConfig, RunnableWithFallbacks
 from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.runnables.config import merge_configs
+from langchain_core.runnables.configurable import DynamicRunnable
 
 from cuecard.adapters.bodies import reminder, system_pieces
 from cuecard.adapters.one_turn import passing_system, whole_system
@@ -75,20 +77,32 @@ class ModelFacts:
 
 
 def bare_model(model: Any) -> BaseChatModel:
-    """The chat model behind `with_config`, `bind`, `with_retry` and `with_fallbacks`, of several the first.
+    """The chat model that answers behind its wrappers: with fallbacks the first, of several that can be chosen the one
+    that the configuration of the moment names.
 
     Raises:
-        InputError: when there is none, as with a model that is chosen when it is asked.
+        InputError: when none is known.
     """
-    inner = model
-    while isinstance(inner, (RunnableBindingBase, RunnableWithFallbacks)):
-        inner = inner.bound if isinstance(inner, RunnableBindingBase) else inner.runnable
-    if not isinstance(inner, BaseChatModel):
-        told = f"no chat model is known behind this `{type(inner).__name__}`"
-        raise InputError(
-            Problem("wrong-argument", told, "pass the model that will answer, or one that wraps it", "model")
-        )
+    inner, config = model, None
+    while not isinstance(inner, BaseChatModel):
+        inner, config = _behind(inner, config)
     return inner
+
+
+def _behind(wrapper: Any, config: RunnableConfig | None) -> tuple[Any, RunnableConfig | None]:
+    """What a wrapper asks, and with which configuration."""
+    if isinstance(wrapper, RunnableBindingBase):
+        return wrapper.bound, merge_configs(wrapper.config, config)
+    if isinstance(wrapper, RunnableWithFallbacks):
+        return wrapper.runnable, config
+    if isinstance(wrapper, DynamicRunnable):
+        return wrapper.prepare(config)
+    try:
+        return wrapper._model(config), config  # noqa: SLF001 - `init_chat_model` has no other way to what it chooses
+    except (AttributeError, TypeError) as error:  # another kind of wrapper, or nobody has named a model
+        told = f"no chat model is known behind this `{type(wrapper).__name__}`"
+        advice = "pass the model that will answer, or one that wraps it and knows which"
+        raise InputError(Problem("wrong-argument", told, advice, "model")) from error
 
 
 def facts_of(model: Any, find: Callable[[str, str], ModelProfile]) -> ModelFacts:
