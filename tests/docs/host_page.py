@@ -22,6 +22,14 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROVIDERS = {"anthropic": "Anthropic", "bedrock": "Amazon Bedrock", "gemini": "Gemini", "openai": "OpenAI"}
 """Of each client that a reader's own loop is around, the chapter of the page about it."""
+CHAPTERS = {
+    **{client: ("own-loop", chapter) for client, chapter in PROVIDERS.items()},
+    "litellm": ("own-loop", "LiteLLM"),
+    "langchain": ("langchain", ""),
+    "langgraph": ("langchain", "LangGraph"),
+    "langchain-mcp": ("langchain", "MCP tools"),
+}
+"""Where what is run stands on a page that has others, too: the page, and the chapter."""
 SCRIPT = ([("tool_search", {"query": "save a note"})], [("add_note", {"title": "Plants"})])
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 ADDRESSES = ("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
@@ -56,16 +64,16 @@ def environment(url: str) -> dict[str, str]:
 
 
 def examples(page: str) -> list[str]:
-    """The Python of a page, each block at its own lines; of the page about loops, what is for this client."""
-    chapter = PROVIDERS.get(page)
-    name = "own-loop" if chapter else page
+    """The Python of a page, each block at its own lines; of a page with several programs, what belongs to this one."""
+    name, chapter = CHAPTERS.get(page, (page, ""))
     text = (ROOT / "docs" / "hosts" / f"{name}.md").read_text(encoding="utf-8")
-    others = {each for each in PROVIDERS.values() if each != chapter} if chapter else set()
+    others = {each for of, each in CHAPTERS.values() if of == name and each != chapter}
     heads = [(found.start(), found[1]) for found in re.finditer(r"^## (.*)$", text, re.MULTILINE)]
     blocks = []
     for found in BLOCK.finditer(text):
         under = next((title for start, title in reversed(heads) if start < found.start()), "")
-        if under not in others:
+        needs_all = page in PROVIDERS or not chapter  # a loop begins with what is for each client
+        if under == chapter or (needs_all and under not in others):
             blocks.append("\n" * text.count("\n", 0, found.start(1)) + found[1])
     return blocks
 

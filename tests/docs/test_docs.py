@@ -32,7 +32,7 @@ ELSEWHERE = {
 """Pages whose examples are run in folders of their own: `test_sections.py`."""
 LOOPS = {"own-loop.md", *(f"{page}.md" for page in FRAMEWORKS)}
 """Pages whose examples are run with a service on loopback: `test_loops.py`."""
-WALKED = {"tutorial.md", "tool-instructions.md", "caching.md", "memory.md", "migrate.md", "words.md"}
+WALKED = {"tutorial.md", "tool-instructions.md", "caching.md", "migrate.md", "words.md"}
 """Pages that are walked from top to bottom in an empty folder: `test_tutorial.py`; as recipes are, `test_how_to.py`."""
 PAGES = [
     ROOT / "README.md",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.host_page import PROVIDERS
+from docs.host_page import CHAPTERS
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted((ROOT / "examples" / "hosts").glob("*.py"))
@@ -29,6 +29,8 @@ def test_a_program_ends_by_itself_and_says_something(
 
 
 def test_each_program_has_a_page() -> None:
-    pages = {page.stem.replace("-", "_") for page in (ROOT / "docs" / "hosts").glob("*.md")} | set(PROVIDERS)
+    pages = {page.stem.replace("-", "_") for page in (ROOT / "docs" / "hosts").glob("*.md")} | {
+        each.replace("-", "_") for each in CHAPTERS
+    }
 
     assert [program.name for program in PROGRAMS if not program.stem.startswith(tuple(pages))] == []

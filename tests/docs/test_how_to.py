@@ -11,7 +11,7 @@ import pytest
 from docs.walk import BLOCK, Walk
 
 DOCS = Path(__file__).parents[2] / "docs"
-WALKED = ("caching.md", "memory.md", "migrate.md", "tool-instructions.md", "words.md")
+WALKED = ("caching.md", "migrate.md", "tool-instructions.md", "words.md")
 RECIPES = sorted(f"how-to/{page.name}" for page in (DOCS / "how-to").glob("*.md") if page.name != "README.md")
 
 

@@ -26,7 +26,7 @@ def height(text: str) -> int:
     pixels = 700.0  # what is above the title and below the last line
     for code in FENCE.findall(text):
         pixels += 36 + 18 * (code.count("\n") - 1)
-    text = re.sub(r"\]\([^)]*\)", "", BLOCK.sub("", FENCE.sub("", text)))
+    text = re.sub(r'\]\([^)]*\)|<a id="[^"]*"></a>', "", BLOCK.sub("", FENCE.sub("", text)))
     return round(pixels + sum(part for block in text.split("\n\n") for part in _parts(block.strip("\n"))))
 
 

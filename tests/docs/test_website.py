@@ -10,7 +10,7 @@ from posixpath import dirname
 import pytest
 
 from command_line import main
-from docs.website.build import SPLIT, lead_on
+from docs.website.build import SPLIT, lead_on, redirect
 from docs.website.built import problems
 from docs.website.llms import short, whole
 from docs.website.markdown import anchors, links
@@ -67,6 +67,17 @@ def test_an_anchor_that_a_page_has_no_more_leads_to_the_page_that_has_it(tmp_pat
     assert '{"agent": ["agent.html"], "words": ["words.html"]}' in script
     assert problems(tmp_path) == []
     assert '<script src="anchors.js">' in (tmp_path / "agent.html").read_text(encoding="utf-8")
+
+
+def test_an_address_that_is_gone_leads_to_the_anchor_that_was_asked_if_it_is_still_there(tmp_path: Path) -> None:
+    (tmp_path / "all.html").write_text('<h2 id="graphs"></h2><h2 id="streams"></h2>', encoding="utf-8")
+
+    redirect(tmp_path, {"old/graph.html": "all.html#graphs", "one.html": "all.html"})
+
+    graph, one = ((tmp_path / page).read_text(encoding="utf-8") for page in ("old/graph.html", "one.html"))
+    known = '["graphs", "streams"].includes(location.hash.slice(1))'
+    assert f'{known} ? "../all.html" + location.hash : "../all.html#graphs"' in graph
+    assert 'true ? "all.html" + location.hash : "all.html"' in one
 
 
 def test_a_coding_agent_gets_a_line_for_each_page_and_the_pages_that_are_read(shown: list[str]) -> None:

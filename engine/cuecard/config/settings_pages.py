@@ -108,13 +108,14 @@ def _page(name: str, title: str, about: str, kinds: tuple[str, ...]) -> str:
         if name == home:
             heading = "All keys" if len(kinds) == 1 else f"{kind.replace('-', ' ').capitalize()} file"
             texts.append(f"## {heading}\n\n{_sentence(schema)}\n\n{_table(schema, links)}")
-        texts += [_section(part, links) for part in parts.values() if part.page == name]
+        texts += [_section(each, part, links) for each, part in parts.items() if part.page == name]
     return "\n".join(texts)
 
 
-def _section(part: _Part, links: Mapping[str, str]) -> str:
+def _section(model: str, part: _Part, links: Mapping[str, str]) -> str:
     also = f" Also at {_listed(part.others)}." if part.others else ""
-    return f"### `{part.title}`\n\n{_sentence(part.schema)}{also}\n\n{_table(part.schema, links)}"
+    old = f'<a id="{model.lower()}"></a>'  # the headings of one page of all settings were the names of models
+    return f"{old}\n\n### `{part.title}`\n\n{_sentence(part.schema)}{also}\n\n{_table(part.schema, links)}"
 
 
 def _listed(paths: tuple[str, ...]) -> str:

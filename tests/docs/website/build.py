@@ -55,21 +55,24 @@ def main() -> int:
             shutil.copyfile(page, SITE / page.relative_to(WORK / "pages"))
     (SITE / "llms.txt").write_text(short(ROOT, entries), encoding="utf-8")
     (SITE / "llms-full.txt").write_text(whole(ROOT, entries), encoding="utf-8")
-    _redirect(tomllib.loads((FIXED / "moved.toml").read_text(encoding="utf-8")))
+    redirect(SITE, tomllib.loads((FIXED / "moved.toml").read_text(encoding="utf-8")))
     for folder in SPLIT:
         lead_on(SITE / folder)
     return _failed(found) if (found := problems(SITE)) else _done()
 
 
-def _redirect(moved: Mapping[str, str]) -> None:
-    """A page at each address that is gone, which leads on: to its own anchor, or (by a script) to the one of old."""
+def redirect(site: Path, moved: Mapping[str, str]) -> None:
+    """A page at each address that is gone, which leads on: by a script to the anchor that is asked, if it is there."""
     for old, new in moved.items():
-        page, leads = SITE / old, relpath(new, Path(old).parent.as_posix())
-        anchor = "" if "#" in leads else " + location.hash"
+        target, has_anchor, _ = new.partition("#")
+        page, leads = site / old, relpath(new, Path(old).parent.as_posix())
+        known = sorted(anchors((site / target).read_text(encoding="utf-8"))) if has_anchor else []
+        asked = f"{json.dumps(known)}.includes(location.hash.slice(1))" if known else "true"
+        to = json.dumps(relpath(target, Path(old).parent.as_posix()))
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(
             '<!doctype html><meta charset="utf-8"><title>Moved</title>'
-            f"<script>location.replace({json.dumps(leads)}{anchor})</script>"
+            f"<script>location.replace({asked} ? {to} + location.hash : {json.dumps(leads)})</script>"
             f'<meta http-equiv="refresh" content="0; url={leads}">'
             f'<p>This page has <a href="{leads}">moved</a>.</p>\n',
             encoding="utf-8",

@@ -482,7 +482,7 @@ def test_two_agents_of_one_state_have_a_key_each(shop: Shop) -> None:
 def test_the_graph_of_the_page_may_be_awaited_with_asynchronous_tools(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = Path("docs/hosts/langgraph.md").read_text(encoding="utf-8")
+    page = Path("docs/hosts/langchain.md").read_text(encoding="utf-8").partition("\n## LangGraph\n")[2]
     code = page.partition("```python\n")[2].partition("```")[0].partition("thread = ")[0]
     code = code.replace("def add_note", "async def add_note")
     monkeypatch.chdir(tmp_path)
