@@ -5,8 +5,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import watchfiles
 
 from cuecard.reload.events import Hint, hints
 from unit.watch.demo import Folder, Reports
@@ -88,6 +90,27 @@ def test_without_reports_the_sweep_finds_changes_and_the_status_says_so(
     folder.write("agent.xml", folder.template("second"))
 
     assert reports.until_prompt("second").watching == "polling"
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("the system has ended them"), ValueError("nobody expects this")])
+def test_reports_that_break_off_are_asked_for_again(
+    folder: Folder, start: Start, failure: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    real, failures = watchfiles.watch, [failure]
+
+    def breaking(*places: Path, **options: Any) -> Iterator[Any]:
+        yield set()
+        if failures:
+            raise failures.pop()
+        yield from real(*places, **options)
+
+    monkeypatch.setattr(watchfiles, "watch", breaking)
+    reports = start()
+    folder.write("agent.xml", folder.template("second"))
+
+    assert reports.until_prompt("second").refused is None
+    assert failures == []
+    assert ("the watcher failed and starts again" in caplog.text) == isinstance(failure, ValueError)
 
 
 def test_with_reports_the_status_says_events(folder: Folder, start: Start) -> None:

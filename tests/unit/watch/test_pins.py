@@ -170,6 +170,10 @@ def test_a_failure_that_may_pass_is_tried_again(process: Process, calls: list[Ca
 
     assert pins.serve(previous=calls[0]).reason.endswith("OSError: the tool server‹U+000A›is away")
 
+    process.failure = OSError("x" * 1000)
+
+    assert pins.serve(previous=calls[0]).reason.endswith(f"restored: OSError: {'x' * 191}")
+
     process.failure = None
 
     assert pins.serve(previous=calls[0]).engine.agent.sha256 == calls[0].configuration.sha256
