@@ -11,7 +11,7 @@ import pytest
 import watchfiles
 
 from cuecard.reload.events import Hint, hints
-from unit.watch.demo import Folder, Reports
+from unit.watch.demo import PATIENCE, Folder, Reports
 
 Start = Callable[..., Reports]
 NEVER = 60.0
@@ -96,20 +96,23 @@ def test_without_reports_the_sweep_finds_changes_and_the_status_says_so(
 def test_reports_that_break_off_are_asked_for_again(
     folder: Folder, start: Start, failure: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    real, failures = watchfiles.watch, [failure]
+    real, broken = watchfiles.watch, threading.Event()
 
     def breaking(*places: Path, **options: Any) -> Iterator[Any]:
         yield set()
-        if failures:
-            raise failures.pop()
+        if not broken.is_set():
+            broken.set()
+            raise failure
         yield from real(*places, **options)
 
     monkeypatch.setattr(watchfiles, "watch", breaking)
     reports = start()
+
+    assert broken.wait(PATIENCE)
+
     folder.write("agent.xml", folder.template("second"))
 
     assert reports.until_prompt("second").refused is None
-    assert failures == []
     assert ("the watcher failed and starts again" in caplog.text) == isinstance(failure, ValueError)
 
 

@@ -68,7 +68,7 @@ def test_a_conversation_of_another_process_continues_with_its_state(process: Pro
     pins = Pins(process)
     served = pins.serve(previous=calls[0])
 
-    assert served.reason == "the state that this conversation started with"
+    assert (served.reason, served.changed) == ("the state that this conversation started with", "")
     assert served.engine.prepare_call().prompt.segments == calls[0].prompt.segments
     assert pins.serve(previous=calls[0], call=calls[1]).engine.agent.sha256 == calls[1].configuration.sha256
 
