@@ -104,7 +104,7 @@ class SectionLayers:
     problems: list[Problem] = field(default_factory=list)
     known: bool = True
     within: Mapping[str, str] = field(default_factory=dict)
-    _names: frozenset[str] = frozenset()
+    _names: frozenset[str] = field(init=False)
 
     def pieces(self, below: Sequence[Json], above: Sequence[Json]) -> list[LayeredSection]:
         """The sections of both, in the order of the result."""

@@ -160,6 +160,8 @@ def test_a_new_tool_goes_into_the_file_of_its_category_or_the_files_are_named(tm
 def test_serve_speaks_in_words_on_a_terminal_and_in_json_otherwise(notes: Path) -> None:
     import pty  # noqa: PLC0415 - not on Windows
 
+    import httpx2  # noqa: PLC0415 - not without the service
+
     mine, other = pty.openpty()
     command = [COMMAND, "serve", "--port", "0"]
     with (
@@ -169,12 +171,24 @@ def test_serve_speaks_in_words_on_a_terminal_and_in_json_otherwise(notes: Path) 
         assert piped.stderr
         lines = [piped.stderr.readline(), piped.stderr.readline()]
         told = b""
-        while b"listening" not in told and served.poll() is None:
-            told += os.read(mine, 4096)
-        for each in (served, piped):
-            each.terminate()
+
+        def until(wanted: bytes) -> re.Match[bytes]:
+            nonlocal told
+            while not (found := re.search(wanted, told)):
+                assert served.poll() is None, told
+                told += os.read(mine, 4096)
+            return found
+
+        try:
+            place = until(rb"listening at (http://127\.0\.0\.1:\d+)/, which says what is there; stop with Ctrl-C")[1]
+            answer = httpx2.post(f"{place.decode()}/v1/search-tools", json={"quary": 1}, timeout=60)
+            asked = until(rb"request  (request .*)\r\n")[1]
+        finally:
+            for each in (served, piped):
+                each.terminate()
     os.close(mine)
     os.close(other)
 
-    assert re.search(rb"listening at http://127\.0\.0\.1:\d+/, which says what is there; stop with Ctrl-C", told)
+    assert answer.status_code == 422
+    assert re.search(rb" path /v1/search-tools status 422 .+ codes missing-key, unknown-key ", asked)
     assert all(line.startswith(b"{") for line in lines)

@@ -83,6 +83,10 @@ def test_a_request_has_as_many_headers_as_it_may(served: Replica) -> None:
     assert status(served.address, few) == "200"
     assert status(served.address, few.replace(b"\r\n\r\n", b"\r\nX: a\r\n\r\n")) == "400"
 
+    body = b'{"agent":"demo"' + b"\n" * 2 * MAX_HEADERS + b"}"
+
+    assert status(served.address, LET_IN + b"Content-Length: %d\r\n\r\n" % len(body) + body) == "200"
+
 
 def test_the_connection_that_was_silent_for_longest_makes_room(tmp_path: Path) -> None:
     (tmp_path / "agent.yaml").write_text("agent: demo\nsections: [{id: role, text: You help.}]\n", encoding="utf-8")

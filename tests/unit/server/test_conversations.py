@@ -78,6 +78,10 @@ def test_another_agents_conversation_is_refused(client: httpx2.Client) -> None:
     for path in ("prepare-step", "prepare-call", "remember"):
         assert refused(client, text, path=path) == (409, "foreign-call")
 
+    told = client.post("/v1/remember", json={"agent": "cms", "conversation": text}).json()["problems"][0]["message"]
+
+    assert told == "the conversation belongs to the agent `other`, not to `cms`"
+
 
 def test_an_old_conversation_is_refused_and_one_that_continues_is_not(agents: Agents) -> None:
     now = datetime(2026, 11, 20, tzinfo=UTC)

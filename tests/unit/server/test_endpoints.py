@@ -116,6 +116,7 @@ def test_health_and_metrics(client: httpx2.Client) -> None:
     assert client.get("/healthz").json()["state"] == "ok"
     assert client.get("/readyz").json()["state"] == "ready"
     assert 'cuecard_requests_total{path="/v1/prepare-call",status="200"}' in metrics
+    assert 'cuecard_request_seconds_count{path="/v1/prepare-call"}' in metrics
     assert 'cuecard_problems_total{code="unknown-agent"}' in metrics
     assert 'cuecard_agent_stale{agent="cms"} 0.0' in metrics
 

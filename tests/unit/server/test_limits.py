@@ -173,34 +173,36 @@ def test_nothing_that_was_said_is_logged(client: httpx2.Client, caplog: pytest.L
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("body", "told"),
     [
-        b"",
-        b"nothing",
-        b"[]",
-        b"null",
-        b'"text"',
-        b'{"agent": "cms", "query": NaN}',
-        b'{"agent": "cms", "query": 1e999}',
-        b'{"agent": "cms", "query": "\xff"}',
-        b'{"agent": "cms", "query": ' + b"[" * 100_000,
-        b'{"agent": "cms", "query": ' + b"9" * 10_000 + b"}",
-        b'{"agent": "cms", "query": "x", "limit": 0}',
-        b'{"agent": "cms", "query": "x", "limit": "5"}',
-        b'{"agent": "cms", "query": "x", "conversation": {}}',
-        b'{"agent": "\\ud800", "query": "x"}',
-        b'\xef\xbb\xbf{"agent": "cms"}',
-        b'{"agent": "cms", "quary": "x"}',
+        (b"", "400 json-syntax at body"),
+        (b"nothing", "400 json-syntax at body:1:1"),
+        (b"[]", "422 wrong-value at body"),
+        (b"null", "422 wrong-value at body"),
+        (b'"text"', "422 wrong-value at body"),
+        (b'{"agent": "cms",\n "query": oops}', "400 json-syntax at body:2:11"),
+        (b'{"agent": "cms", "query": NaN}', "400 json-syntax at body:1:1"),
+        (b'{"agent": "cms", "query": 1e999}', "400 json-syntax at body:1:1"),
+        (b'{"agent": "cms", "query": "\xff"}', "400 json-syntax at body:1:28"),
+        (b'{"agent": "cms", "query": ' + b"[" * 100_000, "400 json-syntax at body:1:1"),
+        (b'{"agent": "cms", "query": ' + b"9" * 10_000 + b"}", "400 json-syntax at body:1:1"),
+        (b'{"agent": "cms", "query": "x", "limit": 0}', "422 search-limit at limit"),
+        (b'{"agent": "cms", "query": "x", "limit": "5"}', "422 wrong-value at body:1:41"),
+        (b'{"agent": "cms", "query": "x", "conversation": {}}', "422 wrong-value at body:1:48"),
+        (b'{"agent": "\\ud800", "query": "x"}', "404 unknown-agent at agent"),
+        (b'\xef\xbb\xbf{"agent": "cms"}', "422 missing-key at body:1:1"),
+        (b'{"agent": "cms", "query": "x", "quary": "x"}', "422 unknown-key at body:1:32"),
     ],
-    ids=lambda body: body[:40].decode("latin-1"),
+    ids=lambda given: given[:40].decode("latin-1") if isinstance(given, bytes) else "",
 )
-def test_a_wrong_body_is_reported_with_its_place(client: httpx2.Client, body: bytes) -> None:
+def test_a_wrong_body_is_reported_with_its_place(client: httpx2.Client, body: bytes, told: str) -> None:
     answer = client.post("/v1/search-tools", content=body, headers={"Content-Type": "application/json"})
-    told: dict[str, Any] = answer.json()
+    said: dict[str, Any] = answer.json()
+    (problem,) = said["problems"]
+    place = [problem["name"], *(str(problem["span"][key]) for key in ("line", "column") if problem["span"])]
 
-    assert answer.status_code in {400, 404, 422}
-    assert told["problems"][0]["code"] == told["code"]
-    assert told["problems"][0]["name"]
+    assert f"{answer.status_code} {said['code']} at {':'.join(place)}" == told
+    assert problem["code"] == said["code"]
 
 
 def test_half_a_character_comes_back_as_it_was_sent(client: httpx2.Client) -> None:

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, ToolCard
-from unit.watch.demo import PATIENCE, Folder, Reports, instructions, prompt
+from cuecard import Engine, ToolCard, watch
+from unit.watch.demo import PATIENCE, QUICK, Folder, Reports, instructions, prompt
 
 Start = Callable[..., Reports]
 
@@ -136,6 +138,16 @@ def test_after_the_end_nothing_changes_any_more(folder: Folder, start: Start) ->
     assert watcher.current is engine
     assert watcher.status.watching == "stopped"
     assert [thread for thread in threading.enumerate() if thread.name == "cuecard-watch"] == []
+
+
+def test_a_watcher_that_was_stopped_can_be_freed(folder: Folder, state: Path) -> None:
+    watcher = watch(folder.root, states=state, pace=QUICK)
+    watcher.stop()
+    freed = weakref.ref(watcher)
+    del watcher
+    gc.collect()
+
+    assert freed() is None
 
 
 def test_a_status_is_plain_json(folder: Folder, start: Start, tmp_path: Path) -> None:

@@ -5,11 +5,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import watchfiles
 
 from cuecard.reload.events import Hint, hints
-from unit.watch.demo import Folder, Reports
+from unit.watch.demo import PATIENCE, Folder, Reports
 
 Start = Callable[..., Reports]
 NEVER = 60.0
@@ -88,6 +90,30 @@ def test_without_reports_the_sweep_finds_changes_and_the_status_says_so(
     folder.write("agent.xml", folder.template("second"))
 
     assert reports.until_prompt("second").watching == "polling"
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("the system has ended them"), ValueError("nobody expects this")])
+def test_reports_that_break_off_are_asked_for_again(
+    folder: Folder, start: Start, failure: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    real, broken = watchfiles.watch, threading.Event()
+
+    def breaking(*places: Path, **options: Any) -> Iterator[Any]:
+        yield set()
+        if not broken.is_set():
+            broken.set()
+            raise failure
+        yield from real(*places, **options)
+
+    monkeypatch.setattr(watchfiles, "watch", breaking)
+    reports = start()
+
+    assert broken.wait(PATIENCE)
+
+    folder.write("agent.xml", folder.template("second"))
+
+    assert reports.until_prompt("second").refused is None
+    assert ("the watcher failed and starts again" in caplog.text) == isinstance(failure, ValueError)
 
 
 def test_with_reports_the_status_says_events(folder: Folder, start: Start) -> None:

@@ -68,7 +68,7 @@ def test_a_conversation_of_another_process_continues_with_its_state(process: Pro
     pins = Pins(process)
     served = pins.serve(previous=calls[0])
 
-    assert served.reason == "the state that this conversation started with"
+    assert (served.reason, served.changed) == ("the state that this conversation started with", "")
     assert served.engine.prepare_call().prompt.segments == calls[0].prompt.segments
     assert pins.serve(previous=calls[0], call=calls[1]).engine.agent.sha256 == calls[1].configuration.sha256
 
@@ -169,6 +169,10 @@ def test_a_failure_that_may_pass_is_tried_again(process: Process, calls: list[Ca
     pins = Pins(process)
 
     assert pins.serve(previous=calls[0]).reason.endswith("OSError: the tool server‹U+000A›is away")
+
+    process.failure = OSError("x" * 1000)
+
+    assert pins.serve(previous=calls[0]).reason.endswith(f"restored: OSError: {'x' * 191}")
 
     process.failure = None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,25 @@ def test_endless_saves_are_interrupted_between_two_of_them(folder: Folder, files
 
     assert 2.0 <= when < 2.3
     assert text in {folder.template(f"at {moment / 100:.2f} " * 9) for moment in range(0, 300, 5)}
+
+
+def test_a_folder_that_is_never_quiet_is_taken_when_its_texts_hold_still(
+    folder: Folder, files: AgentFiles, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Something else comes into the folder whenever it is read, and a text is saved all the time."""
+    served, read, logs = files.read(), files.read, count()
+
+    def read_slowly() -> Look:
+        look = read()
+        folder.write(f"{next(logs)}.log", "")
+        return look
+
+    monkeypatch.setattr(files, "read", read_slowly)
+    script.every(0.03, 9, lambda moment: folder.write("agent.xml", folder.template(f"at {moment:.2f} " * 9)))
+    look, when = look_after(files, served, script)
+
+    assert files.holds("agent.xml", look.texts["agent.xml"])
+    assert 2.0 <= when < 2.3
 
 
 @pytest.mark.parametrize("short", ["", "Be"])

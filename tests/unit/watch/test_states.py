@@ -78,6 +78,16 @@ def test_what_was_not_used_for_the_longest_time_goes_first(tmp_path: Path) -> No
     assert digests(tmp_path) == {each.sha256() for each in (kept[0], kept[2], state(3))}
 
 
+def test_a_state_that_serves_again_soon_is_not_written_again(tmp_path: Path) -> None:
+    states, digest = States(tmp_path), state(0).sha256()
+    states.save(state(0))
+    states.use(digest)
+    age(tmp_path, state(0), 0)
+    states.use(digest)
+
+    assert (tmp_path / f"{digest}.json").stat().st_mtime == 1_000_000_000
+
+
 def test_no_more_bytes_are_kept_than_allowed(tmp_path: Path) -> None:
     states = States(tmp_path, size=5000)
     for number in range(20):
