@@ -9,8 +9,8 @@ joined messages, several turns go with one.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,12 +64,15 @@ class CallNames:
     """A name of its own for each call of a conversation: its id, or one made of it where a model repeats ids.
 
     Read in their order, the same messages give the same names, so that what was sent stays as it is.
+
+    Args:
+        gone: names that were given to calls which the messages no longer hold, as `gone_names` knows them.
     """
 
     __slots__ = ("_last", "_used", "_waiting")
 
-    def __init__(self) -> None:
-        self._used = set[str]()
+    def __init__(self, gone: Iterable[str] = ()) -> None:
+        self._used = set(gone)
         self._waiting: dict[str, deque[str]] = {}
         self._last: dict[str, str] = {}
 
@@ -104,6 +107,64 @@ _LONGEST = 40
 def _numbered(call: str, number: int) -> str:
     end = f"-{number}"
     return call[: max(len(call), _LONGEST) - len(end)] + end
+
+
+@dataclass(frozen=True, slots=True)
+class CallsHeld:
+    """The ids of the calls that messages hold.
+
+    Attributes:
+        before: of those in front of the message of the user that the running call is for.
+        running: of those behind it.
+        last: of those in the model's last answer.
+        front: that of the last result in front of this answer; empty if there is none.
+    """
+
+    before: Sequence[str]
+    running: Sequence[str]
+    last: Sequence[str]
+    front: str
+
+
+def gone_names(held: CallsHeld, known: Iterable[str], since: str | None) -> set[str]:
+    """The names of calls that a host has left out, though messages hold others with the same ids.
+
+    Of several known calls with one id, the messages hold the newest. A call of the last answer is a new one if it is
+    one more than are known since the running call began, or if what stands in front of it came later than those.
+
+    Args:
+        held: the calls in the messages.
+        known: the names of the results that are known, oldest first.
+        since: the last of them before the running call; None if that is not known.
+    """
+    order: dict[str, int] = {}
+    for name in known:
+        order.setdefault(name, len(order))
+    start, before, running = order.get(since or "", -1), Counter(held.before), Counter(held.running)
+    if start < 0:
+        before, running = Counter(), before + running
+    in_front = _names_of(held.front, order) if held.front not in held.last else []
+    newest = order[in_front[-1]] if in_front else -1
+    gone = set[str]()
+    for call in before | running if order.keys() - before.keys() - running.keys() else {*held.last}:
+        names, left = _names_of(call, order), running[call]
+        old = [name for name in names if order[name] <= start]
+        new = names[len(old) :]
+        if call in held.last and (left > len(new) or (new and order[new[-1]] <= newest)):
+            left -= held.last.count(call)
+        gone.update(old[: max(len(old) - before[call], 0)], new[: max(len(new) - left, 0)])
+    return gone
+
+
+def _names_of(call: str, known: Collection[str]) -> list[str]:
+    """The known names of calls with an id, in their order; one of them may be missing where a call had no result."""
+    found, number, missing = [call] if call in known else [], 2, 0
+    while missing < 2:
+        name = _numbered(call, number)
+        missing = 0 if name in known else missing + 1
+        found += [] if missing else [name]
+        number += 1
+    return found
 
 
 def turn_places(read: MessageFacts, turns: Sequence[str | None]) -> dict[int, int]:
