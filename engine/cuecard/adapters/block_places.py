@@ -33,9 +33,17 @@ class MessageFacts:
         """The first message that holds each result."""
         return {call: place for place in reversed(self._holding) for call in self.ids[place]}
 
-    def last_places(self) -> dict[str, int]:
-        """The last message that holds each result."""
-        return {call: place for place in self._holding for call in self.ids[place]}
+    def all_places(self) -> dict[str, list[int]]:
+        """The messages that hold each result: several where a model repeats ids, or a host tells one again."""
+        places = defaultdict[str, list[int]](list)
+        for place in self._holding:
+            for call in self.ids[place]:
+                places[call].append(place)
+        return places
+
+    def words_behind(self, place: int) -> int:
+        """How many messages with the user's words there are from this one on."""
+        return len(self._saying) - bisect_left(self._saying, place)
 
     @property
     def ends(self) -> tuple[int, int] | None:
@@ -174,10 +182,13 @@ def turn_places(read: MessageFacts, turns: Sequence[str | None]) -> dict[int, in
         read: the messages.
         turns: the `turns` of the step.
     """
-    where = read.last_places() if any(turns) else {}
+    where = read.all_places() if any(turns) else {}
     groups: list[tuple[int, list[int]]] = [(-1, [])]
     for turn, since in enumerate(turns):
-        start = read.batch_end(where[since]) if since and since in where else -1
+        held = where.get(since or "", [])
+        # Of several results with one id, the last one with the words of this turn and of the later ones behind it.
+        place = next((at for at in reversed(held) if read.words_behind(at) >= len(turns) - turn), (*held[-1:], -1)[0])
+        start = read.batch_end(place) if place >= 0 else -1
         if start > groups[-1][0]:
             groups.append((start, []))
         groups[-1][1].append(turn)
@@ -289,16 +300,21 @@ def homes(
         )
     by_turn = any(block.turn is not None and block.after_call_id is None for block in blocks)
     places = turn_places(read, turns) if by_turn else {}
-    where, (first, last) = read.first_places(), ends
+    where, (first, last) = read.all_places(), ends
     found: dict[int, list[Appended]] = defaultdict(list)
+    before = 0
     for block in blocks:
         if block.after_call_id is not None:
-            place = where.get(block.after_call_id)
-            found[first if place is None else read.batch_end(place)].append(block)
+            held = where.get(block.after_call_id, [])
+            # Of several results with one id, the first that is not in front of the block before.
+            place = next((at for at in held if read.batch_end(at) >= before), (*held[:1], -1)[0])
+            home = read.batch_end(place) if place >= 0 else first
         elif block.turn is not None and block.turn < len(turns):
-            found[places.get(block.turn, first)].append(block)
+            home = places.get(block.turn, first)
         else:
-            found[last].append(block)
+            home = last
+        before = max(before, home)
+        found[home].append(block)
     return found
 
 
