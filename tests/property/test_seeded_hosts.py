@@ -426,3 +426,34 @@ def test_a_host_that_a_seed_plays_gets_what_was_promised(seed: int) -> None:
     except Exception as error:
         error.add_note("\n".join(host.trace))
         raise
+
+
+@pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
+def test_what_was_sent_stays_where_a_model_repeats_the_id_of_calls_that_bring_nothing(wire: Wire) -> None:
+    for seed in range(FIRST, FIRST + 5):
+        draw = random.Random(f"{wire.name} {seed}")  # noqa: S311 - a conversation, not a secret
+        setting = Setting(
+            "append", "next-call", draw.randrange(2), draw.random() < 0.5, ahead=False, protocols=None, total=None
+        )
+        chat, events, now = (
+            engine_of(setting, 0, (1,) * len(TOLD)).conversation(),
+            list[Event](),
+            datetime(2026, 11, 20, tzinfo=UTC),
+        )
+        before, news = list[Any](), list[ToolResult]()
+        for turn in range(4):
+            now += timedelta(hours=draw.choice((0, 24)))
+            events.append(Event("user", f"WORDS-{turn}"))
+            chat.user(Turn(now=now), news)
+            news = []
+            for request in range(draw.randint(1, 4)):
+                step = chat.step(news)
+                sent = atoms(wire.ask(step, wire.write(events)))
+                assert sent[: len(before)] == before, (seed, turn, request)
+                before, finds = sent, draw.random() < 0.4
+                tool = "find" if finds else draw.choice(("done", *sorted({*step.active_tools} & {*TOLD})))
+                call = "a" if tool == "done" else f"c{len(events)}"
+                result: Json = {"tools": [draw.choice(TOLD)]} if finds else {"ok": len(events)}
+                news = [ToolResult(tool, result, call)]
+                events.append(Event("answer", "", ((call, tool),)))
+                events.append(Event("results", results=((call, tool, result, False),)))

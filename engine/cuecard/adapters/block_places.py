@@ -9,8 +9,8 @@ joined messages, several turns go with one.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,9 +33,17 @@ class MessageFacts:
         """The first message that holds each result."""
         return {call: place for place in reversed(self._holding) for call in self.ids[place]}
 
-    def last_places(self) -> dict[str, int]:
-        """The last message that holds each result."""
-        return {call: place for place in self._holding for call in self.ids[place]}
+    def all_places(self) -> dict[str, list[int]]:
+        """The messages that hold each result: several where a model repeats ids, or a host tells one again."""
+        places = defaultdict[str, list[int]](list)
+        for place in self._holding:
+            for call in self.ids[place]:
+                places[call].append(place)
+        return places
+
+    def words_behind(self, place: int) -> int:
+        """How many messages with the user's words there are from this one on."""
+        return len(self._saying) - bisect_left(self._saying, place)
 
     @property
     def ends(self) -> tuple[int, int] | None:
@@ -64,12 +72,15 @@ class CallNames:
     """A name of its own for each call of a conversation: its id, or one made of it where a model repeats ids.
 
     Read in their order, the same messages give the same names, so that what was sent stays as it is.
+
+    Args:
+        gone: names that were given to calls which the messages no longer hold, as `gone_names` knows them.
     """
 
     __slots__ = ("_last", "_used", "_waiting")
 
-    def __init__(self) -> None:
-        self._used = set[str]()
+    def __init__(self, gone: Iterable[str] = ()) -> None:
+        self._used = set(gone)
         self._waiting: dict[str, deque[str]] = {}
         self._last: dict[str, str] = {}
 
@@ -106,6 +117,64 @@ def _numbered(call: str, number: int) -> str:
     return call[: max(len(call), _LONGEST) - len(end)] + end
 
 
+@dataclass(frozen=True, slots=True)
+class CallsHeld:
+    """The ids of the calls that messages hold.
+
+    Attributes:
+        before: of those in front of the message of the user that the running call is for.
+        running: of those behind it.
+        last: of those in the model's last answer.
+        front: that of the last result in front of this answer; empty if there is none.
+    """
+
+    before: Sequence[str]
+    running: Sequence[str]
+    last: Sequence[str]
+    front: str
+
+
+def gone_names(held: CallsHeld, known: Iterable[str], since: str | None) -> set[str]:
+    """The names of calls that a host has left out, though messages hold others with the same ids.
+
+    Of several known calls with one id, the messages hold the newest. A call of the last answer is a new one if it is
+    one more than are known since the running call began, or if what stands in front of it came later than those.
+
+    Args:
+        held: the calls in the messages.
+        known: the names of the results that are known, oldest first.
+        since: the last of them before the running call; None if that is not known.
+    """
+    order: dict[str, int] = {}
+    for name in known:
+        order.setdefault(name, len(order))
+    start, before, running = order.get(since or "", -1), Counter(held.before), Counter(held.running)
+    if start < 0:
+        before, running = Counter(), before + running
+    in_front = _names_of(held.front, order) if held.front not in held.last else []
+    newest = order[in_front[-1]] if in_front else -1
+    gone = set[str]()
+    for call in before | running if order.keys() - before.keys() - running.keys() else {*held.last}:
+        names, left = _names_of(call, order), running[call]
+        old = [name for name in names if order[name] <= start]
+        new = names[len(old) :]
+        if call in held.last and (left > len(new) or (new and order[new[-1]] <= newest)):
+            left -= held.last.count(call)
+        gone.update(old[: max(len(old) - before[call], 0)], new[: max(len(new) - left, 0)])
+    return gone
+
+
+def _names_of(call: str, known: Collection[str]) -> list[str]:
+    """The known names of calls with an id, in their order; one of them may be missing where a call had no result."""
+    found, number, missing = [call] if call in known else [], 2, 0
+    while missing < 2:
+        name = _numbered(call, number)
+        missing = 0 if name in known else missing + 1
+        found += [] if missing else [name]
+        number += 1
+    return found
+
+
 def turn_places(read: MessageFacts, turns: Sequence[str | None]) -> dict[int, int]:
     """The position of the message of each turn; of those that are no longer there, none.
 
@@ -113,10 +182,13 @@ def turn_places(read: MessageFacts, turns: Sequence[str | None]) -> dict[int, in
         read: the messages.
         turns: the `turns` of the step.
     """
-    where = read.last_places() if any(turns) else {}
+    where = read.all_places() if any(turns) else {}
     groups: list[tuple[int, list[int]]] = [(-1, [])]
     for turn, since in enumerate(turns):
-        start = read.batch_end(where[since]) if since and since in where else -1
+        held = where.get(since or "", [])
+        # Of several results with one id, the last one with the words of this turn and of the later ones behind it.
+        place = next((at for at in reversed(held) if read.words_behind(at) >= len(turns) - turn), (*held[-1:], -1)[0])
+        start = read.batch_end(place) if place >= 0 else -1
         if start > groups[-1][0]:
             groups.append((start, []))
         groups[-1][1].append(turn)
@@ -228,16 +300,21 @@ def homes(
         )
     by_turn = any(block.turn is not None and block.after_call_id is None for block in blocks)
     places = turn_places(read, turns) if by_turn else {}
-    where, (first, last) = read.first_places(), ends
+    where, (first, last) = read.all_places(), ends
     found: dict[int, list[Appended]] = defaultdict(list)
+    before = 0
     for block in blocks:
         if block.after_call_id is not None:
-            place = where.get(block.after_call_id)
-            found[first if place is None else read.batch_end(place)].append(block)
+            held = where.get(block.after_call_id, [])
+            # Of several results with one id, the first that is not in front of the block before.
+            place = next((at for at in held if read.batch_end(at) >= before), (*held[:1], -1)[0])
+            home = read.batch_end(place) if place >= 0 else first
         elif block.turn is not None and block.turn < len(turns):
-            found[places.get(block.turn, first)].append(block)
+            home = places.get(block.turn, first)
         else:
-            found[last].append(block)
+            home = last
+        before = max(before, home)
+        found[home].append(block)
     return found
 
 

@@ -213,7 +213,7 @@ class Hooks:
             names: the names of the definitions in front, in their order.
             shown: these, and those that the provider holds back.
         """
-        found = dict.fromkeys(each.tool for each in step.found)
+        found = dict.fromkeys((*(each.tool for each in step.found), *step.brought))
         now = with_front(call, names, tuple(name for name in found if name not in shown))
         return step if now is call else recorded_again(step, now, self.salt)
 

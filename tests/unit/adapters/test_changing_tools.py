@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
@@ -305,6 +307,18 @@ def test_in_another_process_a_definition_that_nobody_has_any_more_is_a_named_bas
     assert told == [[], ["the definitions in front of the request changed: `cms_createPage` left"], []]
 
 
+def test_a_brought_tool_whose_definition_nobody_has_any_more_is_a_named_baseline() -> None:
+    chat, own, more = engine(delivery="frozen").conversation(), ("tool_search", "cms_createPage"), "cms_listPages"
+    for tools in (own, (*own, more)):
+        chat.user(Turn(tools=tools))
+        step = chat.in_front(chat.step(tools=tools), own, tools[2:])
+    assert more in step.brought
+    gone = [chat.in_front(chat.step(tools=own), own) for _ in range(2)]
+
+    told = [[cut.reason for cut in each.manifest.cuts if cut.what == "baseline"] for each in (step, *gone)]
+    assert told == [[], *[[f"the definitions in front of the request changed: `{more}` left"]] * 2]
+
+
 def test_a_chat_that_is_cleared_with_its_conversation_tells_nothing_of_before() -> None:
     model = Model(batches=[[("tool_search", PAGES)], CREATE], counts=True)
     card = Cuecard(engine=engine(), turn=Turn())
@@ -467,3 +481,47 @@ def test_each_result_answers_its_own_call_where_ids_are_repeated(said: list[Base
     for each in made:
         assert [part["id"] for part in each.content if isinstance(part, dict)] == held[id(each)]
         assert set(held[id(each)]) >= {*each.additional_kwargs["signatures"]}
+
+
+def told(name: str, call: str, number: int) -> ToolMessage:
+    """A result that is known by its number."""
+    said = '{"tools": ["cms_createPage"]}' if name == "tool_search" else "ok"
+    return ToolMessage(said, name=name, tool_call_id=call, artifact=number)
+
+
+DRAWN = st.lists(
+    st.tuples(
+        st.booleans(),
+        st.lists(st.lists(st.tuples(st.sampled_from("aab"), st.booleans()), min_size=1, max_size=2), max_size=3),
+    ),
+    min_size=1,
+    max_size=4,
+)
+"""Messages of the user: whether the host leaves out what is before, and answers with ids and whether each searches."""
+
+
+@given(DRAWN)
+@example([(False, [[("a", False)]]), (True, [[("a", False)], [("b", False)]])])
+def test_what_was_sent_stays_whatever_a_host_leaves_out_and_whatever_id_comes_again(drawn: Any) -> None:
+    card, stored, said = langgraph.Cuecard(engine=engine()), None, list[BaseMessage]()
+    names, numbers, tools = dict[str, str](), count(), [cms_createPage, own_tool, card.search_tool]
+    for number, (shortened, answers) in enumerate(drawn):
+        said, before = [*([] if shortened else said), HumanMessage("go", id=f"{number}")], list[str]()
+        turn = Turn(ephemeral=f"TEXT-{number}-END")
+        for asked in [*answers, []]:
+            ready = card.prepare(Model(), said, tools, stored, turn=turn)
+            now = texts(ready.messages)
+            assert now[: len(before)] == before
+            assert sum(f"TEXT-{number}-END" in each for each in now) == 1
+            if "cms_createPage" in ready.step.active_tools:
+                assert sum("<cms_createPage>" in each for each in now) == 1
+            for each in ready.messages:
+                if isinstance(each, ToolMessage):
+                    assert names.setdefault(str(each.artifact), each.tool_call_id) == each.tool_call_id
+            again = card.prepare(Model(), said, tools, ready.cuecard, turn=turn)
+            assert texts(again.messages) == now
+            calls = [("tool_search" if finds else "own_tool", call) for call, finds in asked]
+            answer = AIMessage("", tool_calls=[{"name": name, "args": {}, "id": call} for name, call in calls])
+            stored, before = ready.after(answer), now
+            said = [*said, answer, *(told(name, call, next(numbers)) for name, call in calls)]
+    assert len({*names.values()}) == len(names)

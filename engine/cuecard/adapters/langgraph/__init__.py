@@ -35,6 +35,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from cuecard.adapters.block_places import gone_names
 from cuecard.adapters.bodies import checked_limits, is_offered
 from cuecard.adapters.conversations import Stored, Thread, Threads, ThreadTexts, anew, made_by
 from cuecard.adapters.host import (
@@ -52,6 +53,7 @@ from cuecard.adapters.host import (
 )
 from cuecard.adapters.langgraph.messages import (
     called_together,
+    calls_held,
     ends_that_stay,
     holds_all,
     last_user,
@@ -205,8 +207,8 @@ class Cuecard:
             InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
             RunLimitError: when a limit of the run allows no further request.
         """
-        facts, messages = facts_of(model, self._profile), told_apart(with_refused(messages))
-        opened = self._threads.open(cuecard)
+        facts, opened = facts_of(model, self._profile), self._threads.open(cuecard)
+        messages = _told_apart(messages, opened)
         thread, engine, begun = self._running(opened, messages, partial(_said, turn), facts, tools)
         now = {} if begun or turn is None else inputs_now(engine.agent, partial(_said, turn))
         known = {record.call_id for record in thread.chat.state.results if record.call_id}
@@ -359,6 +361,14 @@ class Cuecard:
         there = (name_of(tool) for tool in tools)
         exist = tuple(name for name in there if name in chosen.engine.tools) if said.tools is None else said.tools
         return model.named_in(replace(said, tools=exist, conversation=said.conversation or _thread_id()))
+
+
+def _told_apart(messages: Sequence[BaseMessage], thread: Thread) -> list[BaseMessage]:
+    """The messages with refused calls where the model made them, and each call under a name of its own."""
+    whole, call = with_refused(messages), thread.chat.call
+    known = [record.call_id for record in thread.chat.state.results if record.call_id]
+    since = call.prompt.turns[-1] if call and call.prompt.turns else None
+    return told_apart(whole, gone_names(calls_held(whole, thread.asked), known, since))
 
 
 def _error(request: ToolCallRequest, told: str) -> ToolMessage:

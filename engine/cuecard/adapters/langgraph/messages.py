@@ -17,7 +17,7 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
-from cuecard.adapters.block_places import CallNames, MessageFacts, homes, results_behind, turn_places
+from cuecard.adapters.block_places import CallNames, CallsHeld, MessageFacts, homes, results_behind, turn_places
 from cuecard.adapters.host import text_of
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
 from cuecard.model import Json, RenderedResult, Step, ToolResult
@@ -170,11 +170,16 @@ def with_refused(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     return whole
 
 
-def told_apart(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """The messages, in which calls that share an id have one of their own: each block then has one place."""
-    names, told = CallNames(), list[BaseMessage]()
+def told_apart(messages: Sequence[BaseMessage], gone: Iterable[str] = ()) -> list[BaseMessage]:
+    """The messages, in which calls that share an id have one of their own: each block then has one place.
+
+    Args:
+        messages: the conversation.
+        gone: names of calls that the messages no longer hold.
+    """
+    names, told = CallNames(gone), list[BaseMessage]()
     for each in messages:
-        if isinstance(each, AIMessage) and (ids := [call["id"] or "" for call in _all_calls(each)]):
+        if isinstance(each, AIMessage) and (ids := _ids(each)):
             own = names.of_calls(ids)
             told.append(each if own == ids else _called(each, ids, own))
         elif isinstance(each, ToolMessage) and (name := names.of_result(each.tool_call_id)) != each.tool_call_id:
@@ -182,6 +187,31 @@ def told_apart(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
         else:
             told.append(each)
     return told
+
+
+def calls_held(messages: Sequence[BaseMessage], asked: str) -> CallsHeld:
+    """The calls in the messages.
+
+    Args:
+        messages: the conversation.
+        asked: what the message of the user is known by that the running call is for. Where that is not the last one,
+            the model has not answered the last one yet.
+    """
+    answers = {place: _ids(each) for place, each in enumerate(messages) if isinstance(each, AIMessage)}
+    last = max(answers, default=0)
+    end = len(messages) if last_user(messages)[1] == asked else last
+    start = next((at for at in range(end - 1, -1, -1) if isinstance(messages[at], HumanMessage)), 0)
+    front = (each.tool_call_id for each in reversed(messages[:last]) if isinstance(each, ToolMessage))
+    return CallsHeld(
+        [call for place, ids in answers.items() if place < start for call in ids],
+        [call for place, ids in answers.items() if place >= start for call in ids],
+        answers.get(last, ()),
+        next(front, ""),
+    )
+
+
+def _ids(message: AIMessage) -> list[str]:
+    return [call["id"] or "" for call in _all_calls(message)]
 
 
 def _all_calls(message: AIMessage) -> list[Any]:
