@@ -14,7 +14,7 @@ import certifi
 import pytest
 from hypothesis import HealthCheck, settings
 
-from studio.served import MEASURES
+from forked import MEASURES, MEASURING
 
 # The same few examples in every run, whatever the machine is busy with; `HYPOTHESIS_PROFILE=explore` (`make explore`)
 # looks for new ones, and for many.
@@ -30,7 +30,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # What tests start is not measured, but for the studio, which is used from outside only: which modules a command imports
 # is tested, and tracing doubles its start.
 if "PYTEST_XDIST_WORKER" in os.environ:
-    for _name in ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"):
+    for _name in MEASURING:
         if _name in os.environ:
             os.environ[f"{MEASURES}{_name}"] = os.environ.pop(_name)
 

@@ -31,19 +31,34 @@ IMPORTED = (
     "cuecard.reload.watcher",
     "cuecard.server.app",
     "cuecard.server.serve",
+    "cuecard.studio.app",
+    "cuecard.studio.serve",
     "cuecard.workbench.run.command",
 )
 FORKS = hasattr(os, "fork")
+MEASURES = "CUECARD_TESTS_"
+"""What the names of coverage's own variables begin with where a command is not to be measured."""
+MEASURING = ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
+"""What coverage tells a process that it is to measure from its beginning."""
 
 
 class Forked:
-    """As much of `subprocess.Popen` as tests use: its streams are pipes or nothing."""
+    """As much of `subprocess.Popen` as tests use: its streams are pipes or nothing, and errors may go to a file."""
 
     def __init__(
-        self, program: str, words: list[str], environment: Mapping[str, str], *, pipes: str, text: bool
+        self,
+        program: str,
+        words: list[str],
+        environment: Mapping[str, str],
+        *,
+        pipes: str,
+        text: bool,
+        errors: IO[Any] | None = None,
     ) -> None:
         ours: list[IO[Any] | None] = [None, None, None]
         theirs = [os.open(os.devnull, os.O_RDWR) for _ in ours]
+        if errors:
+            os.dup2(errors.fileno(), theirs[2])
         for place, name in enumerate(("stdin", "stdout", "stderr")):
             if name in pipes:
                 ends = os.pipe()
@@ -116,19 +131,28 @@ class Forked:
 Process = Forked | subprocess.Popen[Any]
 
 
-def start(*words: object, program: str = "", pipes: str = "", text: bool = False, **environment: str) -> Process:
+def start(
+    *words: object,
+    program: str = "",
+    pipes: str = "",
+    text: bool = False,
+    errors: IO[Any] | None = None,
+    **environment: str,
+) -> Process:
     """`cuecard`, or a program in Python, with these words; which of `stdin`, `stdout` and `stderr` are pipes."""
     asked, told = [str(word) for word in words], {**os.environ, **environment}
-    if FORKS:
-        return Forked(program, asked, told, pipes=pipes, text=text)
+    measured = not program and any(name in told for name in MEASURING)
+    if FORKS and not measured:
+        return Forked(program, asked, told, pipes=pipes, text=text, errors=errors)
     streams: Any = {n: subprocess.PIPE if n in pipes else subprocess.DEVNULL for n in ("stdin", "stdout", "stderr")}
+    streams |= {"stderr": errors} if errors else {}
     command = [sys.executable, "-c", program] if program else [COMMAND]
     return subprocess.Popen([*command, *asked], env=told, text=text, **streams)
 
 
 def ended(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
     """What `cuecard` said with these words, and no input."""
-    process = start(*words, pipes="stdout stderr", text=True, **environment)
+    process = start(*words, pipes="stdout stderr", text=True, errors=None, **environment)
     try:
         out, err = process.communicate(timeout=120)
     except subprocess.TimeoutExpired:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Sequence
+from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from forked import MEASURES, Process, start
+
 ROOT = Path(__file__).parents[2]
-MEASURES = "CUECARD_TESTS_"
-"""What the names of coverage's own variables begin with where a command is not to be measured."""
 BROWSER = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
 )
@@ -29,26 +28,14 @@ class ServedStudio:
     url: str = ""
     entrance: str = ""
     said: list[str] = field(default_factory=list)
-    process: subprocess.Popen[str] | None = None
+    process: Process | None = None
 
     def start(self, port: int = 0) -> None:
         """Start it, and read the address that it prints."""
-        command = [
-            str(Path(sys.executable).with_name("cuecard")),
-            "studio",
-            *self.agents,
-            "--no-browser",
-            *self.options,
-        ]
-        with (self.folder / "studio.log").open("a") as log:
-            self.process = subprocess.Popen(
-                [*command, "--port", str(port)],
-                cwd=self.folder,
-                env=os.environ | {k.removeprefix(MEASURES): v for k, v in os.environ.items() if k.startswith(MEASURES)},
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
+        measured = {k.removeprefix(MEASURES): v for k, v in os.environ.items() if k.startswith(MEASURES)}
+        words = ["studio", *self.agents, "--no-browser", *self.options, "--port", port]
+        with chdir(self.folder), (self.folder / "studio.log").open("a") as log:
+            self.process = start(*words, pipes="stdout", text=True, errors=log, **measured)
         assert self.process.stdout
         self.said = [self.process.stdout.readline()]
         found = re.search(r"(http://\S+/)\?token=\S+", self.said[0])

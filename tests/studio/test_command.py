@@ -6,18 +6,15 @@ import os
 import signal
 import socket
 import stat
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 
 import pytest
 
+from forked import Process, ended, start
 from studio.in_process import copied
-
-CUECARD = str(Path(sys.executable).with_name("cuecard"))
 
 
 @pytest.fixture
@@ -27,22 +24,25 @@ def folder(tmp_path: Path) -> Path:
 
 def said(folder: Path, *words: str) -> tuple[int, str]:
     """The exit code, and what stands on standard error."""
-    command = [CUECARD, "studio", *words, "--no-browser"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    with chdir(folder):
+        done = ended("studio", *words, "--no-browser")
     return done.returncode, done.stderr
 
 
 @contextmanager
-def started(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def started(folder: Path, *words: str) -> Iterator[tuple[Process, str]]:
     """A running studio, and the address that it has printed."""
-    command = [CUECARD, "studio", "prompts/cms", "--no-browser", "--port", "0", *words]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        line = process.stdout.readline()
-        try:
-            yield process, line.split()[-1]
-        finally:
-            process.kill()
+    with chdir(folder):
+        process = start(
+            "studio", "prompts/cms", "--no-browser", "--port", "0", *words, pipes="stdout stderr", text=True
+        )
+    assert process.stdout
+    line = process.stdout.readline()
+    try:
+        yield process, line.split()[-1]
+    finally:
+        process.kill()
+        process.communicate(timeout=60)
 
 
 def test_a_port_in_use_is_one_line(folder: Path) -> None:
