@@ -159,8 +159,9 @@ def test_an_answer_to_a_screen_that_was_left_is_given_up(entry: Page) -> None:
         entry.wait_for_timeout(50)
     held["/timeline"].continue_()
     expect(entry.locator("h1")).to_have_text("Which conversation")
-    held["/editor/checked"].continue_()
-    entry.wait_for_timeout(1000)  # an answer would come into the other screen
+    with entry.expect_event("requestfinished"):
+        held["/editor/checked"].continue_()
+    expect(entry.locator("h1")).to_have_text("Which conversation")
     entry.unroute_all()
     entry.go_back()
     expect(after(entry)).to_have_value("Half a thought")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import time
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -97,8 +96,13 @@ def test_single_keys_can_be_turned_off(page: Page, studio: ServedStudio) -> None
     page.get_by_role("button", name="Keyboard shortcuts").click()
     page.get_by_label("single keys act outside fields").uncheck()
     page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     page.keyboard.press("2")
-    assert page.url.startswith(f"{studio.url}prompt")
+    page.keyboard.press("t")
+    expect(page.locator("#theme")).to_contain_text("Light theme")
+    assert not asked
 
 
 def test_the_theme_stays_after_a_reload(page: Page) -> None:
@@ -137,8 +141,8 @@ def test_a_file_that_is_saved_elsewhere_changes_the_screen_without_a_jump(page: 
     page.goto(f"{studio.url}prompt?agent=cms")
     page.get_by_role("button", name="Unfold all").click()
     page.mouse.wheel(0, 600)
-    page.wait_for_function("scrollY > 0")
-    top = page.evaluate("scrollY")
+    while (top := page.evaluate("scrollY")) < 600:  # the wheel moves a page in small steps
+        page.wait_for_timeout(50)
     core.write_text(before.replace("</identity>", "\nThe studio saw this line.</identity>"))
     expect(page.locator("#main")).to_contain_text("The studio saw this line.")
     assert page.evaluate("scrollY") == top
@@ -157,7 +161,6 @@ def test_a_restarted_studio_is_found_again_by_the_open_tab(page: Page, studio: S
     studio.stop()
     expect(page.locator("#live")).to_contain_text("waiting")
     studio.start(int(studio.url.rsplit(":", 1)[1].strip("/")))
-    page.wait_for_timeout(1500)
     page.goto(f"{studio.url}inputs?agent=cms")
     expect(page.locator("#live")).to_contain_text("following the files")
 
@@ -255,15 +258,12 @@ def test_what_takes_long_is_named_while_the_page_stays(page: Page, studio: Serve
     conversation(page, studio)
     page.keyboard.press("2")
     page.wait_for_url("**/timeline?*")
-
-    def late(route: Route) -> None:
-        time.sleep(2)
-        route.continue_()
-
-    page.route("**/timeline?*a=HEAD*", late)
+    late: list[Route] = []
+    page.route("**/timeline?*a=HEAD*", lambda route: late.extend([route]))
     page.locator("#revision").fill("HEAD~1")
     page.locator("#revision").press("Enter")
     expect(page.locator("#live")).to_contain_text("reading the revision's files")
     expect(page.locator("#steps")).to_contain_text("1.1")
+    late.pop().continue_()
     page.wait_for_url("**a=HEAD*")
     expect(page.locator("#live")).to_contain_text("following the files")

@@ -36,6 +36,19 @@ const restore = (same) => {
   if (kept.find && one("#find")) { one("#find").value = kept.find; find(kept.find) }
   kept = null
 }
+// Fields that have changed since they were last sent: a page that was asked for before takes nothing from them.
+const unsent = new Set()
+document.addEventListener("input", ({ target }) => { if (target.id && target.matches("#form :is(input, textarea, select), #main :is(input, textarea):not([type=checkbox], #find, #entry *)")) unsent.add(target) })
+const sending = (elt) => { for (const each of unsent) if (each.form?.contains(elt)) unsent.delete(each) }
+const rewrite = (screen) => {
+  for (const each of [...unsent].filter((one) => !one.isConnected)) {
+    const { id, value, checked } = each, at = document.getElementById(id)
+    unsent.delete(each)
+    if (!at || screen !== location.pathname || (at.value === value && at.checked === checked)) continue
+    Object.assign(at, { value, checked })
+    at.dispatchEvent(new Event("input", { bubbles: true }))
+  }
+}
 const say = () => { const told = one("#page .say.first"); if (told) one("#said").textContent = told.textContent }
 const widen = () => { const wide = matchMedia("(min-width: 1240px)").matches; for (const each of all("details.wide-open")) if (wide) each.open = true }
 
@@ -57,11 +70,7 @@ const copy = async (text, what) => {
 // Live: the files have changed, or a conversation has grown ----
 let source = null
 let missed = false
-const busy = () => { const at = document.activeElement; return at?.matches("#main input:not([type=search]), #main textarea, #main [contenteditable]") }
-// What a person asks for comes first: a refresh on its way gives way to it, and one that is due waits for it.
-let asked = 0
-let due = false
-const ours = (event) => event.detail.elt === one("#page")
+const busy = () => { const at = document.activeElement; return at?.matches("#main :is(input:not([type=search]), textarea, select, [contenteditable])") }
 // What takes longer than people notice is named in the band; the page stays as it is meanwhile.
 let waiting = 0
 let before = null
@@ -72,23 +81,43 @@ const wait = (word) => {
   before = null
   if (word) waiting = setTimeout(() => { if (!live) return; before = { live, text: live.textContent, look: live.className }; live.textContent = word; live.classList.add("held"); one("#said").textContent = word }, 400)
 }
-let renewing = false
-document.addEventListener("htmx:beforeRequest", (event) => { if (ours(event)) { renewing = true; return } due ||= renewing; asked++; wait(event.target.closest("[data-wait]")?.dataset.wait || "making the page"); if (one("#page")) htmx.trigger(one("#page"), "htmx:abort") })
-document.addEventListener("htmx:afterRequest", (event) => { if (ours(event)) { renewing = false; return } wait(""); asked = Math.max(0, asked - 1); setTimeout(catchUp) })
-// An answer for a part of a page belongs to the page that asked: it is given up when another page comes in meanwhile.
+// What is on its way, in the order in which it was asked for. What a person asks for comes first: a refresh gives way to it, and is due
+// afterwards; an earlier look gives way to a later one. What writes is never given up, but its page is not shown in place of a later one.
 const underway = new Set()
-document.addEventListener("htmx:beforeRequest", (event) => { if (event.detail.target?.id !== "page") underway.add(event.detail.xhr) })
-document.addEventListener("htmx:afterRequest", (event) => underway.delete(event.detail.xhr))
-const leave = (answered) => { for (const each of underway) if (each !== answered) each.abort() }
+let due = false
+let pressed = false
+const anew = (elt) => elt === one("#page") || elt.id === "renew"
+document.addEventListener("htmx:confirm", (event) => {
+  const { elt, target } = event.detail
+  if (elt.id === "form" && [...underway].some((each) => each.page && !each.anew)) { event.preventDefault(); return } // what was written before went along, the rest follows
+  if (!anew(elt)) for (const each of underway) if (each.anew || (each.looks && target.id === "page")) each.stop()
+})
+document.addEventListener("htmx:beforeRequest", ({ detail: { elt, target, xhr, requestConfig } }) => {
+  const page = target.id === "page", { onload, onabort } = xhr
+  const over = () => { underway.delete(ask); if (![...underway].some((each) => !each.anew)) wait(""); setTimeout(catchUp) }
+  const stop = () => { if (ask.come) { onabort(); due ||= ask.anew; over() } else xhr.abort() }
+  const passed = () => !target.isConnected || (page && [...underway].findLast((each) => each.page) !== ask)
+  const ask = { anew: anew(elt), page, looks: page && requestConfig.verb === "get", stop }
+  underway.add(ask)
+  if (page || elt.id === "form") sending(elt)
+  if (!ask.anew) wait(elt.closest("[data-wait]")?.dataset.wait || "making the page")
+  xhr.onload = () => {
+    ask.come = () => { if (passed()) { if (page) hear(xhr); stop() } else try { onload() } finally { over() } }
+    if (!page || !pressed) ask.come() // between the press and the release of a mouse, the page does not go from under it
+  }
+  xhr.addEventListener("abort", () => { due ||= ask.anew })
+  for (const end of ["abort", "error", "timeout"]) xhr.addEventListener(end, over)
+})
+const hear = (xhr) => { const told = xhr.getResponseHeader("hx-trigger-after-settle"); if (told) toast(JSON.parse(told).told.value); else if (xhr.status >= 400) refused(xhr) }
+const refused = (xhr) => { const told = new DOMParser().parseFromString(xhr.responseText, "text/html").querySelector("#main .say.first"); toast(told ? told.textContent : `The studio answered ${xhr.status}`) }
 addEventListener("unhandledrejection", (event) => { if (event.reason === undefined) event.preventDefault() }) // a request that htmx gave up
 const later = () => { missed = true; one("#live").textContent = "new state: press to show" }
-// Between the press and the release of a mouse, nothing goes from under it.
-let pressed = false
-const catchUp = () => { if (!asked && !pressed && due) { due = false; refresh() } }
-addEventListener("pointerdown", () => { pressed = true }, true)
-for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => { pressed = false; setTimeout(catchUp) }, true)
+const catchUp = () => { if (!underway.size && due) { due = false; refresh() } }
+const released = () => { if (!pressed) for (const each of [...underway]) each.come?.() }
+addEventListener("pointerdown", (event) => { pressed = event.button === 0 && !event.target.closest("select") }, true) // a list that opens takes the release
+for (const end of ["pointerup", "pointercancel", "pointermove", "keydown"]) addEventListener(end, (event) => { if (pressed && !event.buttons) { pressed = false; setTimeout(released) } }, true)
 const refresh = () => {
-  if (asked || pressed) { due = true; return }
+  if (underway.size) { due = true; return }
   if (typeof form === "function" && form()) { if (dirty()) { preview(); return } } // what somebody has written stays, and is laid over the new files
   else if (busy()) { later(); return }
   missed = false
@@ -120,21 +149,26 @@ addEventListener("pageshow", (event) => { if (event.persisted) follow() })
 
 document.addEventListener("htmx:beforeSwap", (event) => {
   keep()
-  const { target, serverResponse, shouldSwap, xhr, requestConfig } = event.detail
-  if (requestConfig.elt === one("#page") && (pressed || (busy() && !(typeof form === "function" && form())))) { // meanwhile somebody has begun to write, or presses the mouse
+  const { target, serverResponse, xhr, requestConfig } = event.detail
+  if (anew(requestConfig.elt) && busy() && !(typeof form === "function" && form())) { // meanwhile somebody has begun to write
     event.detail.shouldSwap = false
-    if (pressed) due = true
-    else later()
+    later()
     return
   }
-  if (target?.id === "page" && shouldSwap) leave(xhr)
   if (!target || target.id === "page" || serverResponse.includes(`id="${target.id}"`)) return
   event.detail.shouldSwap = false // a page that says what is wrong: what stands here stays
-  const told = new DOMParser().parseFromString(serverResponse, "text/html").querySelector("#main .say.first")
-  toast(told ? told.textContent : `The studio answered ${xhr.status}`)
+  refused(xhr)
 })
 const invalid = () => { for (const each of all("#form .errs, #entry .errs")) { const field = document.getElementById(each.id.slice(2)); if (each.firstElementChild) field?.setAttribute("aria-invalid", "true"); else field?.removeAttribute("aria-invalid") } }
-document.addEventListener("htmx:afterSettle", () => { const same = kept && (kept.at === address() || Boolean(one("#form"))); restore(same); invalid(); sayTheme(); widen(); say() })
+document.addEventListener("htmx:afterSettle", () => {
+  const same = kept && (kept.at === address() || Boolean(one("#form"))), screen = kept?.at.split("?")[0]
+  restore(same)
+  rewrite(screen)
+  invalid()
+  sayTheme()
+  widen()
+  say()
+})
 // A swap of the same screen keeps the folds, too: what was opened in one step is compared with the next.
 
 // Inputs: what is written and not sent yet outlives a reload ----
@@ -176,6 +210,7 @@ document.addEventListener("change", (event) => {
 // Keys and clicks that follow each other at once are one change; a page that came in between does not undo it.
 let sliding = 0
 const slid = (id, value) => { clearTimeout(sliding); sliding = setTimeout(() => { const at = document.getElementById(id); if (!at) return; at.value = value; twin(at); if (at.form.reportValidity()) at.form.requestSubmit() }, 150) }
+document.addEventListener("submit", (event) => { if (event.target.matches(".slides")) clearTimeout(sliding) }) // by Enter, it is asked for already
 const twin = (at) => { const other = at.dataset.for ? document.getElementById(at.dataset.for) : one(`[data-for="${at.id}"]`); if (other && at.value) other.value = at.value }
 document.addEventListener("input", (event) => { if (event.target.closest(".slides")) twin(event.target) }, true) // before the figures are asked for
 document.addEventListener("told", (event) => toast(event.detail.value))
