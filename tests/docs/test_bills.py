@@ -21,7 +21,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def test_the_bill_of_a_page_is_what_it_costs(tmp_path: Path) -> None:
-    text = (DOCS / "migrate.md").read_text(encoding="utf-8").partition("## From Jinja2")[2]
+    text = (DOCS / "migrate.md").read_text(encoding="utf-8").partition("## Jinja")[2]
     agent = re.search(r"^`agent.yaml`:\n\n```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert agent
     (tmp_path / "agent.yaml").write_text(agent[1].replace("Never lose one.", LONG), encoding="utf-8")

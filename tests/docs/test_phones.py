@@ -57,9 +57,12 @@ def test_no_page_is_too_long_for_a_phone(page: str) -> None:
     assert height((DOCS / page).read_text(encoding="utf-8")) <= TALLEST, "make two pages of it"
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("api/")])
-def test_the_examples_of_a_name_have_narrow_lines(page: str) -> None:
-    assert wide((DOCS / page).read_text(encoding="utf-8")) == []
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith(("api/", "checks/"))])
+def test_the_examples_of_a_name_or_code_have_narrow_lines(page: str) -> None:
+    """Apart from what a program of GitHub reads: an annotation is one line, whatever it says."""
+    found = wide((DOCS / page).read_text(encoding="utf-8"))
+
+    assert [line for line in found if not line.startswith("::")] == []
 
 
 @pytest.mark.parametrize("picture", PICTURES)

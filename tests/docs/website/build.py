@@ -66,7 +66,8 @@ def redirect(site: Path, moved: Mapping[str, str]) -> None:
     for old, new in moved.items():
         target, has_anchor, _ = new.partition("#")
         page, leads = site / old, relpath(new, Path(old).parent.as_posix())
-        known = sorted(anchors((site / target).read_text(encoding="utf-8"))) if has_anchor else []
+        found = anchors((site / target).read_text(encoding="utf-8")) if has_anchor else ()
+        known = sorted(each for each in found if not each.startswith("__"))
         asked = f"{json.dumps(known)}.includes(location.hash.slice(1))" if known else "true"
         to = json.dumps(relpath(target, Path(old).parent.as_posix()))
         page.parent.mkdir(parents=True, exist_ok=True)
