@@ -178,8 +178,8 @@ def test_claude_gets_breakpoints_at_the_end_of_the_conversation_and_where_they_p
         assert 1 <= json.dumps(body).count('"cache_control"') <= 4
     assert "cache_control" not in json.dumps(sent_by(CLAUDE, card(cache=None)))
 
-    for body in map(json.dumps, sent_by(CLAUDE, card(cache="1h"), WORDS[:1])):
-        assert body.count('"cache_control": {"type": "ephemeral", "ttl": "1h"}') == body.count('"cache_control"') > 0
+    for hour in map(json.dumps, sent_by(CLAUDE, card(cache="1h"), WORDS[:1])):
+        assert hour.count('"cache_control": {"type": "ephemeral", "ttl": "1h"}') == hour.count('"cache_control"') > 0
 
 
 def test_a_call_of_a_tool_that_is_not_active_is_answered_with_what_to_do() -> None:

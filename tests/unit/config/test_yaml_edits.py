@@ -141,6 +141,12 @@ def test_a_folded_text_stays_folded_and_a_block_a_block() -> None:
     assert "    # as a block\n    before: |\n      only one\n    after" in made
 
 
+@pytest.mark.parametrize("text", ["one \ntwo", " one\ntwo", "one\n two", "one\n\n\ntwo", "a\a\nb"])
+def test_a_folded_text_may_become_one_that_cannot_be_folded(text: str) -> None:
+    new = {**value(), "message": text}
+    assert read_yaml(patched(TURN, new, "turn.yaml"), "turn.yaml").value == new
+
+
 def test_a_comment_behind_a_text_of_several_rows_stays() -> None:
     made = with_value(ENTRY, ("tools", "three", "after"), "one row")
     assert made.endswith('    # behind\n    after: "one row"\n')

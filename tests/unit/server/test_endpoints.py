@@ -113,6 +113,7 @@ def test_health_and_metrics(client: httpx2.Client) -> None:
     client.post("/v1/prepare-call", json={"agent": "nobody"})
     metrics = client.get("/metrics").text
 
+    assert client.get("/nowhere").json()["code"] == "unknown-path"
     assert client.get("/healthz").json()["state"] == "ok"
     assert client.get("/readyz").json()["state"] == "ready"
     assert 'cuecard_requests_total{path="/v1/prepare-call",status="200"}' in metrics

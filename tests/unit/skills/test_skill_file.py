@@ -61,6 +61,7 @@ def test_line_ends_of_any_system_give_the_same_skill(end: str) -> None:
         ("paths: |\n  one\n  two", ("one", "two")),
         ("paths:", ()),
         ("metadata:\n  paths: [a]", ("a",)),
+        ("metadata:\n  # why\n  note: see: below\n  paths: [a]", ("a",)),
         ("paths: [top]\nmetadata:\n  paths: [inner]", ("top",)),
     ],
 )
