@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, Step, ToolCard, ToolResult, Turn
@@ -75,7 +75,6 @@ TURNS = st.tuples(
 )
 
 
-@settings(max_examples=150)
 @given(engine=ENGINES, turns=st.lists(TURNS, min_size=1, max_size=3))
 def test_a_tool_is_active_with_its_instructions_or_withheld_with_a_reason_whoever_asks(
     engine: Engine, turns: list[tuple[bool, tuple[str, ...] | None, tuple[str, ...], bool, list[list[object]]]]

@@ -20,7 +20,7 @@ from property.one_turn_hosts import FORGETFUL, HOSTS, Plan, Request, plan, texts
 from property.one_turn_talks import SYSTEMS, THOUGHT, WIRES, Asked, Wire, bare, talk
 
 FIRST = int(os.environ.get("CUECARD_SEED", "0"))
-COUNT = int(os.environ.get("CUECARD_CONVERSATIONS", "60"))
+COUNT = int(os.environ.get("CUECARD_CONVERSATIONS", "25"))
 HOSTS_COUNT = int(os.environ.get("CUECARD_CONVERSATIONS", "5"))
 
 

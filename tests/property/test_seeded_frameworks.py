@@ -15,7 +15,7 @@ from property.seeded_frameworks import HOSTS
 from property.seeded_talks import Talk, service
 
 FIRST = int(os.environ.get("CUECARD_SEED", "0"))
-COUNT = int(os.environ.get("CUECARD_CONVERSATIONS", "25"))
+COUNT = int(os.environ.get("CUECARD_CONVERSATIONS", "8"))
 
 # Of clients: Google's inherits from aiohttp's, and some stay open, which is told wherever they are collected.
 pytestmark = [

@@ -418,7 +418,7 @@ def _difference(before: list[Any], now: list[Any]) -> str:
 FIRST = int(os.environ.get("CUECARD_SEED", "0"))
 
 
-@pytest.mark.parametrize("seed", range(FIRST, FIRST + int(os.environ.get("CUECARD_CONVERSATIONS", "40"))))
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + int(os.environ.get("CUECARD_CONVERSATIONS", "20"))))
 def test_a_host_that_a_seed_plays_gets_what_was_promised(seed: int) -> None:
     host = Host(seed)
     try:

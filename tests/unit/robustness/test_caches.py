@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.catalogue.bm25 import Bm25Ranker
@@ -179,7 +179,6 @@ def replaced(value: Any, path: list[int], new: Any) -> Any:
     return [*value[:at], replaced(value[at], path[1:], new), *value[at + 1 :]]
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(st.integers(0, 50), max_size=5), VALUES, st.sampled_from(["do 3", "tool 1", "pagse", "rm -rf"]))
 def test_an_index_with_anything_in_it_names_known_tools_or_is_made_anew(path: list[int], new: Any, query: str) -> None:
     """An index that somebody has rewritten can put the tools in another order, and no more than that."""
