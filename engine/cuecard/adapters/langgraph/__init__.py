@@ -55,6 +55,7 @@ from cuecard.adapters.langgraph.messages import (
     ends_that_stay,
     holds_all,
     last_user,
+    legible,
     marked,
     place_appended,
     told_apart,
@@ -254,6 +255,7 @@ class Cuecard:
         """The messages with the blocks in their places, and without thinking that the model would no longer accept."""
         if step.ended and facts.profile.checks_thinking:
             messages = without_ended_thinking(messages, step)
+        messages = legible(messages) if facts.claude else messages
         return place_appended(messages, step, lambda text: block_of(text, step, role))
 
     def whole(self, cuecard: Stored) -> dict[str, str]:
