@@ -51,6 +51,7 @@ from cuecard.adapters.host import (
     with_words,
 )
 from cuecard.adapters.langgraph.messages import (
+    block_of,
     called_together,
     ends_that_stay,
     holds_all,
@@ -68,7 +69,6 @@ from cuecard.adapters.langgraph.messages import (
 from cuecard.adapters.langgraph.models import (
     Cache,
     ModelFacts,
-    block_of,
     breakpoint_of,
     facts_of,
     settings_of,

@@ -18,10 +18,11 @@ from langchain_core.messages import (
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
 from cuecard.adapters.block_places import CallNames, MessageFacts, homes, results_behind, turn_places
+from cuecard.adapters.bodies import reminder
 from cuecard.adapters.content_places import NO_ANSWER, NO_RESULT, is_empty
 from cuecard.adapters.host import text_of
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
-from cuecard.model import Json, RenderedResult, Step, ToolResult
+from cuecard.model import Authority, Json, RenderedResult, Step, ToolResult
 
 Block = Callable[[str], BaseMessage]
 """Makes a message of the text of a block."""
@@ -345,6 +346,13 @@ def _legible(message: BaseMessage) -> BaseMessage:
     calls = isinstance(message, AIMessage) and message.tool_calls
     told = "" if calls else NO_ANSWER if isinstance(message, AIMessage) else NO_RESULT
     return message.model_copy(update={"content": told})
+
+
+def block_of(text: str, step: Step, role: Authority) -> BaseMessage:
+    """A block of instructions as a message, in the role that the model heeds."""
+    if role == "user":
+        return HumanMessage(reminder(text, step.reminder))
+    return SystemMessage(text, additional_kwargs={"__openai_role__": role} if role == "developer" else {})
 
 
 def ends_that_stay(messages: Sequence[BaseMessage], step: Step) -> list[int]:
