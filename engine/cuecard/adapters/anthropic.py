@@ -28,8 +28,10 @@ from cuecard.adapters.bodies import (
 from cuecard.adapters.content_places import (
     ANTHROPIC,
     NO_ANSWER,
+    NO_RESULT,
     THINKING,
     Ends,
+    filled,
     is_empty,
     place,
     result_ids,
@@ -244,8 +246,18 @@ def _last_markable(turns: Sequence[Body], last: int, before: int) -> Iterable[tu
 
 def _normal(message: Message) -> Body:
     """A copy with its content as blocks: a text must not change its form when the breakpoint moves on to it."""
-    content = [_bare(block) for block in _blocks(message["content"]) if not is_empty(block)]
+    content = [_told(_bare(block)) for block in _blocks(message["content"]) if not is_empty(block)]
     return {**message, "content": content or ([text_block(NO_ANSWER)] if message["role"] == "assistant" else [])}
+
+
+def _told(block: Body) -> Body:
+    """A block; a tool result without anything to read says so."""
+    if block.get("type") != "tool_result":
+        return block
+    content = block.get("content") or ""
+    if isinstance(content, str):
+        return block if content.strip() else {**block, "content": NO_RESULT}
+    return {**block, "content": filled(content, text_block(NO_RESULT))}
 
 
 def _blocks(content: str | Iterable[Body]) -> list[Body]:

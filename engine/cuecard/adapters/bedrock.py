@@ -18,7 +18,7 @@ from cuecard.adapters.bodies import (
     system_pieces,
     tool_choice,
 )
-from cuecard.adapters.content_places import NO_ANSWER, Blocks, Ends, is_empty, place
+from cuecard.adapters.content_places import NO_ANSWER, NO_RESULT, Blocks, Ends, filled, is_empty, place
 from cuecard.adapters.lifetimes import check_lifetimes
 from cuecard.adapters.one_turn import EndedTexts
 from cuecard.config.model_profile import ModelProfile, bare_name
@@ -114,10 +114,18 @@ def _bare(messages: Iterable[Message]) -> list[Body]:
     """The messages without cache points and empty texts; the service refuses messages without content."""
     bare: list[Body] = []
     for message in messages:
-        content = [block for block in message["content"] if "cachePoint" not in block and not is_empty(block)]
+        content = [_told(block) for block in message["content"] if "cachePoint" not in block and not is_empty(block)]
         if content or message["role"] == "assistant":
             bare.append({**message, "content": content or [_text(NO_ANSWER)]})
     return bare
+
+
+def _told(block: Body) -> Body:
+    """A block; a tool result without anything to read says so."""
+    result = block.get("toolResult")
+    if result is None:
+        return block
+    return {**block, "toolResult": {**result, "content": filled(result.get("content") or (), _text(NO_RESULT))}}
 
 
 def _parted(messages: Iterable[Body], step: Step) -> list[Body]:

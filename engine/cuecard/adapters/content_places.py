@@ -5,7 +5,7 @@ A block is a system message of its own, or a text in the user's turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -29,6 +29,13 @@ def is_empty(block: Message) -> bool:
 
 NO_ANSWER = "(no answer)"
 """What stands for an answer without content: leaving it out would join the messages around it."""
+NO_RESULT = "(no result)"
+"""What stands for a tool result without content: each call needs its result."""
+
+
+def filled(blocks: Iterable[Body], filler: Body) -> list[Body]:
+    """The blocks without empty texts, or what stands for them."""
+    return [block for block in blocks if not is_empty(block)] or [filler]
 
 
 @dataclass(frozen=True, slots=True)

@@ -357,6 +357,17 @@ def test_a_wrapped_model_keeps_its_name_and_role(wrap: str) -> None:
     assert other.manifest.delivery.model == "claude-sonnet-4-6"
 
 
+@pytest.mark.parametrize("blank", ["", " \n", [], [{"type": "text", "text": " "}]])
+def test_texts_that_nobody_can_read_do_not_reach_claude(blank: Any) -> None:
+    card, model = langgraph.Cuecard(engine=engine()), init_chat_model("anthropic:claude-opus-4-8", api_key="none")
+    said: list[BaseMessage] = [HumanMessage("go")]
+    said += [AIMessage(blank, tool_calls=[{"name": "look", "args": {}, "id": "c"}])]
+    said += [ToolMessage(blank, tool_call_id="c"), AIMessage(blank), HumanMessage("more")]
+    sent = card.prepare(model, said, [card.search_tool]).messages[2:]
+
+    assert [message.content for message in sent[:3]] == ["", "(no result)", "(no answer)"]
+
+
 SEVERAL = ConfigurableField(id="model")
 CHOICES: dict[str, Callable[[], Any]] = {
     "alternatives": lambda: Named().configurable_alternatives(SEVERAL, opus=Named(model_name="claude-opus-4-8")),

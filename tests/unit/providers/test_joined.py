@@ -247,3 +247,35 @@ def test_empty_texts_and_empty_answers_do_not_reach_a_provider_that_refuses_them
         "three",
     ]
     assert all(message[key] for message in send(talk.chat.step(), talk.messages))
+
+
+def anthropic_result(told: Any) -> tuple[Json, Json]:
+    call = {"type": "tool_use", "id": "c0", "name": "x", "input": {}}
+    return call, {"type": "tool_result", "tool_use_id": "c0", "content": told}
+
+
+def bedrock_result(told: Any) -> tuple[Json, Json]:
+    named = {"toolUseId": "c0"}
+    return {"toolUse": {**named, "name": "x", "input": {}}}, {"toolResult": {**named, "content": told}}
+
+
+@pytest.mark.parametrize(
+    ("host", "result", "told"),
+    [
+        *(
+            ("claude-sonnet-5, blocks", anthropic_result, told)
+            for told in ("", " \n", None, [], [typed(""), typed(" ")])
+        ),
+        *(("bedrock, parts", bedrock_result, told) for told in ([], [plain("")], [plain(" \n"), plain("")])),
+    ],
+)
+def test_a_result_without_anything_to_read_says_so(
+    host: str, result: Callable[[Any], tuple[Json, Json]], told: Any
+) -> None:
+    send, key, block, _ = HOSTS[host]
+    talk, (call, answer) = Host(send, key, block), result(told)
+    talk.says("one")
+    talk.messages += [{"role": "assistant", key: [call]}, {"role": "user", key: [answer]}]
+    sent = send(talk.chat.step([ToolResult("x", "", "c0")]), talk.messages)[-1][key][0]
+
+    assert sent.get("toolResult", sent)["content"] in ("(no result)", [block("(no result)")])

@@ -93,7 +93,7 @@ class Replica:
 def replica(*arguments: str, states: Path, **environment: str) -> Iterator[Replica]:
     """A process that serves on loopback; it ends with the test."""
     words = ["serve", *arguments, "--port", "0", "--states", states]
-    process = start(*words, pipes="stderr", text=True, **{"CUECARD_KEY": KEY, **environment})
+    process = start(*words, pipes="stderr", text=True, errors=None, **{"CUECARD_KEY": KEY, **environment})
     made = Replica(process, "")
     reader = threading.Thread(target=_read, args=(made,))
     reader.start()

@@ -52,11 +52,13 @@ from cuecard.adapters.host import (
     with_words,
 )
 from cuecard.adapters.langgraph.messages import (
+    block_of,
     called_together,
     calls_held,
     ends_that_stay,
     holds_all,
     last_user,
+    legible,
     marked,
     place_appended,
     told_apart,
@@ -69,7 +71,6 @@ from cuecard.adapters.langgraph.messages import (
 from cuecard.adapters.langgraph.models import (
     Cache,
     ModelFacts,
-    block_of,
     breakpoint_of,
     facts_of,
     settings_of,
@@ -256,6 +257,7 @@ class Cuecard:
         """The messages with the blocks in their places, and without thinking that the model would no longer accept."""
         if step.ended and facts.profile.checks_thinking:
             messages = without_ended_thinking(messages, step)
+        messages = legible(messages) if facts.claude else messages
         return place_appended(messages, step, lambda text: block_of(text, step, role))
 
     def whole(self, cuecard: Stored) -> dict[str, str]:

@@ -18,9 +18,11 @@ from langchain_core.messages import (
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
 from cuecard.adapters.block_places import CallNames, CallsHeld, MessageFacts, homes, results_behind, turn_places
+from cuecard.adapters.bodies import reminder
+from cuecard.adapters.content_places import NO_ANSWER, NO_RESULT, is_empty
 from cuecard.adapters.host import text_of
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
-from cuecard.model import Json, RenderedResult, Step, ToolResult
+from cuecard.model import Authority, Json, RenderedResult, Step, ToolResult
 
 Block = Callable[[str], BaseMessage]
 """Makes a message of the text of a block."""
@@ -358,6 +360,29 @@ def _unthinking(message: BaseMessage) -> BaseMessage | None:
     if len(kept) == len(message.content):
         return message
     return message.model_copy(update={"content": kept}) if kept or message.tool_calls else None
+
+
+def legible(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
+    """The messages for Claude, which refuses texts of nothing or of spaces: LangChain leaves out a part of them."""
+    return [*map(_legible, messages)]
+
+
+def _legible(message: BaseMessage) -> BaseMessage:
+    said = message.content
+    blocks = [{"text": said}] if isinstance(said, str) else said
+    blank = all(isinstance(each, dict) and is_empty(each) for each in blocks)
+    if not blank or not isinstance(message, (AIMessage, ToolMessage)):
+        return message
+    calls = isinstance(message, AIMessage) and message.tool_calls
+    told = "" if calls else NO_ANSWER if isinstance(message, AIMessage) else NO_RESULT
+    return message.model_copy(update={"content": told})
+
+
+def block_of(text: str, step: Step, role: Authority) -> BaseMessage:
+    """A block of instructions as a message, in the role that the model heeds."""
+    if role == "user":
+        return HumanMessage(reminder(text, step.reminder))
+    return SystemMessage(text, additional_kwargs={"__openai_role__": role} if role == "developer" else {})
 
 
 def ends_that_stay(messages: Sequence[BaseMessage], step: Step) -> list[int]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, cast
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import SystemMessage
 from langchain_core.runnables import RunnableConfig, RunnableWithFallbacks
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.configurable import DynamicRunnable
 
-from cuecard.adapters.bodies import reminder, system_pieces
+from cuecard.adapters.bodies import system_pieces
 from cuecard.adapters.one_turn import passing_system, whole_system
 from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import InputError, Problem
@@ -77,12 +77,7 @@ class ModelFacts:
 
 
 def bare_model(model: Any) -> BaseChatModel:
-    """The chat model that answers behind its wrappers: with fallbacks the first, of several that can be chosen the one
-    that the configuration of the moment names.
-
-    Raises:
-        InputError: when none is known.
-    """
+    """The chat model behind its wrappers: of fallbacks the first, of several the one that the configuration names."""
     inner, config = model, None
     while not isinstance(inner, BaseChatModel):
         inner, config = _behind(inner, config)
@@ -101,8 +96,7 @@ def _behind(wrapper: Any, config: RunnableConfig | None) -> tuple[Any, RunnableC
         return wrapper._model(config), config  # noqa: SLF001 - `init_chat_model` has no other way to what it chooses
     except (AttributeError, TypeError) as error:  # another kind of wrapper, or nobody has named a model
         told = f"no chat model is known behind this `{type(wrapper).__name__}`"
-        advice = "pass the model that will answer, or one that wraps it and knows which"
-        raise InputError(Problem("wrong-argument", told, advice, "model")) from error
+        raise InputError(Problem("wrong-argument", told, "pass the model that will answer", "model")) from error
 
 
 def facts_of(model: Any, find: Callable[[str, str], ModelProfile]) -> ModelFacts:
@@ -131,13 +125,6 @@ def _first(model: BaseChatModel, names: Iterable[str]) -> str:
 def _is_claude(model: BaseChatModel) -> bool:
     package = sys.modules.get("langchain_anthropic")  # whose model it is, it is imported
     return package is not None and isinstance(model, package.ChatAnthropic)
-
-
-def block_of(text: str, step: Step, role: Authority) -> BaseMessage:
-    """A block of instructions as a message, in the role that the model heeds."""
-    if role == "user":
-        return HumanMessage(reminder(text, step.reminder))
-    return SystemMessage(text, additional_kwargs={"__openai_role__": role} if role == "developer" else {})
 
 
 def system_message(

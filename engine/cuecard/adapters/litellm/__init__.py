@@ -25,6 +25,7 @@ from cuecard.adapters.litellm.completions import (
     Target,
     ToolOffer,
     caching,
+    legible,
     system_message,
     told_apart,
     without_earlier_thinking,
@@ -187,7 +188,7 @@ class Cuecard:
             showing = without_earlier_thinking(showing)
         if engine.agent.results:
             showing = with_results(showing, engine.render_result)
-        placed = _own(place_in_chat(showing, step, "system" if role == "unknown" else role))
+        placed = _own(place_in_chat(legible(showing, target), step, "system" if role == "unknown" else role))
         whole = [front, *placed]
         sent = {"model": model, "messages": whole, "tools": offered}
         stays = last_that_stays(whole, step)

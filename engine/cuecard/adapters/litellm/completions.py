@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 from cuecard.adapters.block_places import CallNames
 from cuecard.adapters.bodies import Body, is_offered, system_pieces, tool_name
+from cuecard.adapters.content_places import NO_ANSWER, NO_RESULT, is_empty
 from cuecard.adapters.host import HostTool
 from cuecard.adapters.litellm.replays import copied
 from cuecard.adapters.one_turn import passing_system, whole_system
@@ -129,6 +130,24 @@ def _unthinking(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
         parts = [each for each in said if not (isinstance(each, Mapping) and each.get("type") in _THOUGHTS)]
         kept["content"] = parts or None
     return kept if kept.get("content") or kept.get("tool_calls") else None
+
+
+def legible(messages: Iterable[Mapping[str, Any]], target: Target) -> list[Mapping[str, Any]]:
+    """The messages for a service that refuses texts of nothing or of spaces, which LiteLLM passes on in part."""
+    return [*map(_legible, messages)] if target.moves else [*messages]
+
+
+def _legible(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    role, said = message.get("role"), message.get("content")
+    if role not in {"assistant", "tool"}:
+        return message
+    kept: Any = said if isinstance(said, str) and said.strip() else None
+    if isinstance(said, list):
+        kept = [part for part in said if not (isinstance(part, Mapping) and is_empty(part))]
+    if kept == said and kept:
+        return message
+    calls = role == "assistant" and message.get("tool_calls")
+    return {**message, "content": kept or (None if calls else NO_RESULT if role == "tool" else NO_ANSWER)}
 
 
 def _text_of(message: Mapping[str, Any]) -> str:
