@@ -218,6 +218,7 @@ class PydanticAI(Host):
         if self.compacts:
             talk.recent.add("forgot")
         before, process = talk.engine.dump(self.chat), ProcessHistory(self.shortened)
+        found = set(talk.found)
         agent = Agent(self.made(), tools=self.tools(), capabilities=[process, self.card], retries=100)
         with capture_run_messages() as said_so_far:
             kept = said_so_far
@@ -228,8 +229,8 @@ class PydanticAI(Host):
                     talk.trace.append("  the run is forgotten")
                     talk.recent.add("forgot")
                     kept = messages
-                    if self.compacts:  # its baseline with it
-                        self.chat = talk.engine.load(before)
+                    if self.compacts:  # its baseline with it, and what it has found
+                        self.chat, talk.found = talk.engine.load(before), found
                 raise
             finally:
                 self.history = ModelMessagesTypeAdapter.dump_json(list(kept)).decode()

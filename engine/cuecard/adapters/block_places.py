@@ -160,7 +160,8 @@ def gone_names(held: CallsHeld, known: Iterable[str], since: str | None) -> set[
         new = names[len(old) :]
         if call in held.last and (left > len(new) or (new and order[new[-1]] <= newest)):
             left -= held.last.count(call)
-        gone.update(old[: max(len(old) - before[call], 0)], new[: max(len(new) - left, 0)])
+        stay = before[call] + max(left - len(new), 0)  # a summary in front of them may be the user's last message
+        gone.update(old[: max(len(old) - stay, 0)], new[: max(len(new) - left, 0)])
     return gone
 
 

@@ -494,6 +494,21 @@ def test_each_result_answers_its_own_call_where_ids_are_repeated(said: list[Base
         assert set(held[id(each)]) >= {*each.additional_kwargs["signatures"]}
 
 
+def test_calls_keep_their_ids_where_a_summary_takes_the_place_of_the_users_message_within_a_run() -> None:
+    card, answers = langgraph.Cuecard(engine=engine()), [asks("a"), asks("b"), asks("c")]
+    whole: list[BaseMessage] = [HumanMessage("go", id="1")]
+    for answer in answers:
+        whole += [answer, got(answer.tool_calls[0]["id"] or "")]
+    left = [HumanMessage("a summary", id="2"), *whole[3:]]
+    stored, sent = None, list[str]()
+    for said in (whole[:3], whole[:5], left, [*left, AIMessage("done"), HumanMessage("go on", id="3")]):
+        ready = card.prepare(Model(), said, [own_tool, card.search_tool], stored)
+        stored = ready.after(asks("next"))
+        sent.append(" ".join(each.tool_call_id for each in ready.messages if isinstance(each, ToolMessage)))
+
+    assert sent == ["a", "a b", "b c", "b c"]
+
+
 def told(name: str, call: str, number: int) -> ToolMessage:
     """A result that is known by its number."""
     said = '{"tools": ["cms_createPage"]}' if name == "tool_search" else "ok"
