@@ -28,10 +28,13 @@ class Held:
     def _keep(self, route: Route) -> None:
         self.routes.append(route)
 
-    def wait(self, number: int = 1) -> None:
-        """Until so many have come."""
-        while len(self.routes) < number:
+    def wait(self, number: int = 1, told: str = "") -> None:
+        """Until so many have come, and the last one brings these words."""
+        for _ in range(1_200):
+            if len(self.routes) >= number and told in (self.routes[-1].request.post_data or ""):
+                return
             self.page.wait_for_timeout(50)
+        pytest.fail(f"{len(self.routes)} have come")
 
     def answer(self, at: int = -1) -> None:
         """Let one go on, and wait for the end of its answer."""
@@ -147,8 +150,7 @@ def test_a_button_that_is_pressed_right_after_a_word_is_heard(page: Page, studio
     held = Held(page, "inputs")
     page.locator("#m-0-name").fill("Home")
     page.get_by_role("button", name="Add an entity").click()
-    while not held.routes or "do=" not in (held.routes[-1].request.post_data or ""):
-        page.wait_for_timeout(50)
+    held.wait(told="do=")
     page.get_by_label("message", exact=True).fill("and more")
     held.answer()
     expect(page.locator("#m-1-name")).to_be_visible()
@@ -177,3 +179,24 @@ def test_a_file_that_is_saved_while_it_is_shown_anew_is_shown_again(
     held.wait(2)
     held.answer()
     expect(page.locator("#main")).to_contain_text("The second line.")
+
+
+def test_an_action_that_is_pressed_before_the_last_one_is_answered_comes_after_it(
+    page: Page, studio: ServedStudio
+) -> None:
+    page.goto(f"{studio.url}inputs?agent=mistermorph")
+    page.locator("#m-0-name").fill("Home")
+    expect(page.locator("#answer")).to_contain_text("The prompt has")
+    held = Held(page, "inputs")
+    button = page.get_by_role("button", name="Add an entity")
+    button.click()
+    held.wait(told="do=")
+    first = len(held.routes)
+    button.hover()
+    page.mouse.down()
+    held.answer()
+    page.mouse.up()
+    held.wait(first + 1)
+    held.answer()
+    expect(page.locator("#m-1-name")).to_be_visible()
+    expect(page.locator("#m-0-name")).to_have_value("Home")

@@ -167,9 +167,11 @@ def test_what_if_is_dragged_and_typed_and_the_address_holds_it(page: Page, studi
     page.wait_for_url("**width=2*")
     expect(page.locator("h1")).to_contain_text("What such a conversation would cost")
     assert first(page) != plain
+    expect(page.locator("#models table")).to_be_visible()
     page.locator("#usd").fill("5")
     page.keyboard.press("Enter")
     expect(page.locator(".figures")).to_contain_text("$ ")
+    expect(page.locator("#models table")).to_be_visible()
     told = first(page)
     page.reload()
     assert first(page) == told

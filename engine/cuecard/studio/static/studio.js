@@ -85,7 +85,7 @@ const wait = (word) => {
 // afterwards; an earlier look gives way to a later one. What writes is never given up, but its page is not shown in place of a later one.
 const underway = new Set()
 let due = false
-let pressed = false
+let pressed = null
 const anew = (elt) => elt === one("#page") || elt.id === "renew"
 document.addEventListener("htmx:confirm", (event) => {
   const { elt, target } = event.detail
@@ -96,14 +96,14 @@ document.addEventListener("htmx:beforeRequest", ({ detail: { elt, target, xhr, r
   const page = target.id === "page", { onload, onabort } = xhr
   const over = () => { underway.delete(ask); if (![...underway].some((each) => !each.anew)) wait(""); setTimeout(catchUp) }
   const stop = () => { if (ask.come) { onabort(); due ||= ask.anew; over() } else xhr.abort() }
-  const passed = () => !target.isConnected || (page && [...underway].findLast((each) => each.page) !== ask)
+  const passed = () => !xhr.status || !target.isConnected || (page && [...underway].findLast((each) => each.page) !== ask)
   const ask = { anew: anew(elt), page, looks: page && requestConfig.verb === "get", stop }
   underway.add(ask)
   if (page || elt.id === "form") sending(elt)
   if (!ask.anew) wait(elt.closest("[data-wait]")?.dataset.wait || "making the page")
   xhr.onload = () => {
     ask.come = () => { if (passed()) { if (page) hear(xhr); stop() } else try { onload() } finally { over() } }
-    if (!page || !pressed) ask.come() // between the press and the release of a mouse, the page does not go from under it
+    if (!pressed || (!page && pressed.matches("[type=range]"))) ask.come() // what is pressed does not go from under the mouse; a slider asks while it is dragged
   }
   xhr.addEventListener("abort", () => { due ||= ask.anew })
   for (const end of ["abort", "error", "timeout"]) xhr.addEventListener(end, over)
@@ -114,8 +114,8 @@ addEventListener("unhandledrejection", (event) => { if (event.reason === undefin
 const later = () => { missed = true; one("#live").textContent = "new state: press to show" }
 const catchUp = () => { if (!underway.size && due) { due = false; refresh() } }
 const released = () => { if (!pressed) for (const each of [...underway]) each.come?.() }
-addEventListener("pointerdown", (event) => { pressed = event.button === 0 && !event.target.closest("select") }, true) // a list that opens takes the release
-for (const end of ["pointerup", "pointercancel", "pointermove", "keydown"]) addEventListener(end, (event) => { if (pressed && !event.buttons) { pressed = false; setTimeout(released) } }, true)
+addEventListener("pointerdown", (event) => { pressed = event.button === 0 && !event.target.closest("select") ? event.target : null }, true) // a list that opens takes the release
+for (const end of ["pointerup", "pointercancel", "pointermove", "keydown"]) addEventListener(end, (event) => { if (pressed && !event.buttons) { pressed = null; setTimeout(released) } }, true)
 const refresh = () => {
   if (underway.size) { due = true; return }
   if (typeof form === "function" && form()) { if (dirty()) { preview(); return } } // what somebody has written stays, and is laid over the new files
@@ -191,9 +191,11 @@ const takeDraft = () => {
   })
   changed[0]?.dispatchEvent(new Event("change", { bubbles: true }))
 }
-document.addEventListener("input", (event) => { if (event.target.closest("#form")) { written += 1; keepDraft() } })
+let leaving = false // until a reload has come, answers still come in, for the address that is not loaded any more
+addEventListener("beforeunload", () => { leaving = true })
+document.addEventListener("input", (event) => { if (event.target.closest("#form")) { written += 1; leaving = false; keepDraft() } })
 document.addEventListener("htmx:beforeRequest", () => { sent = written })
-document.addEventListener("htmx:afterSettle", () => { if (sent === written) stored((store) => store.removeItem(DRAFT)); else keepDraft() })
+document.addEventListener("htmx:afterSettle", () => { if (leaving) return; if (sent === written) stored((store) => store.removeItem(DRAFT)); else keepDraft() })
 
 // Switches: the form holds which tools are found, in order; a slider and its number say the same ----
 document.addEventListener("change", (event) => {
