@@ -154,7 +154,7 @@ def test_who_reads_no_answer_is_closed(service: Service, monkeypatch: pytest.Mon
         address = str(client.base_url).rstrip("/")
         with connected(address, asked), connected(address, asked):
             deadline = time.monotonic() + PATIENCE
-            while client.get("/v1/agents").status_code != 200:
+            while status(address, b"GET /v1/agents HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") != "200":
                 assert time.monotonic() < deadline
 
 
