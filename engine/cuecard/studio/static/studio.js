@@ -191,11 +191,9 @@ const takeDraft = () => {
   })
   changed[0]?.dispatchEvent(new Event("change", { bubbles: true }))
 }
-let leaving = false // until a reload has come, answers still come in, for the address that is not loaded any more
-addEventListener("beforeunload", () => { leaving = true })
-document.addEventListener("input", (event) => { if (event.target.closest("#form")) { written += 1; leaving = false; keepDraft() } })
+document.addEventListener("input", (event) => { if (event.target.closest("#form")) { written += 1; keepDraft() } })
 document.addEventListener("htmx:beforeRequest", () => { sent = written })
-document.addEventListener("htmx:afterSettle", () => { if (leaving) return; if (sent === written) stored((store) => store.removeItem(DRAFT)); else keepDraft() })
+document.addEventListener("htmx:afterSettle", () => { if (sent === written) stored((store) => store.removeItem(DRAFT)); else keepDraft() })
 
 // Switches: the form holds which tools are found, in order; a slider and its number say the same ----
 document.addEventListener("change", (event) => {
