@@ -41,7 +41,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(name)
         return read_yaml(text, name)
 
-    monkeypatch.setattr("cuecard.agent.instructions.read_yaml", counted)
+    monkeypatch.setattr("cuecard.agent.instructions.read_lately", counted)
     return names
 
 

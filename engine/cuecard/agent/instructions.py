@@ -15,7 +15,7 @@ from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.config.documents.document import Document, Path, inline_problem
 from cuecard.config.documents.sources import AgentSources, SourceText, refuse_escaped
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.documents.yaml import read_lately
 from cuecard.config.tool_file import ToolFile, laid_over, tool_cards
 from cuecard.config.tools_spec import CUES
 from cuecard.errors import DidYouMean, Problem, SpecError
@@ -165,7 +165,7 @@ def lost_instructions(sources: AgentSources, specification: Specification | None
 def _read(source: SourceText, below: frozenset[str]) -> InstructionFile:
     """A file; null removes a text where its tool is among those of earlier items."""
     try:
-        document = read_yaml(source.text, source.name)
+        document = read_lately(source.text, source.name)
     except SpecError as error:
         return InstructionFile(Document(source.name, source.text, {}), frozenset(), (), error.problems, lost=True)
     found = (*document.warnings, *refuse_escaped(document))

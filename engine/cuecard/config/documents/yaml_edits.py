@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 from cuecard.config.documents.document import Document, Path
-from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.documents.yaml import read_lately, read_yaml
 from cuecard.config.documents.yaml_events import pure_events
 from cuecard.errors import InputError, Problem, SpecError
 from cuecard.model import Json
@@ -89,13 +89,13 @@ def on_one_line(value: Json) -> str:
 
 def same(one: Json, other: Json) -> bool:
     """Whether two values are the same JSON, their types and the order of their keys included."""
-    return json.dumps(one) == json.dumps(other)
+    return one is other or json.dumps(one) == json.dumps(other)
 
 
 def _made(document: Document, value: dict[str, Json], way_out: str, path: Path = ()) -> str:
     try:
         made = _Patch(document).made(value)
-        if same(read_yaml(made, document.name).value, value):
+        if same(read_lately(made, document.name).value, value):
             return made
     except (_TooTightError, SpecError):
         pass
