@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,15 @@ import pytest
 from cuecard import Engine, FileText, Message, Turn
 from cuecard.types import Json
 
+NOW = datetime(2026, 11, 20, 9, 5, tzinfo=UTC)
 ROOT = Path(__file__).parents[3]
 FOUR = ("telegram", "slack", "line", "lark")
 
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    return Engine.open(ROOT / "prompts/mistermorph/agent.yaml", delivery="rewrite")  # the form of the system itself
+    # The form of the system itself, and a clock that stands still: prompts hold the time to the second.
+    return Engine.open(ROOT / "prompts/mistermorph/agent.yaml", delivery="rewrite", clock=lambda: NOW)
 
 
 def system(engine: Engine, turn: Turn) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from cuecard import Engine, FileText, Gates, Message, Turn
 from cuecard.types import Json, ToolCall
 
+NOW = datetime(2026, 11, 20, 9, 5, tzinfo=UTC)
 ROOT = Path(__file__).parents[3]
 LAYERS = ["skeleton", "user", "persona", "skills", "knowledge_context", "conversation_summary", "response_format"]
 LAYERS += ["runtime_facts", "workspace_context", "heartbeat"]
@@ -25,7 +27,8 @@ EVERYTHING: dict[str, Json] = {
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    return Engine.open(ROOT / "prompts/mushroom/agent.yaml", delivery="rewrite")  # the form of the system itself
+    # The form of the system itself, and a clock that stands still: prompts hold the time to the second.
+    return Engine.open(ROOT / "prompts/mushroom/agent.yaml", delivery="rewrite", clock=lambda: NOW)
 
 
 def held(**texts: str) -> dict[str, FileText]:
