@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench import draw_cost, draw_search
-from bench.costs import WAYS
+from bench.costs import WAYS, curve
 from bench.sessions import cms
 from command_line import run
 from cuecard.catalogue.search import SearchIndex
@@ -47,6 +47,15 @@ def test_the_picture_of_costs_shows_the_table_of_its_page() -> None:
     assert len(drawn) == len(expected) == 3 * len(WAYS)
     for shown, said in zip(drawn, expected, strict=True):
         assert shown == pytest.approx(said, abs=ROUNDED), "run `make cost`"
+
+
+def test_the_table_of_costs_has_what_sessions_cost_today() -> None:
+    """Its first row; the others are played by `make cost`."""
+    first = draw_cost.table([next(curve(draw_cost.SEEDS))]).splitlines()[-1]
+
+    assert [cell.strip() for cell in first.strip("| ").split("|")] == rows("benchmarks.md", "curves")[0], (
+        "run `make cost`"
+    )
 
 
 def test_the_picture_of_searches_shows_the_table_of_its_page() -> None:
