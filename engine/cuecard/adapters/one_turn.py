@@ -140,21 +140,21 @@ def ends_with_turn(agent: Agent, call: Call) -> bool:
     return bool(call.prompt.passing) or inputs or messages or len(one_turn_names(agent)) > 1
 
 
-def refuse_kept_history(agent: Agent, turn: Turn, delivery: str) -> None:
+def refuse_kept_history(agent: Agent, call: Call) -> None:
     """Refuse an agent with texts of one turn where the provider keeps the history, which takes nothing back.
 
     Args:
         agent: the agent of the run.
-        turn: what the host knows about the run.
-        delivery: that of its prompts.
+        call: that of the run.
 
     Raises:
         InputError: naming each section of that kind.
     """
-    if turn.host == "system-only" or delivery == "rewrite":
+    if not call.delivery.places_blocks:
         return
-    names = [section.id for section in agent.edition(turn.profile, turn.variant) if not section.stays]
-    names += ["turn.ephemeral"] if turn.ephemeral else []
+    edition = agent.edition(call.configuration.profile, call.configuration.variant)
+    names = [section.id for section in edition if not section.stays]
+    names += ["turn.ephemeral"] if any(block.id not in names for block in call.prompt.passing) else []
     told = "`{}` lives for one turn, but the provider keeps the history (`previous_response_id`) and takes nothing back"
     hint = 'pass `Turn(host="system-only")`, which puts it into the system prompt; or send the history yourself'
     if names:

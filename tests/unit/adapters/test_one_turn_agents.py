@@ -10,12 +10,16 @@ import httpx2
 import pytest
 from agents import (
     Agent,
+    GuardrailFunctionOutput,
     OpenAIChatCompletionsModel,
+    OpenAIProvider,
     OpenAIResponsesModel,
     RunConfig,
     Runner,
     SQLiteSession,
+    UserError,
     function_tool,
+    input_guardrail,
 )
 from agents.testing import ScriptedModel, assistant_message, function_call
 from openai import AsyncOpenAI
@@ -108,33 +112,122 @@ KEPT: list[dict[str, Any]] = [
 ]
 
 
+async def whole(agent: Agent[Any], said: str, **options: Any) -> str:
+    return str((await Runner.run(agent, said, **options)).final_output)
+
+
+async def streamed(agent: Agent[Any], said: str, **options: Any) -> str:
+    result = Runner.run_streamed(agent, said, **options)
+    async for _ in result.stream_events():
+        pass
+    return str(result.final_output)
+
+
 @pytest.mark.parametrize("kept", KEPT, ids=lambda kept: next(iter(kept)))
-def test_a_history_that_the_provider_keeps_is_refused_before_anything_is_sent(kept: dict[str, Any]) -> None:
-    card, model = Cuecard(engine("polyant")), ScriptedModel([[assistant_message("done")]])
+@pytest.mark.parametrize("how", [whole, streamed])
+def test_a_history_that_the_provider_keeps_is_refused_before_anything_is_sent(how: Any, kept: dict[str, Any]) -> None:
+    card, model = Cuecard(engine("polyant")), ScriptedModel([[assistant_message("done")]] * 2)
     agent: Agent[Any] = Agent("one", model=model, tools=card.tools([look]))
     chat = engine("polyant").conversation()
+    options = card.options(turn_of("polyant", 0), chat, config=QUIET)
 
     with pytest.raises(InputError, match=r"`conversation-context` lives for one turn.*\n?.*system-only"):
-        asyncio.run(
-            Runner.run(agent, "hello", **card.options(turn_of("polyant", 0), chat, config=QUIET, kept=True), **kept)
-        )
+        asyncio.run(how(agent, "hello", **options, **kept))
     assert not model.calls
     assert chat.call is None
 
+    asyncio.run(how(agent, "hello", **options))
     alone = Turn({"context": "ORDER-7-OF-JANA"}, now=NOW, host="system-only")
-    asyncio.run(Runner.run(agent, "hello", **card.options(alone, chat, config=QUIET, kept=True), **kept))
-    (call,) = model.calls
-    assert "ORDER-7-OF-JANA" in str(call.system_instructions)
+    asyncio.run(how(agent, "hello", **card.options(alone, config=QUIET), **kept))
+    assert ["ORDER-7-OF-JANA" in str(call.system_instructions) for call in model.calls] == [False, True]
 
 
-def test_an_agent_without_such_texts_is_not_refused_there() -> None:
+async def untouched(data: Any) -> Any:
+    await asyncio.sleep(0)
+    return data.model_data
+
+
+@input_guardrail
+async def passes(*_: Any) -> GuardrailFunctionOutput:
+    return GuardrailFunctionOutput(None, tripwire_triggered=False)
+
+
+def test_it_is_noticed_behind_guardrails_and_filters_and_where_a_provider_makes_the_model() -> None:
+    card = Cuecard(engine("polyant"))
+    agent: Agent[Any] = Agent("one", model="gpt-5.4", tools=card.tools([look]), input_guardrails=[passes])
+
+    async def say(url: str, **kept: Any) -> None:
+        client = httpx2.AsyncClient(transport=ToLoopback(url))
+        config = RunConfig(
+            tracing_disabled=True,
+            model_provider=OpenAIProvider(openai_client=AsyncOpenAI(api_key="k", http_client=client)),
+            call_model_input_filter=untouched,
+        )
+        async with client:
+            await Runner.run(agent, "hello", **card.options(turn_of("polyant", 1), config=config), **kept)
+
+    with model_server([[]] * 2) as server:
+        with pytest.raises(InputError, match="kept-history"):
+            asyncio.run(say(server.url, previous_response_id="resp_1"))
+        asyncio.run(say(server.url))
+        sent = server.sent
+
+    assert ["previous_response_id" in body for body in sent] == [False]
+
+
+@pytest.mark.parametrize("inner", [{}, KEPT[0]], ids=["outer", "inner"])
+def test_the_history_of_a_run_within_another_is_its_own(inner: dict[str, Any]) -> None:
+    card, model = Cuecard(engine("polyant")), ScriptedModel([[assistant_message("done")]])
+    one: Agent[Any] = Agent("one", model=model, tools=card.tools([look]))
+
+    @function_tool(failure_error_function=None)
+    async def ask(question: str) -> str:
+        return await whole(one, question, **card.options(turn_of("polyant", 0), config=QUIET), **inner)
+
+    calls = ScriptedModel([[function_call("ask", {"question": "what?"}, call_id="c")], [assistant_message("done")]])
+    outer: Agent[Any] = Agent("outer", model=calls, tools=[ask])
+    kept = {} if inner else KEPT[0]
+
+    if inner:
+        with pytest.raises(UserError, match="kept-history"):
+            asyncio.run(whole(outer, "hello", run_config=QUIET, **kept))
+    else:
+        asyncio.run(whole(outer, "hello", run_config=QUIET, **kept))
+    assert len(model.calls) == (0 if inner else 1)
+
+
+def test_an_agent_that_is_handed_a_run_is_refused_where_the_first_has_no_prompt() -> None:
+    card, model = Cuecard(engine("polyant")), ScriptedModel([[assistant_message("done")]])
+    one: Agent[Any] = Agent("one", model=model, tools=card.tools([look]))
+    first: Agent[Any] = Agent(
+        "first", model=ScriptedModel([[function_call("transfer_to_one", {}, call_id="c")]]), handoffs=[one]
+    )
+
+    with pytest.raises(InputError, match="kept-history"):
+        asyncio.run(
+            whole(first, "hello", **card.options(turn_of("polyant", 0), config=QUIET), auto_previous_response_id=True)
+        )
+    assert not model.calls
+
+
+@pytest.mark.parametrize("said", [False, True], ids=["noticed", "said"])
+def test_an_agent_without_such_texts_is_not_refused_there(*, said: bool) -> None:
     card, model = Cuecard(engine("cms")), ScriptedModel([[assistant_message("done")]])
     agent: Agent[Any] = Agent("one", model=model, tools=card.tools([look]))
 
-    options = card.options(Turn(now=NOW), config=QUIET, kept=True)
+    options = card.options(Turn(now=NOW), config=QUIET, kept=said)
     asyncio.run(Runner.run(agent, "hello", previous_response_id="r", **options))
 
     assert len(model.calls) == 1
+
+
+def test_a_host_may_say_it_where_the_runner_is_passed_nothing() -> None:
+    card, model = Cuecard(engine("polyant")), ScriptedModel([[assistant_message("done")]])
+    agent: Agent[Any] = Agent("one", model=model, tools=card.tools([look]))
+
+    with pytest.raises(InputError, match="kept-history"):
+        asyncio.run(whole(agent, "hello", **card.options(turn_of("polyant", 0), config=QUIET, kept=True)))
+    assert not model.calls
 
 
 @pytest.mark.parametrize(("name", "left"), [("claude-opus-5-5", ["T0"]), ("claude-opus-4-8", ["T0", "T1"])])

@@ -151,9 +151,9 @@ class Cuecard:
                 with `tier: step`: only those are taken from it then.
             conversation: the one that the run belongs to; without one, each run begins a conversation.
             config: the host's own settings.
-            kept: whether the provider keeps the history, because the runner is passed `previous_response_id`,
-                `conversation_id` or `auto_previous_response_id`; an agent with texts of one turn is then refused as
-                the run begins, since nothing can be taken back.
+            kept: whether the provider keeps the history; noticed where the runner is passed `previous_response_id`,
+                `conversation_id` or `auto_previous_response_id`. The first request of an agent with texts of one turn
+                is then refused, since nothing can be taken back.
 
         Raises:
             InputError: with each argument that is wrong.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from asyncio import Future
 from collections.abc import Callable, Collection, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
+from inspect import currentframe
 from typing import Any, TypeAlias, cast
 
 from agents import Agent, FunctionTool, Handoff, Model, OpenAIChatCompletionsModel, OpenAIResponsesModel, RunConfig
@@ -120,6 +120,23 @@ def _address(model: OpenAIResponsesModel | OpenAIChatCompletionsModel) -> str:
     return str(client.base_url) if client is not None else ""
 
 
+_TRACKER = "server_conversation_tracker"
+
+
+def provider_keeps_history() -> bool:
+    """Whether the provider keeps the history of the run whose next request is being made.
+
+    The SDK tells none of its hooks, but has what tracks such a history in a variable of the functions that call them.
+    Were it renamed, a run would be refused no earlier than at its second request, which lacks what the provider keeps.
+    """
+    frame = currentframe()
+    while frame is not None:
+        if _TRACKER in frame.f_locals:
+            return frame.f_locals[_TRACKER] is not None
+        frame = frame.f_back
+    return False
+
+
 TurnSource: TypeAlias = Turn | Callable[[], Turn]
 """What the host knows about a run: the same for all its requests, or made for each."""
 
@@ -160,7 +177,7 @@ class Run:
         looking: asks about all tools before a request.
         listed: tools whose definitions the conversation has been sent; its runs share them.
         resumed: whether it goes on after an interruption: then no request has shown what the model was sent.
-        kept: whether the provider keeps the history, and is sent only what is new.
+        kept: whether the provider keeps the history, and is sent only what is new; noticed where it is not said.
         door: what chooses the engine; None for the one that the run has.
         before: the conversation as the run began.
         words: the user's words that it answers.
@@ -199,8 +216,7 @@ class Run:
         """The call of this run, made once.
 
         Raises:
-            InputError: with every missing, unknown or wrong input of the turn; with every text of one turn, where the
-                provider keeps the history.
+            InputError: with every missing, unknown or wrong input of the turn.
         """
         if self.call is None:
             refuse_nested(agent, self.serves)
@@ -212,9 +228,6 @@ class Run:
             turn = with_words(turn, self.engine, lambda: self.words)
             if before := self.chat.call:  # another process may have sent definitions, too
                 self.listed.update(before.tools.available, before.tools.base, before.tools.sent)
-            if self.kept:
-                delivery = copy(self.chat).user(turn).delivery
-                refuse_kept_history(self.engine.agent, turn, delivery.name)
             self.call, self.names_tools = self.chat.user(turn), bool(turn.tools)
             check_own(self.call, self.engine)
             if self.call.delivery.rebuilds:
@@ -230,9 +243,12 @@ class Run:
         newest = self.door.choose(call=self.call).engine
         if made_by(self.call, newest):
             return True
-        newest.take_over(self.chat, self.before)
-        self.call, self.step, self.first = None, None, ()
+        self._take_back(newest)
         return False
+
+    def _take_back(self, engine: Engine) -> None:
+        engine.take_over(self.chat, self.before)
+        self.call, self.step, self.first = None, None, ()
 
     def shows(self, agent: AgentBase, tool: str, *, is_on: bool) -> bool:
         """Whether the next request has a tool: under `rewrite` when it is active.
@@ -249,9 +265,15 @@ class Run:
         return tool in self.listed
 
     def prepared(self, agent: Agent[Any], data: ModelInputData) -> ModelInputData:
-        """The instructions and items of one request, brought into the state that the step describes."""
+        """The instructions and items of one request, brought into the state that the step describes.
+
+        Raises:
+            InputError: with every text of one turn, where the provider keeps the history.
+        """
         goes_on = self.step is not None and self._same_files()
-        authority = self.begin(agent).delivery.authority
+        call = self.begin(agent)
+        if self.kept or provider_keeps_history():
+            self._refuse_kept_history(call)
         self.answering, self.looking = frozenset(self._front(agent)), None
         items = cast("Sequence[Item]", data.input)
         now = inputs_now(self.engine.agent, self._said) if goes_on and self.turn is not None else {}
@@ -269,9 +291,18 @@ class Run:
             items = self._told(items)
         if self.step.ended and checks_thinking(agent, self.config, self.engine.models):
             items = without_ended_thinking(items, self.step)
+        authority = call.delivery.authority
         placed: Any = place_blocks(items, self.step, "user" if authority == "unknown" else authority)
         own = f"\n\n{data.instructions}" if data.instructions else ""
         return ModelInputData(input=placed, instructions=whole_system(self.step) + own)
+
+    def _refuse_kept_history(self, call: Call) -> None:
+        try:
+            refuse_kept_history(self.engine.agent, call)
+        except InputError:
+            if self.step is None:  # nothing was sent, so the conversation has no such call
+                self._take_back(self.engine)
+            raise
 
     def _front(self, agent: AgentBase) -> Iterator[str]:
         """The names of the tools that the SDK shows with the next request, in their order."""
