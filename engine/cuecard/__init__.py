@@ -102,7 +102,7 @@ def __dir__() -> list[str]:
 
 def _moved(name: str) -> Any:
     """A name that was here until 0.9 and goes on working for one release."""
-    from cuecard import types  # noqa: PLC0415 - only for what moved
+    types = import_module("cuecard.types")  # `from` would ask this module for the name first, and so for ever
 
     if name.startswith("_") or name not in types.__all__:
         raise AttributeError(f"module 'cuecard' has no attribute {name!r}")

@@ -196,6 +196,13 @@ def test_a_name_that_moved_goes_on_working_and_says_where_it_is(name: str) -> No
         assert getattr(cuecard, name) is getattr(cuecard.types, name)
 
 
+def test_a_program_that_has_imported_nothing_else_finds_them_and_is_told_of_a_misspelt_one() -> None:
+    program = "import cuecard\nprint(hasattr(cuecard, 'Enigne'))\nfrom cuecard import ToolCall\nprint(ToolCall.__name__)"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == ["False", "ToolCall"]
+
+
 def test_an_engine_is_shown_by_the_name_of_its_agent() -> None:
     """`asyncio.run` shows the result of a task twice, and results of frameworks hold engines in many places."""
     shown = repr(cuecard.Engine.open(DOCS.parent / "prompts" / "cms"))
