@@ -140,23 +140,25 @@ def ends_with_turn(agent: Agent, call: Call) -> bool:
     return bool(call.prompt.passing) or inputs or messages or len(one_turn_names(agent)) > 1
 
 
-def refuse_kept_history(agent: Agent, call: Call) -> None:
+def refuse_kept_history(agent: Agent, call: Call, *, prompt: bool = False) -> None:
     """Refuse an agent with texts of one turn where the provider keeps the history, which takes nothing back.
 
     Args:
         agent: the agent of the run.
         call: that of the run.
+        prompt: whether the provider keeps the system prompt, too.
 
     Raises:
         InputError: naming each section of that kind.
     """
-    if not call.delivery.places_blocks:
+    if not (call.delivery.places_blocks or prompt):
         return
     edition = agent.edition(call.configuration.profile, call.configuration.variant)
     names = [section.id for section in edition if not section.stays]
     names += ["turn.ephemeral"] if any(block.id not in names for block in call.prompt.passing) else []
-    told = "`{}` lives for one turn, but the provider keeps the history (`previous_response_id`) and takes nothing back"
+    told = "`{}` lives for one turn, but the provider keeps the history, and takes nothing back"
     hint = 'pass `Turn(host="system-only")`, which puts it into the system prompt; or send the history yourself'
+    hint = "send the history yourself" if prompt else hint
     if names:
         raise InputError(Problem("kept-history", told.format(name), hint, "turn") for name in names)
 

@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
-from cuecard import Step, Turn
+from cuecard import InputError, Step, Turn
 from cuecard.adapters import langgraph
 from cuecard.adapters.langchain import Cuecard
 from unit.adapters.graph_models import Model, state_of
@@ -203,3 +203,25 @@ def test_thinking_of_an_ended_turn_leaves_where_the_model_checks_it(model: str, 
 
     assert [word for word in ("T0", "T1", "T2") if f"'{word}'" in repr([m.content for m in sent])] == left
     assert [call["id"] for message in sent if isinstance(message, AIMessage) for call in message.tool_calls] == ["c1"]
+
+
+class Keeping(Asking):
+    """As OpenAI's model of LangChain is told that the provider keeps the history."""
+
+    use_previous_response_id: bool = True
+
+
+@pytest.mark.parametrize("made", [agent_of, graph_of])
+@pytest.mark.parametrize("host", ["messages", "system-only"])
+def test_a_history_that_the_provider_keeps_is_refused_with_the_system_prompt_in_it(
+    made: Any, host: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, saver = Keeping(), InMemorySaver()
+    said = Turn({"context": "ORDER-7-OF-JANA"}, now=NOW, host=host)
+    monkeypatch.setitem(CASES, "polyant", ("ORDER-7-OF-JANA", said, said))
+    with pytest.raises(InputError, match=r"`conversation-context` lives for one turn.*\n?.*send the history yourself"):
+        made("polyant", model, saver, [0]).invoke({"messages": [HumanMessage("hello")]}, THREAD)
+    assert not model.requests
+
+    made("cms", model, saver, [0]).invoke({"messages": [HumanMessage("hello")]}, {"configurable": {"thread_id": "two"}})
+    assert len(model.requests) == 1

@@ -87,7 +87,7 @@ from cuecard.adapters.langgraph.tools import (
     rough,
     search_tool,
 )
-from cuecard.adapters.one_turn import inputs_now
+from cuecard.adapters.one_turn import inputs_now, refuse_kept_history
 from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
@@ -205,12 +205,15 @@ class Cuecard:
             system: what the host itself says in the system prompt; it stands behind the engine's.
 
         Raises:
-            InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
+            InputError: with every missing, unknown or wrong input of the turn, or every text of one turn where the
+                provider keeps the history; or when the state is another agent's.
             RunLimitError: when a limit of the run allows no further request.
         """
         facts, opened = facts_of(model, self._profile), self._threads.open(cuecard)
         messages = _told_apart(messages, opened)
         thread, engine, begun = self._running(opened, messages, partial(_said, turn), facts, tools)
+        if facts.keeps_history and thread.chat.call:
+            refuse_kept_history(engine.agent, thread.chat.call, prompt=True)
         now = {} if begun or turn is None else inputs_now(engine.agent, partial(_said, turn))
         known = {record.call_id for record in thread.chat.state.results if record.call_id}
         results = tool_results(messages, known)

@@ -8,6 +8,7 @@ The capability is shared by all runs and holds nothing of any of them: `for_run`
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -41,7 +42,7 @@ from cuecard.adapters.host import (
     told_error,
     with_words,
 )
-from cuecard.adapters.one_turn import inputs_now, whole_system
+from cuecard.adapters.one_turn import inputs_now, refuse_kept_history, whole_system
 from cuecard.adapters.pydantic_ai.messages import (
     announced,
     as_reminders,
@@ -64,6 +65,7 @@ from cuecard.adapters.pydantic_ai.models import (
     ToolList,
     adds_tools,
     checks_thinking,
+    keeps_history,
     keeps_roles,
     reveals_tools,
     search_toolset,
@@ -186,7 +188,8 @@ class Cuecard(AbstractCapability[Any]):
         """Bring the request into the state that the step describes.
 
         Raises:
-            InputError: at the first request, with every missing, unknown or wrong input of the turn.
+            InputError: at the first request, with every missing, unknown or wrong input of the turn, or every text of
+                one turn where the provider keeps the history.
             RunLimitError: when a limit of the run allows no further request.
         """
         started = self.step is not None
@@ -338,7 +341,10 @@ class Cuecard(AbstractCapability[Any]):
             there = (tool.name for tool in (*parameters.function_tools, *parameters.output_tools))
             turn = replace(turn, tools=tuple(name for name in there if name in engine.tools))
         turn = with_words(turn, engine, lambda: user_words(ctx.messages))
-        call = chat.user(turn, tool_results(ctx.messages))
+        results = tool_results(ctx.messages)
+        if keeps_history(request.model_settings):
+            refuse_kept_history(engine.agent, copy(chat).user(turn, results))
+        call = chat.user(turn, results)
         check_own(call, engine)
         if self.on_call:
             self.on_call(call)
