@@ -197,10 +197,10 @@ def test_a_name_that_moved_goes_on_working_and_says_where_it_is(name: str) -> No
 
 
 def test_a_program_that_has_imported_nothing_else_finds_them_and_is_told_of_a_misspelt_one() -> None:
-    program = "import cuecard\nprint(hasattr(cuecard, 'Enigne'))\nfrom cuecard import ToolCall\nprint(ToolCall.__name__)"
+    program = "import cuecard\nprint(hasattr(cuecard, 'Enigne'))\nfrom cuecard import Agent\nprint(Agent.__name__)"
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True)
 
-    assert done.stdout.split() == ["False", "ToolCall"]
+    assert done.stdout.split() == ["False", "Agent"]
 
 
 def test_an_engine_is_shown_by_the_name_of_its_agent() -> None:
