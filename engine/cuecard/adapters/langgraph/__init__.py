@@ -71,6 +71,7 @@ from cuecard.adapters.langgraph.messages import (
 from cuecard.adapters.langgraph.models import (
     Cache,
     ModelFacts,
+    bare_model,
     breakpoint_of,
     facts_of,
     settings_of,
@@ -212,7 +213,7 @@ class Cuecard:
         facts, opened = facts_of(model, self._profile), self._threads.open(cuecard)
         messages = _told_apart(messages, opened)
         thread, engine, begun = self._running(opened, messages, partial(_said, turn), facts, tools)
-        if facts.keeps_history and thread.chat.call:
+        if thread.chat.call and _keeps_history(model):
             refuse_kept_history(engine.agent, thread.chat.call, prompt=True)
         now = {} if begun or turn is None else inputs_now(engine.agent, partial(_said, turn))
         known = {record.call_id for record in thread.chat.state.results if record.call_id}
@@ -383,6 +384,12 @@ def _error(request: ToolCallRequest, told: str) -> ToolMessage:
 
 def _said(turn: Turn | Callable[[], Turn] | None) -> Turn:
     return turn() if callable(turn) else turn or Turn()
+
+
+def _keeps_history(model: Any) -> bool:
+    """Whether OpenAI's model sends only what is new, and no system prompt, either: the provider keeps the rest."""
+    bare, name = bare_model(model), "use_previous_response_id"
+    return name in type(bare).model_fields and bool(getattr(bare, name))
 
 
 def _thread_id() -> str:

@@ -25,7 +25,6 @@ Cache: TypeAlias = Literal["5m", "1h"]
 
 _NAMES = ("model_name", "model", "model_id", "deployment_name")
 _ADDRESSES = ("anthropic_api_url", "openai_api_base", "azure_endpoint", "base_url", "endpoint_url", "groq_api_base")
-_KEEPS_HISTORY = "use_previous_response_id"
 _OWN = ("anthropic-chat", "openai-chat")
 """The kinds of models that go to their providers where they have no address; others go who knows where."""
 
@@ -41,7 +40,6 @@ class ModelFacts:
         kind: which integration it is of, such as `anthropic-chat`.
         claude: whether LangChain's package for Claude makes its requests.
         in_place: whether that takes a message of the system mid-conversation.
-        keeps_history: whether its provider keeps the history, and is sent only what is new: no system prompt, either.
     """
 
     name: str
@@ -50,7 +48,6 @@ class ModelFacts:
     kind: str = ""
     claude: bool = False
     in_place: bool = True
-    keeps_history: bool = False
 
     @property
     def role(self) -> Authority:
@@ -116,9 +113,7 @@ def facts_of(model: Any, find: Callable[[str, str], ModelProfile]) -> ModelFacts
     claude = _is_claude(model)
     said = cast("dict[str, Any]", getattr(model, "profile", None) or {})
     in_place = not claude or bool(said.get("mid_conversation_system_messages"))
-    kind = str(model._llm_type)  # noqa: SLF001 - for subclasses
-    kept = _KEEPS_HISTORY in type(model).model_fields and bool(getattr(model, _KEEPS_HISTORY))
-    return ModelFacts(name, endpoint, profile, kind, claude, in_place, kept)
+    return ModelFacts(name, endpoint, profile, str(model._llm_type), claude, in_place)  # noqa: SLF001 - for subclasses
 
 
 def _first(model: BaseChatModel, names: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, MutableMapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 from typing_extensions import override
@@ -65,7 +65,6 @@ from cuecard.adapters.pydantic_ai.models import (
     ToolList,
     adds_tools,
     checks_thinking,
-    keeps_history,
     keeps_roles,
     reveals_tools,
     search_toolset,
@@ -342,7 +341,7 @@ class Cuecard(AbstractCapability[Any]):
             turn = replace(turn, tools=tuple(name for name in there if name in engine.tools))
         turn = with_words(turn, engine, lambda: user_words(ctx.messages))
         results = tool_results(ctx.messages)
-        if keeps_history(request.model_settings):
+        if _keeps_history(request.model_settings):
             refuse_kept_history(engine.agent, copy(chat).user(turn, results))
         call = chat.user(turn, results)
         check_own(call, engine)
@@ -371,3 +370,12 @@ class Cuecard(AbstractCapability[Any]):
         if self.chat is None or self.chat.call is None:
             raise RuntimeError(_OUTSIDE)
         return self.chat, self.chat.call
+
+
+def _keeps_history(settings: ModelSettings | None) -> bool:
+    """Whether the provider puts a history of its own in front of a request.
+
+    With `auto`, pydantic-ai refers to an earlier response only while nothing is gone of what was sent for it.
+    """
+    said = cast("dict[str, object]", settings or {})
+    return bool(said.get("openai_conversation_id")) or said.get("openai_previous_response_id") not in {None, "auto"}

@@ -46,15 +46,6 @@ def with_model(turn: Turn, model: Model, profiles: ModelProfiles) -> Turn:
     return replace(named, authority=cast("Authority", role) if granted else "user")
 
 
-def keeps_history(settings: ModelSettings | None) -> bool:
-    """Whether the provider puts a history of its own in front of a request.
-
-    With `auto`, pydantic-ai refers to an earlier response only while nothing is gone of what was sent for it.
-    """
-    said = cast("Mapping[str, object]", settings or {})
-    return bool(said.get("openai_conversation_id")) or said.get("openai_previous_response_id") not in {None, "auto"}
-
-
 def keeps_roles(model: Model, profiles: ModelProfiles) -> bool:
     """Whether a system message mid-conversation may be sent to the model as one.
 
