@@ -120,10 +120,10 @@ def without_thinking(
 
 
 def passing_system(step: Step) -> list[str]:
-    """What stands behind the system prompt for this turn alone under `rewrite`: nothing is placed among messages then,
-    and the prompt is made anew for each request.
+    """What stands behind the system prompt for this turn alone, where nothing is placed among messages: under
+    `rewrite`, and where the host can only set the system prompt.
     """
-    if step.call is None or not step.call.delivery.rebuilds:
+    if step.call is None or step.call.delivery.places_blocks:
         return []
     return [str(each.content).strip() for each in step.messages[1:] if each.role == "system" and not each.persist]
 
