@@ -43,7 +43,7 @@ def reminder(text: str, form: str = REMINDER) -> str:
 
 
 def system_pieces(step: Step, profile: ModelProfile, tools: Sequence[Message], limit: int) -> list[tuple[str, bool]]:
-    """The system prompt in at most two pieces, and whether a cache breakpoint belongs after each.
+    """The system prompt in at most two pieces, whether a cache breakpoint belongs after each, and `passing_system`.
 
     The first is what seldom changes: up to the boundary of the layout, or else the static segments at the start. A
     breakpoint pays only where tools and text up to it reach the model's minimum; the first `limit` of those are marked.
@@ -58,7 +58,16 @@ def system_pieces(step: Step, profile: ModelProfile, tools: Sequence[Message], l
         before += sum(segment.tokens for segment in cut) * profile.token_factor
         marked = before >= profile.min_cache_tokens and sum(mark for _, mark in pieces) < limit
         pieces.append((_joined(cut), marked))
-    return [piece for piece in pieces if piece[0].strip()]
+    return [piece for piece in pieces if piece[0].strip()] + [(text, False) for text in passing_system(step)]
+
+
+def passing_system(step: Step) -> list[str]:
+    """What stands behind the system prompt for this turn alone, where nothing is placed among messages: under
+    `rewrite`, and where the host can only set the system prompt.
+    """
+    if step.call is None or step.call.delivery.places_blocks:
+        return []
+    return [str(each.content).strip() for each in step.messages[1:] if each.role == "system" and not each.persist]
 
 
 def _joined(segments: Iterable[Segment]) -> str:

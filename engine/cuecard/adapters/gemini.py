@@ -7,7 +7,16 @@ from functools import partial
 
 from cuecard.adapters.block_places import MessageReader
 from cuecard.adapters.blocks import place_after
-from cuecard.adapters.bodies import Body, Message, ToolBody, body_rules, order_tools, reminder, tool_choice
+from cuecard.adapters.bodies import (
+    Body,
+    Message,
+    ToolBody,
+    body_rules,
+    order_tools,
+    passing_system,
+    reminder,
+    tool_choice,
+)
 from cuecard.adapters.content_places import NO_ANSWER
 from cuecard.model import Step
 from cuecard.model.boundary import checked
@@ -37,7 +46,7 @@ def request(step: Step, contents: Iterable[Message], *, tools: Iterable[ToolBody
     return {
         **({"tools": [{"functionDeclarations": ordered}]} if ordered else {}),
         **tool_choice(step, "gemini", ordered),
-        "systemInstruction": {"parts": [{"text": step.system}]},
+        "systemInstruction": {"parts": [{"text": text} for text in (step.system, *passing_system(step))]},
         "contents": place_after(_spoken(contents), step, make, _READER),
     }
 

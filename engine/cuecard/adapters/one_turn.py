@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cuecard.adapters.block_places import MessageFacts, MessageReader, turn_places
-from cuecard.adapters.bodies import Body, Message, reminder
+from cuecard.adapters.bodies import Body, Message, passing_system, reminder
 from cuecard.agent.agent import Agent
 from cuecard.errors import InputError, Problem
 from cuecard.model import Call, Json, Step, Turn
@@ -117,15 +117,6 @@ def without_thinking(
         for at, turn in enumerate(turns)
     ]
     return [turn for turn in bare if turn["content"] or turn["role"] != "assistant"]
-
-
-def passing_system(step: Step) -> list[str]:
-    """What stands behind the system prompt for this turn alone, where nothing is placed among messages: under
-    `rewrite`, and where the host can only set the system prompt.
-    """
-    if step.call is None or step.call.delivery.places_blocks:
-        return []
-    return [str(each.content).strip() for each in step.messages[1:] if each.role == "system" and not each.persist]
 
 
 def whole_system(step: Step) -> str:

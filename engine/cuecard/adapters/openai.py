@@ -21,6 +21,7 @@ from cuecard.adapters.bodies import (
     ToolBody,
     body_rules,
     order_tools,
+    passing_system,
     profile_of,
     reminder,
     system_pieces,
@@ -82,7 +83,7 @@ def responses_request(
     return {
         **_head(step, model, ordered, cache_key),
         **tool_choice(step, "responses", [*ordered, *given], model),
-        **({} if first else {"instructions": step.system}),
+        **({} if first else {"instructions": _whole(step)}),
         **({"prompt_cache_options": {"comparison_response_id": compare_with}} if compare_with else {}),
         "input": [*first, *rest],
     }
@@ -105,12 +106,16 @@ def chat_request(
     model = profile_of(model, base_url)
     ordered = order_tools(tools, step)
     pieces = system_pieces(step, model, ordered, model.breakpoints)
-    content = _parts(pieces, "text") if any(mark for _, mark in pieces) else step.system
+    content = _parts(pieces, "text") if any(mark for _, mark in pieces) else _whole(step)
     first: list[Body] = [{"role": _first_role(model), "content": content}]
     bare = [message for message in messages if message not in first]
     rest = _placed(bare, step, model.mid_conversation, _CHAT)
     choice = tool_choice(step, "chat", ordered, model)
     return {**_head(step, model, ordered, cache_key), **choice, "messages": [*first, *rest]}
+
+
+def _whole(step: Step) -> str:
+    return "\n\n".join((step.system, *passing_system(step)))
 
 
 _HELD = "cuecard_definitions"

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from cuecard import Call, Engine, InputError, Message, SpecError, Step, ToolResult, Turn
-from cuecard.adapters import anthropic
-from cuecard.types import Json
+from cuecard.adapters import anthropic, bedrock, gemini, openai
+from cuecard.types import Delivery, Host, Json
 
 ROOT = Path(__file__).parents[3] / "prompts"
 WITH, WITHOUT = (True, False, True, False), (False, True, False, False)
@@ -306,3 +306,27 @@ def test_what_is_known_of_ended_texts_is_bounded_by_the_messages_that_are_left(e
             sizes.append(len(chat.step().ended))
 
     assert max(sizes) < 80
+
+
+@pytest.mark.parametrize("name", ["messages", "system-only"])
+@pytest.mark.parametrize("delivery", get_args(Delivery))
+def test_an_instruction_for_one_message_is_in_the_bodies_of_every_provider(delivery: Delivery, name: Host) -> None:
+    chat = Engine.open(ROOT / "cms", delivery=delivery).conversation()
+    words: list[Json] = [{"role": "user", "content": "hello"}]
+    parts: list[Json] = [{"role": "user", "parts": [{"text": "hello"}]}]
+    blocks: list[Json] = [{"role": "user", "content": [{"text": "hello"}]}]
+    sent = []
+    for said in ("", "SAY-IT-IN-CZECH", ""):
+        chat.user(Turn(ephemeral=said, host=name))
+        step = chat.step()
+        bodies = [
+            anthropic.request(step, words, model="claude-opus-4-8"),
+            bedrock.request(step, blocks, model="us.anthropic.claude-opus-4-8-v1:0"),
+            gemini.request(step, parts),
+            openai.chat_request(step, words, model="gpt-5.2"),
+            openai.responses_request(step, words, model="gpt-5.2"),
+            openai.responses_request(step, words, model="gpt-5.6"),
+        ]
+        sent.append([json.dumps(body).count("SAY-IT-IN-CZECH") for body in bodies])
+
+    assert sent == [[0] * 6, [1] * 6, [0] * 6]

@@ -15,7 +15,7 @@ from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.configurable import DynamicRunnable
 
 from cuecard.adapters.bodies import system_pieces
-from cuecard.adapters.one_turn import passing_system, whole_system
+from cuecard.adapters.one_turn import whole_system
 from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import InputError, Problem
 from cuecard.model import Authority, Step, Turn
@@ -153,11 +153,8 @@ def system_message(
         {"type": "text", "text": text, **({"cache_control": breakpoint_of(cache)} if marked and cache else {})}
         for text, marked in pieces
     ]
-    passing = [{"type": "text", "text": text} for text in passing_system(step)]
     behind = own.content if own else []
-    return SystemMessage(
-        [*blocks, *passing, *([{"type": "text", "text": behind}] if isinstance(behind, str) else behind)]
-    )
+    return SystemMessage([*blocks, *([{"type": "text", "text": behind}] if isinstance(behind, str) else behind)])
 
 
 def breakpoint_of(cache: Cache) -> dict[str, str]:

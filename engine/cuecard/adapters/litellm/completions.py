@@ -12,7 +12,7 @@ from cuecard.adapters.bodies import Body, is_offered, system_pieces, tool_name
 from cuecard.adapters.content_places import NO_ANSWER, NO_RESULT, is_empty
 from cuecard.adapters.host import HostTool
 from cuecard.adapters.litellm.replays import copied
-from cuecard.adapters.one_turn import passing_system, whole_system
+from cuecard.adapters.one_turn import whole_system
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.models_file import ModelProfiles
 from cuecard.model import Authority, Step
@@ -71,8 +71,7 @@ def system_message(
         return {"role": "system", "content": "\n\n".join([whole_system(step), *behind])}
     pieces = system_pieces(step, target.profile, tools, target.profile.breakpoints - 1 if cache else 0)
     blocks = [{"type": "text", "text": text, **(_breakpoint(cache) if marked else {})} for text, marked in pieces]
-    texts = [*passing_system(step), *behind]
-    return {"role": "system", "content": [*blocks, *({"type": "text", "text": text} for text in texts)]}
+    return {"role": "system", "content": [*blocks, *({"type": "text", "text": text} for text in behind)]}
 
 
 def _breakpoint(cache: Cache | None) -> Body:
