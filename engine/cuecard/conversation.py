@@ -221,7 +221,7 @@ class Conversation:
             turn = replace(turn, memory=state.memory)
         if state.there is not None and turn.tools_before is None:
             turn = replace(turn, tools_before=state.there)
-        found = self._hooks.more(self._found(), news.new)
+        found = self._hooks.more(self._found(), news.new, self._known.tools)
         since = last_call_id(self._last_results(news))
         call = self._hooks.call(turn, found, state.call, state.kept, since)
         self._keep(replace(news, state=replace(state, call=call, memory=turn.memory, kept=None, there=None)), None)
@@ -256,7 +256,7 @@ class Conversation:
         """
         call, news = self._running(), self._taken(results, calls)
         progress = self._progress or _Progress(self._found())
-        found = self._hooks.more(progress.found, news.new)
+        found = self._hooks.more(progress.found, news.new, self._known.tools)
         read = news.results if templates and self._hooks.agent.results else ()
         known = tools is not None or bool(inputs or read)
         changed = Changed(self._last_results(news), inputs, tools, read) if known else None

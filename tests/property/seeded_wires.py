@@ -155,8 +155,10 @@ def _items(events: Iterable[Event]) -> list[Json]:
 def _searching(events: Iterable[Event]) -> list[Json]:
     """A host that executes the provider's own search."""
     made = _items(events)
-    own = {item["call_id"] for item in made if item.get("name") == "find"}
+    own = set[str]()
     for at, item in enumerate(made):
+        if item["type"] == "function_call":  # a later call may have the same id
+            own = own | {item["call_id"]} if item["name"] == "find" else own - {item["call_id"]}
         if item.get("call_id") in own:
             told = {"call_id": item["call_id"], "execution": "client"}
             if item["type"] == "function_call":

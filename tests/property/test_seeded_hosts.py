@@ -428,8 +428,12 @@ def test_a_host_that_a_seed_plays_gets_what_was_promised(seed: int) -> None:
         raise
 
 
+@pytest.mark.parametrize("brings", [False, True], ids=["nothing", "instructions"])
 @pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
-def test_what_was_sent_stays_where_a_model_repeats_the_id_of_calls_that_bring_nothing(wire: Wire) -> None:
+def test_what_was_sent_stays_where_a_model_repeats_ids_or_the_manifest_names_the_calls_that_bring_something(
+    wire: Wire,
+    brings: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
     for seed in range(FIRST, FIRST + 5):
         draw = random.Random(f"{wire.name} {seed}")  # noqa: S311 - a conversation, not a secret
         setting = Setting(
@@ -449,10 +453,12 @@ def test_what_was_sent_stays_where_a_model_repeats_the_id_of_calls_that_bring_no
             for request in range(draw.randint(1, 4)):
                 step = chat.step(news)
                 sent = atoms(wire.ask(step, wire.write(events)))
-                assert sent[: len(before)] == before, (seed, turn, request)
+                named = brings and any(told.code == "repeated_call_id" for told in step.manifest.diagnostics)
+                assert named or sent[: len(before)] == before, (seed, turn, request)
                 before, finds = sent, draw.random() < 0.4
                 tool = "find" if finds else draw.choice(("done", *sorted({*step.active_tools} & {*TOLD})))
                 call = "a" if tool == "done" else f"c{len(events)}"
+                call = f"c{draw.randint(1, len(events))}" if brings and draw.random() < 0.3 else call
                 result: Json = {"tools": [draw.choice(TOLD)]} if finds else {"ok": len(events)}
                 news = [ToolResult(tool, result, call)]
                 events.append(Event("answer", "", ((call, tool),)))

@@ -117,51 +117,23 @@ def _numbered(call: str, number: int) -> str:
     return call[: max(len(call), _LONGEST) - len(end)] + end
 
 
-@dataclass(frozen=True, slots=True)
-class CallsHeld:
-    """The ids of the calls that messages hold.
-
-    Attributes:
-        before: of those in front of the message of the user that the running call is for.
-        running: of those behind it.
-        last: of those in the model's last answer.
-        front: that of the last result in front of this answer; empty if there is none.
-    """
-
-    before: Sequence[str]
-    running: Sequence[str]
-    last: Sequence[str]
-    front: str
-
-
-def gone_names(held: CallsHeld, known: Iterable[str], since: str | None) -> set[str]:
+def gone_names(held: Iterable[str], new: Iterable[str], known: Iterable[str]) -> set[str]:
     """The names of calls that a host has left out, though messages hold others with the same ids.
 
-    Of several known calls with one id, the messages hold the newest. A call of the last answer is a new one if it is
-    one more than are known since the running call began, or if what stands in front of it came later than those.
+    Of several known calls with one id, the messages hold the newest.
 
     Args:
-        held: the calls in the messages.
-        known: the names of the results that are known, oldest first.
-        since: the last of them before the running call; None if that is not known.
+        held: the ids of the calls in the messages that the request before has held, too.
+        new: those of the others.
+        known: the names of the results that are known.
     """
-    order: dict[str, int] = {}
-    for name in known:
-        order.setdefault(name, len(order))
-    start, before, running = order.get(since or "", -1), Counter(held.before), Counter(held.running)
-    if start < 0:
-        before, running = Counter(), before + running
-    in_front = _names_of(held.front, order) if held.front not in held.last else []
-    newest = order[in_front[-1]] if in_front else -1
+    names, counted = {*known}, Counter(held)
+    if names <= counted.keys():  # none is gone, and none has another name than its id
+        return set()
     gone = set[str]()
-    for call in before | running if order.keys() - before.keys() - running.keys() else {*held.last}:
-        names, left = _names_of(call, order), running[call]
-        old = [name for name in names if order[name] <= start]
-        new = names[len(old) :]
-        if call in held.last and (left > len(new) or (new and order[new[-1]] <= newest)):
-            left -= held.last.count(call)
-        stay = before[call] + max(left - len(new), 0)  # a summary in front of them may be the user's last message
-        gone.update(old[: max(len(old) - stay, 0)], new[: max(len(new) - left, 0)])
+    for call in {*counted, *new}:
+        own = _names_of(call, names)
+        gone.update(own[: max(len(own) - counted[call], 0)])
     return gone
 
 

@@ -193,6 +193,7 @@ class Thread:
     Attributes:
         chat: the conversation.
         asked: the message of the user that its call is for.
+        answered: what the last answer with calls is known by that its last request has held.
         begun: the conversation as that call began, as text.
         results: how many results were known then.
         step: the step that was prepared last; None where nobody knows in this process.
@@ -203,6 +204,7 @@ class Thread:
 
     chat: Conversation
     asked: str = ""
+    answered: str = ""
     begun: str = ""
     results: int = 0
     step: Step | None = None
@@ -367,7 +369,7 @@ class Threads:
 
     def _written(self, thread: Thread, begun: str, known: int) -> ThreadTexts:
         chat, agent = thread.chat, self._engine.agent.spec.agent
-        since = seal(_written(chat.state, known), self._engine.key, as_text=True)
+        since = seal(_written(chat.state, known) | {"answered": thread.answered}, self._engine.key, as_text=True)
         tools: dict[str, Json] = {
             "of": _digest(begun, since, thread.asked),
             "found": [*found_so_far(chat.call, thread.step)],
@@ -392,12 +394,13 @@ class Threads:
     def _read(self, texts: ThreadTexts) -> Thread:
         begun = self._engine.load(texts.begun).state
         read = unseal(texts.since, self._engine.key, "cuecard.since")
+        answered = read.pop("answered", "") if isinstance(read, dict) else ""
         since = ConversationState.from_json(_as_json(read), "cuecard.since")
         state = replace(since, call=begun.call, results=(*begun.results, *since.results))
         chat = self._engine.conversation(state)
         initial = begun.call.tools.initial if begun.call and texts.tools else ()
         active = (*initial, *self._names("active", texts.shown)) if texts.tools else ()
-        return Thread(chat, texts.asked, texts.begun, len(begun.results), active=frozenset(active))
+        return Thread(chat, texts.asked, str(answered), texts.begun, len(begun.results), active=frozenset(active))
 
 
 def _active(call: Call | None, step: Step | None) -> list[Json]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from cuecard.errors import visible
 from cuecard.model import Call, Cut, Diagnostic, Discovery, Json, ResultRecord, ToolResult
@@ -14,6 +15,8 @@ from cuecard.records import dataclass, replace
 
 _WRAPS = ("result", "output", *STRUCTURED, "content", "json", "text", "response", *BLOCKS)
 _DEEPEST = 6
+
+NO_RESULTS: Mapping[str, str] = MappingProxyType({})
 
 
 def asks_first(result: Json, key: str, depth: int = _DEEPEST) -> bool:
@@ -67,7 +70,7 @@ class Discoveries:
         tools: tools in the catalogue, in order of first discovery.
         unknown: other names.
         diagnostics: the problems of results, each with the tool and the call but never the text: unreadable results,
-            and searches whose call id belonged to another result before.
+            and those that bring something under the call id of another one before.
         called: tools in the catalogue that were called without an error, the one with the oldest last result first.
         named: tools in the catalogue that searches named, ending with the best hit of the latest search.
         answers: the first results of discovered tools, in order.
@@ -96,7 +99,14 @@ class Discoveries:
         kept = tuple(found for found in self.tools if found.tool not in left)
         return replace(self, tools=kept, named=tuple(name for name in self.named if name not in left))
 
-    def more(self, results: Sequence[ResultRecord], known: Collection[str], *, cues: bool) -> Discoveries:
+    def more(
+        self,
+        results: Sequence[ResultRecord],
+        known: Collection[str],
+        *,
+        cues: bool,
+        before: Mapping[str, str] = NO_RESULTS,
+    ) -> Discoveries:
         """The discoveries including those in later results.
 
         Earlier ones stay in front and are never reordered, so a conversation can be read in portions of any size.
@@ -105,47 +115,65 @@ class Discoveries:
             results: the results in order, after those that were read before.
             known: the names in the catalogue; others are dropped and recorded.
             cues: whether first results of tools trigger cues, so that `answers` and `early` are needed.
+            before: the tool of each result that was read before, by call id.
         """
         left, earlier = self.tally.run.left, self.tally.earlier(results)
         tally = self.tally.more(results, earlier)
         if left and earlier:
             results = [_without(left, result) for result in results[:earlier]] + [*results[earlier:]]
-        return self._more(results, known, tally, cues=cues)
+        return self._more(results, known, tally, before, cues=cues)
 
     def _more(
-        self, results: Sequence[ResultRecord], known: Collection[str], tally: Tally, *, cues: bool
+        self,
+        results: Sequence[ResultRecord],
+        known: Collection[str],
+        tally: Tally,
+        before: Mapping[str, str],
+        *,
+        cues: bool,
     ) -> Discoveries:
         good = [result for result in results if not result.is_error]
         read = [result for result in good if result.found or result.unread]
         called = _latest(self.called, [r.tool for r in good if not r.found and r.tool in known])
-        if not read:
-            if called is self.called:
-                return self if tally is self.tally else replace(self, tally=tally)
-            if not cues:
-                return replace(self, called=called, tally=tally)
-            answers = _Answers(self, known)
-            answers.note(good, {discovery.tool for discovery in self.tools})
-            return replace(self, called=called, answers=answers.first, early=answers.too_soon, tally=tally)
+        if not read and (called is self.called or not cues):
+            return self if tally is self.tally else replace(self, called=called, tally=tally)
         told = dict.fromkeys((*self.diagnostics, *(_unread(result) for result in read if result.unread)))
         tools = {discovery.tool: discovery for discovery in self.tools}
         unknown = {cut.what: cut for cut in self.unknown}
         # Within one search, the best hit counts as the latest.
         named = _latest(self.named, [n for search in read for n in reversed(search.found) if n in known])
-        answers, searches = _Answers(self, known), {discovery.after_call_id for discovery in self.tools}
-        for search in good:
-            if cues and not (search.found or search.unread):
-                answers.note((search,), tools)
-            if not all(map(known.__contains__, search.found)):
-                lost = [name for name in search.found if name not in known and name not in unknown]
+        answers, bringing = _Answers(self, known), list[ResultRecord]()
+        for result in good:
+            first = cues and not (result.found or result.unread) and answers.note(result, tools)
+            if not all(map(known.__contains__, result.found)):
+                lost = [name for name in result.found if name not in known and name not in unknown]
                 unknown |= {name: _unknown(name) for name in lost}
-            new = [name for name in search.found if name not in tools and name in known]
-            if new:
-                if search.call_id and search.call_id in searches:
-                    told[_repeated(search)] = None
-                searches.add(search.call_id)
-                tools |= {name: Discovery(name, search.call_id) for name in new}
+            new = [name for name in result.found if name not in tools and name in known]
+            tools |= {name: Discovery(name, result.call_id) for name in new}
+            bringing += [result] if new or first else []
+        if bringing:
+            shared = _sharing(results, before, {found.after_call_id for found in self.tools})
+            told |= dict.fromkeys(_repeated(result) for result in bringing if result in shared)
         rest = (called, named, answers.first, answers.too_soon, tally)
         return Discoveries(tuple(tools.values()), tuple(unknown.values()), tuple(told), *rest)
+
+
+def _sharing(
+    results: Iterable[ResultRecord], before: Mapping[str, str], searches: Collection[str | None]
+) -> set[ResultRecord]:
+    """The results whose call id another one before them has, too.
+
+    A tool's own earlier result counts for searches alone: elsewhere it has asked for confirmation, say.
+    """
+    first, shared = dict[str | None, ResultRecord](), set[ResultRecord]()
+    for each in results:
+        call, earlier = each.call_id, first.setdefault(each.call_id, each)
+        known = call in before or call in searches
+        if call is None or (earlier is each and not known):
+            continue
+        if (each.found and (known or each != earlier)) or not earlier.tool == each.tool == before.get(call, each.tool):
+            shared.add(each)
+    return shared
 
 
 def _unknown(name: str) -> Cut:
@@ -173,16 +201,16 @@ class _Answers:
         self._first = {each.tool: each for each in found.answers}
         self._early = dict.fromkeys(found.early)
 
-    def note(self, results: Iterable[ResultRecord], tools: Collection[str]) -> None:
-        """Read results without errors, with `tools` discovered by then."""
-        for result in results:
-            if result.pending or result.tool in self._first or result.tool not in self._known:
-                continue
-            what = Discovery(result.tool, result.call_id)
-            if result.tool not in tools:
-                self._early[what] = None
-            elif what not in self._early:
-                self._first[result.tool] = FirstResult(result.tool, result.call_id, result.batch, len(tools))
+    def note(self, result: ResultRecord, tools: Collection[str]) -> bool:
+        """Whether a result without an error is the first one of its tool, with `tools` discovered by then."""
+        if result.pending or result.tool in self._first or result.tool not in self._known:
+            return False
+        what = Discovery(result.tool, result.call_id)
+        if result.tool not in tools:
+            self._early[what] = None
+        elif what not in self._early:
+            self._first[result.tool] = FirstResult(result.tool, result.call_id, result.batch, len(tools))
+        return result.tool in self._first
 
     @property
     def first(self) -> tuple[FirstResult, ...]:
@@ -217,7 +245,7 @@ def _unread(record: ResultRecord) -> Diagnostic:
 
 
 def _repeated(record: ResultRecord) -> Diagnostic:
-    told = "an earlier search has the same id, so blocks for both go behind its result; give each call an id of its own"
+    told = "an earlier result has the same id, so this one's blocks may go behind it; give each call an id of its own"
     return Diagnostic("repeated_call_id", f"{_named(record)}: {told}")
 
 

@@ -47,7 +47,7 @@ from cuecard.pipeline.continuation import (
     with_tools,
 )
 from cuecard.pipeline.delivery import check_lifetimes, delivery_of, told_of_model
-from cuecard.pipeline.discovery import Discoveries
+from cuecard.pipeline.discovery import NO_RESULTS, Discoveries
 from cuecard.pipeline.fit import NOTHING_DECIDED, Decisions, Offer, Room, as_told, call_offers, call_room, first_fit
 from cuecard.pipeline.history.selection import HistoryCut
 from cuecard.pipeline.inputs import Values, clean_inputs, time_of
@@ -114,9 +114,11 @@ class Hooks:
         """The discoveries in these results, on top of those with which the call began."""
         return self.more(Discoveries.before(before) if before else Discoveries(), results)
 
-    def more(self, found: Discoveries, results: Iterable[ResultRecord]) -> Discoveries:
-        """The discoveries so far, with those of later results."""
-        return found.more([*results], self.agent.catalogue.keys(), cues=bool(self.agent.pending))
+    def more(
+        self, found: Discoveries, results: Iterable[ResultRecord], before: Mapping[str, str] = NO_RESULTS
+    ) -> Discoveries:
+        """The discoveries so far, with those of later results; `before` has the tools of earlier ones by call id."""
+        return found.more([*results], self.agent.catalogue.keys(), cues=bool(self.agent.pending), before=before)
 
     def heard(self, call: Call | None, known: int, results: Sequence[ToolResult]) -> None:
         """Told of results before each prompt that follows them; who records overrides it.

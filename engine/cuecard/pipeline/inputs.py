@@ -196,13 +196,14 @@ def read_results(
         history: the results.
         searches: the search tools, whose results contain names.
         pending: the key with which another result asks for confirmation; empty if not used.
-        every: whether results of other tools are kept, too.
+        every: whether results of other tools are kept, too; those that share the call id of a search always are.
 
     Raises:
         InputError: for each body that cannot be read, or holds too many values.
     """
     exact = with_exact_bodies(history, "history", lambda result: bool(pending) or result.tool in searches)
-    kept = (result for result in exact if every or result.tool in searches)
+    shared = () if every else {each.call_id for each in exact if each.tool in searches and each.call_id}
+    kept = (result for result in exact if every or result.tool in searches or result.call_id in shared)
     return tuple([record_of(result, result.tool if result.tool in searches else "", pending) for result in kept])
 
 

@@ -515,26 +515,25 @@ def told(name: str, call: str, number: int) -> ToolMessage:
     return ToolMessage(said, name=name, tool_call_id=call, artifact=number)
 
 
+CALLS = st.lists(st.tuples(st.sampled_from("aab"), st.booleans()), min_size=1, max_size=2)
 DRAWN = st.lists(
-    st.tuples(
-        st.booleans(),
-        st.lists(st.lists(st.tuples(st.sampled_from("aab"), st.booleans()), min_size=1, max_size=2), max_size=3),
-    ),
-    min_size=1,
-    max_size=4,
+    st.tuples(st.booleans(), st.lists(st.tuples(CALLS, st.booleans()), max_size=3)), min_size=1, max_size=4
 )
-"""Messages of the user: whether the host leaves out what is before, and answers with ids and whether each searches."""
+"""Messages of the user: whether what is before is left out, and answers: ids that search or not, and whether a summary
+takes the place of all before.
+"""
 
 
 @given(DRAWN)
-@example([(False, [[("a", False)]]), (True, [[("a", False)], [("b", False)]])])
+@example([(False, [([("a", False)], False)]), (True, [([("a", False)], False), ([("b", False)], False)])])
+@example([(False, [([("a", False)], False), ([("b", False)], False), ([("a", False)], True)])])
 def test_what_was_sent_stays_whatever_a_host_leaves_out_and_whatever_id_comes_again(drawn: Any) -> None:
     card, stored, said = langgraph.Cuecard(engine=engine()), None, list[BaseMessage]()
     names, numbers, tools = dict[str, str](), count(), [cms_createPage, own_tool, card.search_tool]
     for number, (shortened, answers) in enumerate(drawn):
         said, before = [*([] if shortened else said), HumanMessage("go", id=f"{number}")], list[str]()
         turn = Turn(ephemeral=f"TEXT-{number}-END")
-        for asked in [*answers, []]:
+        for request, (asked, summed) in enumerate([*answers, ([], False)]):
             ready = card.prepare(Model(), said, tools, stored, turn=turn)
             now = texts(ready.messages)
             assert now[: len(before)] == before
@@ -547,7 +546,9 @@ def test_what_was_sent_stays_whatever_a_host_leaves_out_and_whatever_id_comes_ag
             again = card.prepare(Model(), said, tools, ready.cuecard, turn=turn)
             assert texts(again.messages) == now
             calls = [("tool_search" if finds else "own_tool", call) for call, finds in asked]
-            answer = AIMessage("", tool_calls=[{"name": name, "args": {}, "id": call} for name, call in calls])
-            stored, before = ready.after(answer), now
+            asks = [{"name": name, "args": {}, "id": call} for name, call in calls]
+            answer = AIMessage("", tool_calls=asks, id=f"{number} {request}")
+            stored, before = ready.after(answer), [] if summed else now
+            said = [HumanMessage("a summary", id=f"{number} {request} sum")] if summed else said
             said = [*said, answer, *(told(name, call, next(numbers)) for name, call in calls)]
     assert len({*names.values()}) == len(names)

@@ -355,6 +355,25 @@ def test_a_tool_that_went_mid_run_and_stays_away_is_not_withdrawn_again(name: st
     assert "cms_createPage" not in got.calls[1].tools.available
 
 
+def test_words_behind_results_of_a_run_that_was_broken_off_stay_where_a_new_baseline_put_them() -> None:
+    with model_server([*SHORT, [], *SHORT]) as server:
+        chat = engine().conversation()
+        card = Cuecard(engine=engine(), conversation=chat, turn=Turn(now=NOW, ephemeral="The user is in a hurry."))
+        agent = Agent(
+            model_of("claude-opus-4-8", server.url, gateway=True), tools=[tool(TOOLS[0])], capabilities=[card]
+        )
+
+        async def runs() -> None:
+            first = await agent.run("a page, please")
+            chat.compacted()
+            await agent.run("and the next", message_history=first.all_messages()[:-1])
+
+        asyncio.run(runs())
+        begins, goes_on = [unmarked(json.loads(body))["messages"] for body in server.bodies[-2:]]
+
+    assert goes_on[: len(begins)] == begins
+
+
 def test_without_a_conversation_each_run_tells_its_model_again() -> None:
     got = talk("claude-opus-4-8", batches=SHORT, conversation=None)
 

@@ -86,4 +86,6 @@ def test_the_manifest_says_when_a_block_cannot_find_its_place(tmp_path: Path) ->
     assert codes(first, other, first) == []
     assert codes(replace(first, call_id=None)) == ["missing_call_id"]
     assert codes(first, replace(other, call_id="0")) == ["repeated_call_id"]
-    assert codes(first, used("get_page", "0"), search("get_page", call_id="0")) == []
+    assert codes(first, used("get_page", "0"), search("get_page", call_id="0")) == ["repeated_call_id"]
+    assert codes(used("put_page", "0"), first) == ["repeated_call_id"]
+    assert codes(used("put_page", "0"), used("get_page", "0"), other) == []

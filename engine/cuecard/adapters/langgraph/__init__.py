@@ -57,6 +57,7 @@ from cuecard.adapters.langgraph.messages import (
     calls_held,
     ends_that_stay,
     holds_all,
+    last_answer,
     last_user,
     legible,
     marked,
@@ -211,7 +212,7 @@ class Cuecard:
             RunLimitError: when a limit of the run allows no further request.
         """
         facts, opened = facts_of(model, self._profile), self._threads.open(cuecard)
-        messages = _told_apart(messages, opened)
+        answered, messages = last_answer(messages), _told_apart(messages, opened)
         thread, engine, begun = self._running(opened, messages, partial(_said, turn), facts, tools)
         if thread.chat.call and _keeps_history(model):
             refuse_kept_history(engine.agent, thread.chat.call, prompt=True)
@@ -251,7 +252,7 @@ class Cuecard:
             shown,
             settings_of(facts, self.cache, key) | forcing,
             step,
-            self._threads.keep(replace(thread, step=step, engine=engine), front),
+            self._threads.keep(replace(thread, step=step, engine=engine, answered=answered), front),
             self._threads,
         )
 
@@ -371,10 +372,9 @@ class Cuecard:
 
 def _told_apart(messages: Sequence[BaseMessage], thread: Thread) -> list[BaseMessage]:
     """The messages with refused calls where the model made them, and each call under a name of its own."""
-    whole, call = with_refused(messages), thread.chat.call
+    whole = with_refused(messages)
     known = [record.call_id for record in thread.chat.state.results if record.call_id]
-    since = call.prompt.turns[-1] if call and call.prompt.turns else None
-    return told_apart(whole, gone_names(calls_held(whole, thread.asked), known, since))
+    return told_apart(whole, gone_names(*calls_held(whole, thread.answered), known))
 
 
 def _error(request: ToolCallRequest, told: str) -> ToolMessage:

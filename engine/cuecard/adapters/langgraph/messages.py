@@ -17,7 +17,7 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
-from cuecard.adapters.block_places import CallNames, CallsHeld, MessageFacts, homes, results_behind, turn_places
+from cuecard.adapters.block_places import CallNames, MessageFacts, homes, results_behind, turn_places
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.content_places import NO_ANSWER, NO_RESULT, is_empty
 from cuecard.adapters.host import text_of
@@ -191,25 +191,33 @@ def told_apart(messages: Sequence[BaseMessage], gone: Iterable[str] = ()) -> lis
     return told
 
 
-def calls_held(messages: Sequence[BaseMessage], asked: str) -> CallsHeld:
-    """The calls in the messages.
+def calls_held(messages: Sequence[BaseMessage], answered: str) -> tuple[list[str], list[str]]:
+    """The ids of the calls that the request before has held, too, and of those that are new.
 
     Args:
         messages: the conversation.
-        asked: what the message of the user is known by that the running call is for. Where that is not the last one,
-            the model has not answered the last one yet.
+        answered: what `last_answer` said of the request before. Where that answer is left out, the last one is new.
     """
-    answers = {place: _ids(each) for place, each in enumerate(messages) if isinstance(each, AIMessage)}
-    last = max(answers, default=0)
-    end = len(messages) if last_user(messages)[1] == asked else last
-    start = next((at for at in range(end - 1, -1, -1) if isinstance(messages[at], HumanMessage)), 0)
-    front = (each.tool_call_id for each in reversed(messages[:last]) if isinstance(each, ToolMessage))
-    return CallsHeld(
-        [call for place, ids in answers.items() if place < start for call in ids],
-        [call for place, ids in answers.items() if place >= start for call in ids],
-        answers.get(last, ()),
-        next(front, ""),
-    )
+    answers = _answers(messages)
+    known = (at for at in range(len(answers) - 1, -1, -1) if _mark(answers[at]) == answered)
+    first = next(known, len(answers) - 2) + 1
+    held, new = ([call for each in some for call in _ids(each)] for some in (answers[:first], answers[first:]))
+    return held, new
+
+
+def last_answer(messages: Sequence[BaseMessage]) -> str:
+    """What the last answer with calls is known by; empty if there is none."""
+    return next((_mark(each) for each in reversed(_answers(messages))), "")
+
+
+def _answers(messages: Sequence[BaseMessage]) -> list[AIMessage]:
+    return [each for each in messages if isinstance(each, AIMessage) and _ids(each)]
+
+
+def _mark(message: AIMessage) -> str:
+    """What a message is known by: models and graphs give theirs ids; without one, what it holds has to do."""
+    told = repr((message.content, _ids(message)))
+    return message.id or sha256(told.encode("utf-8", "replace")).hexdigest()
 
 
 def _ids(message: AIMessage) -> list[str]:

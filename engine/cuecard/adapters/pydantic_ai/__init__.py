@@ -48,6 +48,7 @@ from cuecard.adapters.pydantic_ai.messages import (
     as_reminders,
     called_together,
     holds_all,
+    joined_alike,
     last_blocks,
     place_appended,
     place_passing,
@@ -237,7 +238,8 @@ class Cuecard(AbstractCapability[Any]):
         placed = without_reveals(placed) if showing == "all" else placed
         if engine.agent.results:
             placed = with_results(placed, engine.render_result)
-        request_context.messages = placed if keeps_roles(model, known) else as_reminders(placed, step.reminder)
+        placed = placed if keeps_roles(model, known) else as_reminders(placed, step.reminder)
+        request_context.messages = joined_alike(placed)
         return request_context
 
     @override

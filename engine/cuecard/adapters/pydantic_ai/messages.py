@@ -297,6 +297,20 @@ def _without_thinking(message: ModelMessage) -> ModelMessage:
     return replace(message, parts=[part for part in message.parts if not isinstance(part, ThinkingPart)])
 
 
+def joined_alike(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """The messages, in which pydantic-ai joins requests that follow each other.
+
+    It does not where their instructions differ, and notes those of the newest one only as it is sent: without this, a
+    message of the user behind results would leave theirs with the second request after a new baseline.
+    """
+    return [
+        replace(each, instructions=None)
+        if isinstance(each, ModelRequest) and isinstance(behind, ModelRequest)
+        else each
+        for each, behind in zip(messages, (*messages[1:], None), strict=True)
+    ]
+
+
 def with_cache_points(messages: Sequence[ModelMessage], step: Step, ttl: Literal["5m", "1h"]) -> list[ModelMessage]:
     """The messages of a turn's first request with cache points where what stays ends, in this turn and in the last.
 
