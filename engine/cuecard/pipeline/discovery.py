@@ -118,34 +118,36 @@ class Discoveries:
         good = [result for result in results if not result.is_error]
         read = [result for result in good if result.found or result.unread]
         called = _latest(self.called, [r.tool for r in good if not r.found and r.tool in known])
+        answers = _Answers(self, known) if cues else None
         if not read:
             if called is self.called:
                 return self if tally is self.tally else replace(self, tally=tally)
-            if not cues:
+            if answers is None:
                 return replace(self, called=called, tally=tally)
-            answers = _Answers(self, known)
             answers.note(good, {discovery.tool for discovery in self.tools})
             return replace(self, called=called, answers=answers.first, early=answers.too_soon, tally=tally)
-        told = dict.fromkeys((*self.diagnostics, *(_unread(result) for result in read if result.unread)))
+        told = dict.fromkeys([*self.diagnostics, *[_unread(result) for result in read if result.unread]])
         tools = {discovery.tool: discovery for discovery in self.tools}
         unknown = {cut.what: cut for cut in self.unknown}
         # Within one search, the best hit counts as the latest.
         named = _latest(self.named, [n for search in read for n in reversed(search.found) if n in known])
-        answers, searches = _Answers(self, known), {discovery.after_call_id for discovery in self.tools}
-        for search in good:
-            if cues and not (search.found or search.unread):
+        searches = {discovery.after_call_id for discovery in self.tools}
+        for search in read if answers is None else good:
+            if answers is not None and not (search.found or search.unread):
                 answers.note((search,), tools)
-            if not all(map(known.__contains__, search.found)):
-                lost = [name for name in search.found if name not in known and name not in unknown]
-                unknown |= {name: _unknown(name) for name in lost}
-            new = [name for name in search.found if name not in tools and name in known]
+            new = [name for name in search.found if name not in tools]
+            if lost := [name for name in new if name not in known]:
+                unknown |= {name: _unknown(name) for name in lost if name not in unknown}
+                new = [name for name in new if name in known]
             if new:
                 if search.call_id and search.call_id in searches:
                     told[_repeated(search)] = None
                 searches.add(search.call_id)
                 tools |= {name: Discovery(name, search.call_id) for name in new}
-        rest = (called, named, answers.first, answers.too_soon, tally)
-        return Discoveries(tuple(tools.values()), tuple(unknown.values()), tuple(told), *rest)
+        first, early = (self.answers, self.early) if answers is None else (answers.first, answers.too_soon)
+        return Discoveries(
+            tuple(tools.values()), tuple(unknown.values()), tuple(told), called, named, first, early, tally
+        )
 
 
 def _unknown(name: str) -> Cut:
