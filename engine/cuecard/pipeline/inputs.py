@@ -202,7 +202,7 @@ def read_results(
         InputError: for each body that cannot be read, or holds too many values.
     """
     exact = with_exact_bodies(history, "history", lambda result: bool(pending) or result.tool in searches)
-    kept = (result for result in exact if every or result.tool in searches)
+    kept = exact if every else [result for result in exact if result.tool in searches]
     return tuple([record_of(result, result.tool if result.tool in searches else "", pending) for result in kept])
 
 
