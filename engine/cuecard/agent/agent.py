@@ -180,22 +180,28 @@ class Agent:
     def gated(self, section: Section, values: Mapping[str, Json]) -> GatedText:
         """The text of a section with these values, and what the gate neutralised in it, made once until they change.
 
+        Those of the last three values are kept: a section of instructions is filled with those of a call, asked for the
+        place of others, and filled with those.
+
         Raises:
             TemplateRenderError: when it cannot be rendered with these values.
         """
         printed = None if section.prints is None else [values.get(name) for name in section.prints]
-        known = None if printed is None else self._texts.get(id(section))
-        if known is not None and known.values == printed:
-            return known.made
+        kept = () if printed is None else self._texts.get(id(section), ())
+        for at, known in enumerate(kept):
+            if known.values == printed:
+                if at:
+                    self._texts[id(section)] = (known, *kept[:at], *kept[at + 1 :])
+                return known.made
         text = self.layout.shown(section.render(values))
         made = self.gate.admit(text, section.own, raw=section.spec.trust == "author")
         if printed is not None and all(isinstance(value, str) for value in printed):
-            self._texts[id(section)] = KeptText(section, printed, made)
+            self._texts[id(section)] = (KeptText(section, printed, made), *kept[:2])
         return made
 
     @cached_property
-    def _texts(self) -> dict[int, KeptText]:
-        """The last text of each section; where two threads make one, either will do."""
+    def _texts(self) -> dict[int, tuple[KeptText, ...]]:
+        """The last texts of each section; where two threads make one, either will do."""
         return {}
 
     @cached_property

@@ -251,7 +251,7 @@ class Call:
     run: CallRun = field(default_factory=CallRun, metadata=LATER)
     host: CallHost = field(default_factory=CallHost, metadata=LATER)
 
-    @property
+    @cached_property
     def counts(self) -> bool:
         """Whether results of every tool count, because its run has limits."""
         return self.run != _UNLIMITED

@@ -137,25 +137,27 @@ class Discoveries:
         called = _latest(self.called, [r.tool for r in good if not r.found and r.tool in known])
         if not read and (called is self.called or not cues):
             return self if tally is self.tally else replace(self, called=called, tally=tally)
-        told = dict.fromkeys((*self.diagnostics, *(_unread(result) for result in read if result.unread)))
+        told = dict.fromkeys([*self.diagnostics, *[_unread(result) for result in read if result.unread]])
         tools = {discovery.tool: discovery for discovery in self.tools}
         unknown = {cut.what: cut for cut in self.unknown}
         # Within one search, the best hit counts as the latest.
         named = _latest(self.named, [n for search in read for n in reversed(search.found) if n in known])
-        answers, bringing = _Answers(self, known), list[ResultRecord]()
-        for result in good:
-            first = cues and not (result.found or result.unread) and answers.note(result, tools)
-            if not all(map(known.__contains__, result.found)):
-                lost = [name for name in result.found if name not in known and name not in unknown]
-                unknown |= {name: _unknown(name) for name in lost}
-            new = [name for name in result.found if name not in tools and name in known]
+        answers, bringing = _Answers(self, known) if cues else None, list[ResultRecord]()
+        for result in good if answers else read:
+            first = answers and not (result.found or result.unread) and answers.note(result, tools)
+            new = [name for name in result.found if name not in tools]
+            if lost := [name for name in new if name not in known]:
+                unknown |= {name: _unknown(name) for name in lost if name not in unknown}
+                new = [name for name in new if name in known]
             tools |= {name: Discovery(name, result.call_id) for name in new}
             bringing += [result] if new or first else []
         if bringing:
             shared = _sharing(results, before, {found.after_call_id for found in self.tools})
             told |= dict.fromkeys(_repeated(result) for result in bringing if result in shared)
-        rest = (called, named, answers.first, answers.too_soon, tally)
-        return Discoveries(tuple(tools.values()), tuple(unknown.values()), tuple(told), *rest)
+        firsts, early = (answers.first, answers.too_soon) if answers else (self.answers, self.early)
+        return Discoveries(
+            tuple(tools.values()), tuple(unknown.values()), tuple(told), called, named, firsts, early, tally
+        )
 
 
 def _sharing(

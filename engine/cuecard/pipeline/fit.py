@@ -3,13 +3,14 @@
 Costs are tokens of whole pieces, known before anything is placed, and they add: the instructions of a tool, the opening
 and closing of the message or section around them, and the notice about tools that are not active. So one pass decides,
 for calls, for steps, and for what a search may announce: a tool is active if its whole instructions fit into the room
-that is left. No text is looked at here.
+that is left; several at once are, if all of theirs do. No text is looked at here.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple, TypeAlias
 
 from cuecard.agent.agent import Agent
@@ -116,61 +117,95 @@ def first_fit(offers: Iterable[Offer], room: Room, *, anew: bool = False) -> Fit
         anew: whether they are for a new system prompt, which keeps the tools that were used last: after one for which
             it has no room, there are no others. Each then takes its part of the budget of instructions, active or not.
     """
-    protocols, definitions, total, section = map(_left, (room.protocols, room.definitions, room.total, room.section))
-    shown, takes, limited = room.shown, room.takes, room.total is not None or room.section is not None
-    opened, noticed = {*room.opened}, {*room.noticed}
-    active, withheld = list[str](), list[Withheld]()
-    full: Budget | None = None
+    left, active, withheld = _Left(room), list[str](), list[Withheld]()
     for tool, tokens, after, message, paid, there, definition in offers:
-        asked, placed = 0 if paid else tokens, there and tokens > 0
-        all_times = takes(tool) if limited and placed and asked <= protocols and not full else 0
-        needed, once = all_times if message in opened else all_times + room.opening, all_times // room.times
-        lacks = (
-            (asked > protocols and room.protocols)
-            or (definition > definitions and room.definitions)
-            or (placed and (full or (needed > total and room.total) or (once > section and room.section)))
-            or (placed and not shown and _NOWHERE)
-        )
+        asked = 0 if paid else tokens
+        lacks = left.take(asked, definition, (tool,) if there and tokens else (), {message})
         if not lacks:
-            protocols, definitions = protocols - asked, definitions - definition
-            if placed:
-                total, section = total - needed, section - once
-                opened.add(message)
             active.append(tool)
             continue
         if anew and lacks is not room.protocols and lacks is not room.definitions:
-            protocols, full = protocols - asked, full or (None if lacks is _NOWHERE else lacks)
+            left.protocols -= asked
+            left.full = left.full or (None if lacks is _NOWHERE else lacks)
         lost = Withheld(tool, after, lacks.reason, definition if lacks is room.definitions else tokens)
-        if room.named and room.total:
-            notice = message, lost.lacks_definition
-            needed = room.named(lost, notice not in noticed) + (0 if message in opened else room.opening)
-            if needed <= total:
-                total -= needed
-                opened.add(message)
-                noticed.add(notice)
-            else:
-                lost = replace(lost, told=False)
-        withheld.append(lost)
+        withheld.append(left.tell(lost, message))
+    return Fit(tuple(active), tuple(withheld), left.room)
 
-    def left() -> Room:
+
+class _Left:
+    """What is left of a room while tools are decided; `full` is the budget that has none for any more instructions."""
+
+    __slots__ = ("_of", "definitions", "full", "noticed", "opened", "protocols", "section", "total")
+
+    def __init__(self, room: Room) -> None:
+        self._of = room
+        self.full: Budget | None = None
+        budgets = (room.protocols, room.definitions, room.total, room.section)
+        self.protocols, self.definitions, self.total, self.section = map(_tokens, budgets)
+        self.opened, self.noticed = {*room.opened}, {*room.noticed}
+
+    def take(self, asked: int, definition: int, placed: Collection[str], messages: AbstractSet[int]) -> Budget | None:
+        """Take the room for a tool, or for several at once; or else take nothing, and give the budget that lacks room.
+
+        Args:
+            asked: the tokens that they need of the budget of instructions.
+            definition: those of their definitions.
+            placed: those of them whose instructions need a place.
+            messages: the messages that will contain those.
+        """
+        if asked > self.protocols:
+            return self._of.protocols
+        if definition > self.definitions:
+            return self._of.definitions
+        if placed and (lacks := self._place(placed, messages)):
+            return lacks
+        self.protocols, self.definitions = self.protocols - asked, self.definitions - definition
+        return None
+
+    def _place(self, tools: Collection[str], messages: AbstractSet[int]) -> Budget | None:
+        room = self._of
+        if self.full:
+            return self.full
+        takes = sum(map(room.takes, tools)) if room.total or room.section else 0
+        needed, once = takes + room.opening * len(messages - self.opened), takes // room.times
+        if needed > self.total:
+            return room.total
+        if once > self.section:
+            return room.section
+        if not room.shown:
+            return _NOWHERE
+        self.total, self.section = self.total - needed, self.section - once
+        self.opened |= messages
+        return None
+
+    def tell(self, lost: Withheld, message: int) -> Withheld:
+        """A tool that is not active: told if the prompt has room for that, which is taken."""
+        room, notice = self._of, (message, lost.lacks_definition)
+        if not (room.named and room.total):
+            return lost
+        needed = room.named(lost, notice not in self.noticed) + (0 if message in self.opened else room.opening)
+        if needed > self.total:
+            return replace(lost, told=False)
+        self.total -= needed
+        self.opened.add(message)
+        self.noticed.add(notice)
+        return lost
+
+    def room(self) -> Room:
+        """The room that is left."""
+        room = self._of
         return room._replace(
-            protocols=_with(room.protocols, protocols),
-            definitions=_with(room.definitions, definitions),
-            total=_with(room.total, total),
-            section=_with(room.section, section),
-            opened=frozenset(opened),
-            noticed=frozenset(noticed),
+            protocols=room.protocols and Budget(room.protocols.reason, self.protocols),
+            definitions=room.definitions and Budget(room.definitions.reason, self.definitions),
+            total=room.total and Budget(room.total.reason, self.total),
+            section=room.section and Budget(room.section.reason, self.section),
+            opened=frozenset(self.opened),
+            noticed=frozenset(self.noticed),
         )
 
-    return Fit(tuple(active), tuple(withheld), left)
 
-
-def _left(budget: Budget | None) -> int:
+def _tokens(budget: Budget | None) -> int:
     return sys.maxsize if budget is None else budget.left
-
-
-def _with(budget: Budget | None, left: int) -> Budget | None:
-    return budget and Budget(budget.reason, left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,17 +344,17 @@ def activate(
         ask: gives the room for tools that are not decided; called only if there are any.
         last: the decisions of the call's last step.
     """
-    tools = request.call.tools
-    first = last is None
+    tools, first = request.call.tools, last is None
     if last is None:
         sent = tuple([each for each in discovered if each.tool in tools.sent_names]) if tools.sent else ()
         done = frozenset([*[each.tool for each in sent], *[each.tool for each in tools.withheld]])
         last = Activation(sent, tools.withheld, done)
     done = last.done
-    new = [discovery for discovery in discovered if discovery.tool not in done]
+    new = [discovery for discovery in discovered if discovery.tool not in done] if done else discovered
     if not new:
         return last
-    fit = first_fit(_step_offers(request, new), (last.room or ask)())
+    room = (last.room or ask)()
+    fit = _all_at_once(request, new, room) or first_fit(_step_offers(request, new), room)
     late: Sequence[Discovery] = discovered if first else new
     if fit.withheld or (first and last.withheld):
         active = {*fit.active, *tools.sent} if first else {*fit.active}
@@ -329,10 +364,20 @@ def activate(
     return Activation(shown, (*last.withheld, *fit.withheld), done, fit.room)
 
 
+def _all_at_once(request: StepRequest, new: Sequence[Discovery], room: Room) -> Fit | None:
+    """Every tool, if there is room for all of them, as there mostly is; otherwise each has to be decided."""
+    names, protocols, messages = [each.tool for each in new], request.agent.protocols, _messages(request, new)
+    costs = {name: request.count(protocols[name].text) for name in names if name in protocols}
+    placed = [name for name, tokens in costs.items() if tokens]
+    defined, left = sum(_definitions(request, names).values()), _Left(room)
+    lacks = left.take(sum(costs.values()), defined, placed, {messages.get(name, 0) for name in placed})
+    return None if lacks else Fit(tuple(names), (), left.room)
+
+
 def _step_offers(request: StepRequest, new: Sequence[Discovery]) -> list[Offer]:
     """The undecided tools, in the order of decision."""
     tools = request.call.tools
-    order, messages = new, {} if request.call.delivery.rebuilds else _messages(request, new)
+    order, messages = new, _messages(request, new)
     if tools.discovered:
         before = {discovery.tool for discovery in tools.discovered}
         early = {discovery.tool: discovery for discovery in new if discovery.tool in before}
@@ -345,6 +390,8 @@ def _step_offers(request: StepRequest, new: Sequence[Discovery]) -> list[Offer]:
 
 def _messages(request: StepRequest, new: Sequence[Discovery]) -> dict[str, int]:
     """Which message contains each of these tools: one per result, or two if cues come between; counted from 1."""
+    if request.call.delivery.rebuilds:  # they are in the system prompt
+        return {}
     found, ends = request.found.tools, {answer.behind for answer in request.found.answers}
     missing, numbers, place = {discovery.tool for discovery in new}, dict[str, int](), len(found)
     while missing and place:  # from the end, where most new tools are

@@ -203,7 +203,7 @@ def read_results(
     """
     exact = with_exact_bodies(history, "history", lambda result: bool(pending) or result.tool in searches)
     shared = () if every else {each.call_id for each in exact if each.tool in searches and each.call_id}
-    kept = (result for result in exact if every or result.tool in searches or result.call_id in shared)
+    kept = exact if every else [each for each in exact if each.tool in searches or each.call_id in shared]
     return tuple([record_of(result, result.tool if result.tool in searches else "", pending) for result in kept])
 
 

@@ -404,7 +404,8 @@ def withheld_notice(agent: Agent, tools: CallTools, withheld: Iterable[Withheld]
 def slots(agent: Agent, call: Call) -> tuple[Section, ...]:
     """The sections of a call that contain protocols, in order."""
     edition = agent.edition(call.configuration.profile, call.configuration.variant)
-    return tuple(section for section in edition if PROTOCOLS in section.reads and section.id in call.prompt.shown)
+    shown = call.prompt.shown
+    return tuple([section for section in edition if PROTOCOLS in section.reads and section.id in shown])
 
 
 def edition(request: StepRequest) -> tuple[Section, ...]:

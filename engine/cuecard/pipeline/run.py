@@ -137,8 +137,6 @@ def verdict_of(limits: RunLimits, tally: Tally, active: Collection[str], words: 
         active: the tools that are active.
         words: the engine's texts.
     """
-    if limits == NO_LIMITS:
-        return Verdict()
     steps, said = limits.steps, words.tools
     spent = limits.failures is not None and tally.failures >= limits.failures
     first = limits.first_tool if limits.first_tool in active and limits.first_tool not in tally.called else None

@@ -343,10 +343,11 @@ def make_step(
 def _refusals(request: StepRequest, placed: Placement, verdict: Verdict) -> Refusals:
     agent, words = request.agent, request.agent.spec.words.tools
     texts = {False: words.withheld, True: words.withheld_definition}
-    lost = [each for each in placed.withheld if each.tool in request.there]
+    lost = [each for each in placed.withheld if each.tool in request.there] if placed.withheld else ()
     said = {each.tool: texts[each.lacks_definition].replace("{tool}", each.tool) for each in lost}
-    said |= {name: words.withdrawn.replace("{tool}", name) for name in request.call.host.gone}
-    said |= {name: words.denied.replace("{tool}", name) for name in request.call.tools.denied}
+    for text, names in ((words.withdrawn, request.call.host.gone), (words.denied, request.call.tools.denied)):
+        if names:
+            said |= {name: text.replace("{tool}", name) for name in names}
     if not request.call.tools.offers_search:
         said[agent.search_tool] = agent.spec.words.search.nothing_left
     limited = (verdict.limited, verdict.others, verdict.first, verdict.always)

@@ -135,6 +135,7 @@ def test_a_tool_without_instructions_needs_no_room_where_there_is_none(tmp_path:
     engine = plain(tmp_path)
 
     assert step(limited(engine, total=1), None, "plain").active_tools == ("tool_search", "plain")
+    assert step(limited(engine, total=1), None, "get_page", "plain").active_tools == ("tool_search", "plain")
     first = engine.prepare_call(None, previous=engine.prepare_call())
     second = engine.prepare_call(None, [search("get_page")], previous=first)
     told = limited(engine, protocols=1)  # less than the instructions that the conversation has by now
