@@ -18,7 +18,7 @@ from typing_extensions import override
 from cuecard.adapters.host import HooksAround, instrumented
 from cuecard.engine import Engine
 from cuecard.errors import Problem
-from cuecard.model import Call, Json, Step, ToolResult, Turn
+from cuecard.model import Call, Json, Manifest, Step, ToolResult, Turn
 from cuecard.model.boundary import FilledText, Seconds, checked
 from cuecard.model.messages import Summary
 from cuecard.pipeline.discovery import Discoveries
@@ -170,9 +170,9 @@ class Recorder:
             again, talk.last = identity == talk.last, identity
         if again:  # the host asked once more for the same request
             return
-        told: dict[str, Json] = {"turn": call.turn, "manifest": manifest, "calls": []}
+        front = {**head(identity, agent, conversation, datetime.now(UTC)), "turn": call.turn}
         texts = {"texts": texts_json(step)} if self._texts else {}
-        self._write({**head(identity, agent, conversation, datetime.now(UTC)), **told, **texts})
+        self._write(front, manifest, calls=[], **texts)
 
     def _talk(self, conversation: str) -> _Talk:
         talk = self._talks.setdefault(conversation, _Talk())
@@ -181,9 +181,9 @@ class Recorder:
             self._talks.popitem(last=False)
         return talk
 
-    def _write(self, record: Mapping[str, Json]) -> None:
+    def _write(self, record: Mapping[str, Json], manifest: Manifest | None = None, **more: Json) -> None:
         try:
-            line = written(record)
+            line = written(record, manifest, **more)
         except (ValueError, TypeError, RecursionError) as error:
             self._journal.lose(str(error))
         else:
