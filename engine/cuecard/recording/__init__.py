@@ -15,9 +15,9 @@ from uuid import uuid4
 
 from typing_extensions import override
 
-from cuecard.adapters.host import HooksAround, instrumented
+from cuecard.adapters.host import NOT_PLAIN, HooksAround, instrumented, is_asynchronous
 from cuecard.engine import Engine
-from cuecard.errors import Problem
+from cuecard.errors import InputError, Problem
 from cuecard.model import Call, Json, Manifest, Step, ToolResult, Turn
 from cuecard.model.boundary import FilledText, Seconds, checked
 from cuecard.model.messages import Summary
@@ -87,6 +87,10 @@ class Recorder:
         Raises:
             InputError: with every argument that is wrong, or when the file cannot be written.
         """
+        functions = {"sink": sink, "on_problem": on_problem}
+        if asynchronous := [name for name, given in functions.items() if is_asynchronous(given)]:
+            told, hint = NOT_PLAIN  # or else every record would count as taken
+            raise InputError(Problem("wrong-argument", f"`{name}` {told}", hint, name) for name in asynchronous)
         self._journal = Journal(Path(path), sink, on_problem or _log)
         self._texts = texts
         self._talks: OrderedDict[str, _Talk] = OrderedDict()
