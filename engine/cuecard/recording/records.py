@@ -27,6 +27,7 @@ FORMAT = 1
 MAX_CONVERSATIONS = 10_000
 """The number of conversations of which a recorder knows the last request; calls of others do not name theirs."""
 _HINT = "write one object per line: a `manifest` and the `calls` that followed"
+_UPDATE = "update cuecard"
 _CUT = "the line is cut off: its process ended, or its disk was full, as it was written"
 _ERROR_CHARACTERS = 2_000
 _KEPT = 4096
@@ -207,9 +208,10 @@ def read_line(line: str, where: str, name: str) -> RequestRecord | CallsRecord |
     try:
         return _record(json.loads(line), where, name)
     except CuecardError as error:
-        return _skipped(error.problems[0].message, where)
+        wrong = error.problems[0]
+        return _skipped(wrong.message, where, _UPDATE if wrong.code == "newer-format" else _HINT)
     except LaterFormatError as error:
-        return _skipped(str(error), where, "update cuecard")
+        return _skipped(str(error), where, _UPDATE)
     except (ValueError, RecursionError) as error:
         cut = line.startswith("{") and not line.rstrip().endswith("}")
         return _skipped(_CUT if cut else str(error), where)

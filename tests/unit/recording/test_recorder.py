@@ -414,12 +414,13 @@ def test_a_record_of_a_later_format_and_one_of_another_agent_are_named_and_left_
     path = tmp_path / "r.jsonl"
     with Recorder(path) as recorder:
         talk(recorder.instrument(cms()))
-    later = {**lines(path)[0], "format": 2, "id": "x"}
-    texts = [("r.jsonl", path.read_text("utf-8") + json.dumps(later))]
+    first = lines(path)[0]
+    later = {**first, "format": 2, "id": "x"}, {**first, "manifest": {**first["manifest"], "format": 2}, "id": "y"}
+    texts = [("r.jsonl", path.read_text("utf-8") + "\n".join(map(json.dumps, later)))]
 
     requests, problems = read_records(texts, "cms")
-    assert (len(requests), ["format 2" in each.message for each in problems]) == (3, [True])
-    assert [each.hint for each in problems] == ["update cuecard"]
+    assert (len(requests), ["format 2" in each.message for each in problems]) == (3, [True, True])
+    assert [each.hint for each in problems] == ["update cuecard"] * 2
     requests, problems = read_records(texts, "mushroom")
     assert requests == []
     assert "of the agent `cms`, not of `mushroom`" in problems[-1].message
