@@ -29,10 +29,18 @@ from cuecard.pipeline.continuation import CHANGED
 from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.hooks import Hooks
 
+NOT_PLAIN = "should be a plain function: nobody awaits an asynchronous one", "start a task in a plain one"
+"""What is told of an asynchronous function where none may be, and what to do."""
+
+
+def is_asynchronous(value: Any) -> bool:
+    """Whether somebody has to await what a function returns."""
+    return iscoroutinefunction(value) or iscoroutinefunction(getattr(type(value), "__call__", None))  # noqa: B004 - it is looked at, not asked for
+
 
 def _plain_function(value: Any) -> Any:
-    if iscoroutinefunction(value) or iscoroutinefunction(getattr(type(value), "__call__", None)):  # noqa: B004 - it is looked at, not asked for
-        raise not_right("should be a plain function: nobody awaits an asynchronous one", "start a task in a plain one")
+    if is_asynchronous(value):
+        raise not_right(*NOT_PLAIN)
     return value
 
 

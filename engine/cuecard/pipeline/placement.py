@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import groupby
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from weakref import finalize
 
 from cuecard.agent import PROTOCOLS, Agent, Section
@@ -83,6 +83,11 @@ class Placement:
     due: tuple[Due, ...] = ()
     news: tuple[News, ...] = ()
     passing: tuple[Appended, ...] = ()
+
+    @cached_property
+    def made(self) -> list[Any]:
+        """What was made of exactly this prompt and may serve again: the steps of a call that find nothing share it."""
+        return []
 
     @property
     def blocks(self) -> tuple[Appended, ...]:

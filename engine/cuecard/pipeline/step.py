@@ -71,26 +71,49 @@ _section = lru_cache(_KEPT)(SectionRecord)
 
 @dataclass(frozen=True, slots=True)
 class StepParts:
-    """The results of the pipeline's stages for a step: the prompt, the discoveries that were left out, and the new
-    results that the model reads as the agent file's `results` tell them.
+    """The results of the pipeline's stages for a step: the prompt, the discoveries that were left out, the new results
+    that the model reads as the agent file's `results` tell them, and the last manifest of the prompt with its basis.
     """
 
     placed: Placement
     dropped: tuple[Cut, ...]
-    read: Sequence[ToolResult] = ()
+    read: Sequence[ToolResult]
+    made: list[tuple[Any, Manifest]]
 
 
 def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
-    """The manifest of a step. With a salt, every fingerprint in it is salted; those in `parts` already are."""
-    call, salt, placed = request.call, request.salt, parts.placed
+    """The manifest of a step: that of the step before, where it would say the same of the same prompt."""
+    less, wrong = _shortened(request, parts.read)
+    told = (parts.dropped, less, (*request.found.diagnostics, *_homeless(parts.placed), *wrong))
+    basis = (request.call, request.agent, request.count, request.salt, told)
+    for known, manifest in parts.made:
+        if known == basis:
+            return manifest
+    manifest = _made(request, parts.placed, *told)
+    parts.made[:] = [(basis, manifest)]
+    return manifest
+
+
+def _made(
+    request: StepRequest, placed: Placement, dropped: Iterable[Cut], less: Iterable[Cut], wrong: Iterable[Diagnostic]
+) -> Manifest:
+    """The manifest. With a salt, every fingerprint in it is salted; those in `placed` already are.
+
+    Args:
+        request: the request for the step.
+        placed: the prompt.
+        dropped: the discoveries that were left out.
+        less: what was left out of results.
+        wrong: what was wrong with results and blocks.
+    """
+    call, salt = request.call, request.salt
     known = _sections(request)
     spoken, record = tuple(_spoken(request, known)), call.record
     system, appended = (sum(each.tokens for each in place) for place in (placed.segments, placed.blocks))
     messages = sum(each.tokens for each in spoken)
     active = (*call.tools.initial, *(d.tool for d in placed.shown))
-    cuts = (*parts.dropped, *step_cuts(request, placed.withheld, system + appended), *placed.cuts)
+    cuts = (*dropped, *step_cuts(request, placed.withheld, system + appended), *placed.cuts)
     short = tuple(_cut_short(request))
-    less, wrong = _shortened(request, parts.read)
     manifest = Manifest(
         configuration=_configuration(call.configuration, salt),
         delivery=call.delivery,
@@ -101,7 +124,7 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
         total_tokens=system + messages + appended,
         tokens=TokenTotals(system, messages, appended, record.tokens),
         cuts=tuple(dict.fromkeys((*record.cuts, *cuts, *short, *_silent(request, active), *less))),
-        diagnostics=tuple(dict.fromkeys((*record.diagnostics, *request.found.diagnostics, *_homeless(placed), *wrong))),
+        diagnostics=tuple(dict.fromkeys((*record.diagnostics, *wrong))),
         sources=record.sources,
         trust=record.trust,
         inputs={name: salted(digest, salt) for name, digest in record.inputs.items()} if salt else record.inputs,
@@ -310,8 +333,8 @@ def make_step(
         read: the new results, where the model reads them as the agent file's `results` tell them.
     """
     call, prompt = request.call, request.call.prompt
-    is_same, placed = placed.segments is prompt.segments, placed.salted(request.salt)
-    discovered, parts = placed.shown, StepParts(placed, dropped, read)
+    is_same, made, placed = placed.segments is prompt.segments, placed.made, placed.salted(request.salt)
+    discovered, parts = placed.shown, StepParts(placed, dropped, read, made)
     system = prompt.system if is_same else "".join([segment.text for segment in placed.segments])
     active = (*call.tools.initial, *[discovery.tool for discovery in discovered])
     verdict = verdict_of(call.run.limits, request.found.tally, active, request.agent.spec.words)

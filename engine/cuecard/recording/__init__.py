@@ -15,10 +15,10 @@ from uuid import uuid4
 
 from typing_extensions import override
 
-from cuecard.adapters.host import HooksAround, instrumented
+from cuecard.adapters.host import NOT_PLAIN, HooksAround, instrumented, is_asynchronous
 from cuecard.engine import Engine
-from cuecard.errors import Problem
-from cuecard.model import Call, Json, Step, ToolResult, Turn
+from cuecard.errors import InputError, Problem
+from cuecard.model import Call, Json, Manifest, Step, ToolResult, Turn
 from cuecard.model.boundary import FilledText, Seconds, checked
 from cuecard.model.messages import Summary
 from cuecard.pipeline.discovery import Discoveries
@@ -87,6 +87,10 @@ class Recorder:
         Raises:
             InputError: with every argument that is wrong, or when the file cannot be written.
         """
+        functions = {"sink": sink, "on_problem": on_problem}
+        if asynchronous := [name for name, given in functions.items() if is_asynchronous(given)]:
+            told, hint = NOT_PLAIN  # or else every record would count as taken
+            raise InputError(Problem("wrong-argument", f"`{name}` {told}", hint, name) for name in asynchronous)
         self._journal = Journal(Path(path), sink, on_problem or _log)
         self._texts = texts
         self._talks: OrderedDict[str, _Talk] = OrderedDict()
@@ -170,9 +174,9 @@ class Recorder:
             again, talk.last = identity == talk.last, identity
         if again:  # the host asked once more for the same request
             return
-        told: dict[str, Json] = {"turn": call.turn, "manifest": manifest, "calls": []}
+        front = {**head(identity, agent, conversation, datetime.now(UTC)), "turn": call.turn}
         texts = {"texts": texts_json(step)} if self._texts else {}
-        self._write({**head(identity, agent, conversation, datetime.now(UTC)), **told, **texts})
+        self._write(front, manifest, calls=[], **texts)
 
     def _talk(self, conversation: str) -> _Talk:
         talk = self._talks.setdefault(conversation, _Talk())
@@ -181,9 +185,9 @@ class Recorder:
             self._talks.popitem(last=False)
         return talk
 
-    def _write(self, record: Mapping[str, Json]) -> None:
+    def _write(self, record: Mapping[str, Json], manifest: Manifest | None = None, **more: Json) -> None:
         try:
-            line = written(record)
+            line = written(record, manifest, **more)
         except (ValueError, TypeError, RecursionError) as error:
             self._journal.lose(str(error))
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -48,10 +49,7 @@ class Journal:
             InputError: when it cannot be written.
         """
         self.path, self._sink, self._tell = path, sink, tell
-        self._told, self._over = set[str](), False
-        self._lock, self._news, self._closing = threading.Lock(), threading.Event(), threading.Event()
-        self.written = self.lost = self.delivered = 0
-        self._asked_at, self._place = 0.0, _Place(path)
+        self._place, self._forking = _Place(path), threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
@@ -60,43 +58,56 @@ class Journal:
             message = f"it cannot be written: {(error.strerror or str(error)).lower()}"
             hint = "name a file in a folder that you can write to"
             raise InputError(Problem("unreadable-file", message, hint, shown(path))) from None
+        self._start()
+
+    def _start(self) -> None:
+        """Begin in this process."""
+        self._told, self._over, self._asked_at = set[str](), False, 0.0
+        self._lock, self._news, self._closing = threading.Lock(), threading.Event(), threading.Event()
+        self.written = self.lost = self.delivered = 0
+        self._process = os.getpid()
         self._thread = threading.Thread(target=self._work, name="cuecard-records", daemon=True)
         self._thread.start()
 
     def append(self, line: bytes) -> bool:
         """Write a line; a failure is told once, and counted. Returns whether it is in the file."""
+        if self._process != os.getpid():
+            self._go_on_after_fork()
         self._check_sink()
         with self._lock:
-            if self._closing.is_set():
-                self.lost += 1
-                return False
             whole = b"\n" + line if self._torn else line
             try:
-                done = os.write(self._file, whole)
-                failed = "" if done == len(whole) else "the disk is full"
+                done = 0 if self._closing.is_set() else os.write(self._file, whole)
+                failed = "" if done == len(whole) else "the disk is full" if done else "its recorder has ended"
             except OSError as error:
                 done, failed = 0, (error.strerror or str(error)).lower()
             if done:
                 self._torn = bool(failed)
             self.lost, self.written = self.lost + bool(failed), self.written + (not failed)
         if failed:
-            self._tell_once("records-lost", f"a record cannot be written: {failed}", "make room; prompts go on without")
+            hint = "close it last" if self._closing.is_set() else "make room; prompts go on without"
+            self._tell_once("records-lost", f"a record cannot be written: {failed}", hint)
         if not self._news.is_set():
             self._news.set()
         return not failed
 
     def lose(self, message: str) -> None:
         """Count a record that could not be made."""
-        self.lost += 1
+        with self._lock:
+            self.lost += 1
         self._tell_once("records-lost", f"a record cannot be made: {message}", "pass JSON as results and arguments")
 
     def close(self, timeout: float) -> None:
         """Bring everything to disk and, within `timeout` seconds, to the sink; the next start delivers the rest."""
+        if self._process != os.getpid():  # a child that has written nothing: its parent delivers
+            return
         with self._lock:
             if self._closing.is_set():
                 return
             self._closing.set()
         self._news.set()
+        if threading.current_thread() is self._thread:  # a sink that has had enough
+            return
         self._thread.join(timeout)
         self._over = True
         if self._sink and (self._thread.is_alive() or self._left()):
@@ -115,28 +126,54 @@ class Journal:
         with suppress(Exception):  # nobody's way of being told may hold up a prompt
             self._tell(told)
 
+    def _go_on_after_fork(self) -> None:
+        """Begin in a child, which has the file of its parent but no thread that delivers, and maybe locks that are held
+        for ever.
+        """
+        with self._forking:
+            if self._process != os.getpid():
+                self._place.leave()
+                self._place = _Place(self.path)
+                self._start()
+
     def _check_sink(self) -> None:
         if self._asked_at and time.monotonic() - self._asked_at > SLOW:
             message = f"the sink has not returned for {SLOW:g} seconds"
             self._tell_once("sink-slow", message, "prompts go on; the records wait in the file")
 
     def _work(self) -> None:
-        synced, unsynced = 0.0, False
+        known, synced = 0, 0.0
         with self._place as place:
             while True:
-                ends, unsynced = self._closing.is_set(), unsynced or self._news.is_set()
-                self._news.clear()
-                if unsynced and (ends or time.monotonic() - synced > _SYNC):
-                    with suppress(OSError):  # a pipe, or a full disk, of which `append` has told
-                        os.fsync(self._file)
-                    synced, unsynced = time.monotonic(), False
-                if self._sink and not self._over and place.held():
+                ends = self._closing.is_set()
+                self._news.clear()  # before the look at what is written, so that no line waits for the news of another
+                written = self.written
+                if written != known and (ends or time.monotonic() - synced > _SYNC):
+                    self._sync()
+                    known, synced = written, time.monotonic()
+                if self._sink and not self._over and self._delivers(place):
                     self._deliver(self._sink, place)
                 if ends:
                     break
-                self._news.wait(_TICK if self._sink or unsynced else None)
+                self._news.wait(_TICK if self._sink or written != known else None)
                 self._closing.wait(_PAUSE)
             os.close(self._file)
+
+    def _sync(self) -> None:
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # as for a pipe
+                told = f"records may not have reached the disk: {(error.strerror or str(error)).lower()}"
+                self._tell_once("records-unsynced", told, "see to the disk; prompts go on")
+
+    def _delivers(self, place: _Place) -> bool:
+        try:
+            return place.held()
+        except OSError as error:
+            told = f"how far the sink has come cannot be kept: {(error.strerror or str(error)).lower()}"
+            self._tell_once("sink-place", told, f"let {self.path.name}.sent be written; the records wait in the file")
+        return False
 
     def _deliver(self, sink: Sink, place: _Place) -> None:
         """Give the sink what it has not taken yet; a record that it refuses is given again until the end."""
@@ -158,7 +195,7 @@ class Journal:
         self._asked_at = time.monotonic()
         try:
             sink(record)
-        except Exception as error:  # noqa: BLE001 - whatever went wrong in there, prompts go out
+        except BaseException as error:  # noqa: BLE001 - not even an exit or a cancelled task in there ends this thread
             told = f"the sink failed: {type(error).__name__}: {error}"
             self._tell_once("sink-failed", told, "prompts go on; it gets the same record again")
             return False
@@ -191,26 +228,39 @@ class _Place:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._open is not None and sys.platform != "win32":
+            with suppress(OSError):
+                fcntl.flock(self._open, fcntl.LOCK_UN)  # also what a forked child has of it
+        self.leave()
+
+    def leave(self) -> None:
+        """Leave the place as it is: whoever else has it open, such as the parent of this process, delivers on."""
         if self._open is not None:
             os.close(self._open)
 
     def held(self) -> bool:
-        """Whether this process delivers; another one may, until it ends."""
+        """Whether this process delivers; another one may, until it ends.
+
+        Raises:
+            OSError: when the file of the place cannot be written.
+        """
         if self.locked:
             return True
-        try:
-            if self._open is None:
-                self._open = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
-            if sys.platform != "win32":
+        if self._open is None:
+            self._open = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
+        if sys.platform != "win32":
+            try:
                 fcntl.flock(self._open, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
+            except BlockingIOError:
+                return False
+            except OSError:  # the file system has no locks: as where there are none
+                pass
         self.locked = True
         return True
 
     def records(self) -> Iterator[tuple[dict[str, Json] | None, int]]:
         """The records that follow, each with the place after it; None for a line that is none."""
-        with suppress(FileNotFoundError), self._path.open("rb") as lines:
+        with suppress(OSError), self._path.open("rb") as lines:  # it is tried again soon
             seen = os.fstat(lines.fileno())
             place, self._node = self._read(seen.st_ino), seen.st_ino
             place = place if place <= seen.st_size else 0

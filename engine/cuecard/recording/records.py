@@ -6,12 +6,14 @@ docs/records.md describes it. A bare manifest is a request whose calls are unkno
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
-from typing import Any
+from json.encoder import encode_basestring
+from operator import attrgetter
+from typing import Any, cast
 
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import Json, Manifest, Step, ToolResult
@@ -25,6 +27,7 @@ FORMAT = 1
 MAX_CONVERSATIONS = 10_000
 """The number of conversations of which a recorder knows the last request; calls of others do not name theirs."""
 _HINT = "write one object per line: a `manifest` and the `calls` that followed"
+_UPDATE = "update cuecard"
 _CUT = "the line is cut off: its process ended, or its disk was full, as it was written"
 _ERROR_CHARACTERS = 2_000
 _KEPT = 4096
@@ -121,27 +124,38 @@ def summary_json(summary: str | Summary) -> dict[str, Json]:
     return {"summary": as_plain(held)}
 
 
-def written(record: Mapping[str, Json]) -> bytes:
-    """A record as a line."""
-    told = [f'"{key}":{(_manifest_text if isinstance(v, Manifest) else _text)(v)}' for key, v in record.items()]
-    return f"{{{','.join(told)}}}\n".encode("utf-8", "backslashreplace")
+def written(record: Mapping[str, Json], manifest: Manifest | None = None, **more: Json) -> bytes:
+    """A record as a line.
+
+    Args:
+        record: its keys; with a manifest, those before it.
+        manifest: the manifest of a request.
+        more: the keys after the manifest.
+    """
+    text = _text(record)
+    if manifest is not None:
+        text = f'{text[:-1]},"manifest":{_manifest_text(manifest)},{_text(more)[1:]}'
+    return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
-def _manifest_text(manifest: Any) -> str:
+def _manifest_text(manifest: Manifest) -> str:
     """A manifest as `to_json` has it, in parts: most of those of a step are those of the step before."""
-    fields = [f'"{key}":{_field_text(held)}' for key, held in to_json_lazily(manifest).items()]
-    return f"{{{','.join(fields)}}}"
+    told = [f'"{key}":{_field_text(held)}' for key, held in to_json_lazily(manifest).items()]
+    return f"{{{','.join(told)}}}"
 
 
 def _field_text(value: Any) -> str:
-    if isinstance(value, tuple):
+    kind = type(value)
+    if kind is tuple:
         return f"[{','.join(map(_part_text, value))}]"
-    return _mapping_text(tuple(value.items())) if isinstance(value, Mapping) else _part_text(value)
+    if kind is str:
+        return encode_basestring(value)
+    return _mapping_text(tuple(value.items())) if issubclass(kind, Mapping) else _part_text(value)
 
 
 @lru_cache(_KEPT)
 def _part_text(part: Any) -> str:
-    return _text(part)
+    return _writer(cast("Hashable", type(part)))(part)
 
 
 @lru_cache(_KEPT)
@@ -149,11 +163,18 @@ def _mapping_text(items: tuple[tuple[str, str | int], ...]) -> str:
     return _text(dict(items))
 
 
-def _text(value: Any) -> str:
-    return _ENCODER.encode(value)
+@cache
+def _writer(kind: Any) -> Callable[[Any], str]:
+    """What writes values of a class: those of a record into a form that has its keys."""
+    if not is_dataclass(kind) or any(each.metadata for each in fields(kind)):
+        return _text
+    form = ",".join(f'"{each.name}":%s' for each in fields(kind))
+    values = attrgetter(*(each.name for each in fields(kind)))
+    return lambda record: f"{{{form % tuple([_field_text(value) for value in values(record)])}}}"
 
 
 _ENCODER = json.JSONEncoder(default=shallow, ensure_ascii=False, separators=(",", ":"))
+_text = _ENCODER.encode
 
 
 def read_records(texts: Iterable[tuple[str, str]], agent: str = "") -> tuple[list[RequestRecord], list[Problem]]:
@@ -187,9 +208,10 @@ def read_line(line: str, where: str, name: str) -> RequestRecord | CallsRecord |
     try:
         return _record(json.loads(line), where, name)
     except CuecardError as error:
-        return _skipped(error.problems[0].message, where)
+        wrong = error.problems[0]
+        return _skipped(wrong.message, where, _UPDATE if wrong.code == "newer-format" else _HINT)
     except LaterFormatError as error:
-        return _skipped(str(error), where, "update cuecard")
+        return _skipped(str(error), where, _UPDATE)
     except (ValueError, RecursionError) as error:
         cut = line.startswith("{") and not line.rstrip().endswith("}")
         return _skipped(_CUT if cut else str(error), where)

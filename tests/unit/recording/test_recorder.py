@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -10,12 +11,14 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from typing_extensions import override
 
 from cms_agent import cms
 from command_line import run
@@ -190,14 +193,15 @@ def test_what_the_sink_has_taken_does_not_come_again_after_a_restart(tmp_path: P
     assert len(got) == len(set(got)) == 15
 
 
-def test_a_sink_that_raises_gets_the_same_record_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("raised", [ConnectionError, SystemExit, asyncio.CancelledError])
+def test_a_sink_that_raises_gets_the_same_record_again(tmp_path: Path, raised: type[BaseException]) -> None:
     told: list[Problem] = []
     asked: list[str] = []
 
     def sink(record: Record) -> None:
         asked.append(record["id"])
         if len(asked) < 3:
-            raise ConnectionError("the database is away")
+            raise raised("the database is away")
 
     with Recorder(tmp_path / "r.jsonl", sink=sink, on_problem=told.append) as recorder:
         talk(recorder.instrument(cms()))
@@ -235,6 +239,134 @@ def test_a_sink_that_hangs_holds_up_nobody_and_is_told_of_once(tmp_path: Path, m
     with Recorder(tmp_path / "r.jsonl", sink=got.append):
         pass
     assert {each["id"] for each in got} >= {each["id"] for each in lines(tmp_path / "r.jsonl")[1:]}
+
+
+def test_a_function_that_nobody_awaits_takes_no_record_and_is_told_of_no_problem(tmp_path: Path) -> None:
+    async def wanted(_: object) -> None: ...
+
+    with pytest.raises(InputError) as caught:
+        Recorder(tmp_path / "r.jsonl", sink=wanted, on_problem=wanted)
+    assert [problem.name for problem in caught.value.problems] == ["sink", "on_problem"]
+
+
+def test_a_place_that_cannot_be_kept_is_told_and_the_records_wait(tmp_path: Path) -> None:
+    told, got = list[Problem](), list[Record]()
+    (tmp_path / "r.jsonl.sent").mkdir()
+    with Recorder(tmp_path / "r.jsonl", sink=got.append, on_problem=told.append) as recorder:
+        talk(recorder.instrument(cms()))
+        until(lambda: bool(told))
+        assert (told[0].code, "cannot be kept" in told[0].message) == ("sink-failed", True)
+
+        (tmp_path / "r.jsonl.sent").rmdir()
+        until(lambda: len(got) == 5)
+    assert len(told) == 1
+
+
+def test_a_file_that_cannot_be_read_for_a_moment_is_delivered_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, got, usual = tmp_path / "r.jsonl", list[Record](), Path.open
+    failures = [OSError(24, "too many open files")] * 2
+
+    def opened(self: Path, *arguments: Any, **named: Any) -> Any:
+        if self == path and failures:
+            raise failures.pop()
+        return usual(self, *arguments, **named)
+
+    monkeypatch.setattr(Path, "open", opened)
+    with Recorder(path, sink=got.append) as recorder:
+        talk(recorder.instrument(cms()))
+        until(lambda: len(got) == 5)
+    assert not failures
+
+
+def test_a_disk_that_keeps_nothing_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    told: list[Problem] = []
+    monkeypatch.setattr(os, "fsync", fails)
+    with Recorder(tmp_path / "r.jsonl", on_problem=told.append) as recorder:
+        talk(recorder.instrument(cms()))
+        until(lambda: bool(told))
+        talk(recorder.instrument(cms()))
+    assert [(each.code, "input/output error" in each.message) for each in told] == [("records-lost", True)]
+
+
+def test_a_line_that_is_written_as_others_are_brought_to_disk_gets_there_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, synced, recorders = tmp_path / "r.jsonl", list[int](), [SimpleQueue[Recorder]()]
+
+    class Event(threading.Event):
+        @override
+        def clear(self) -> None:
+            if recorders:  # in the thread that brings lines to disk, just before it forgets that there were any
+                recorders.pop().get().summary("cms", "c-1", "They made pages.")
+            super().clear()
+
+    waiting = recorders[0]
+    monkeypatch.setattr(threading, "Event", Event)
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_size))
+    with Recorder(path) as recorder:
+        waiting.put(recorder)
+        until(lambda: bool(synced))
+        assert synced[-1] == path.stat().st_size > 0
+
+
+def test_what_comes_after_the_end_is_lost_and_told(tmp_path: Path) -> None:
+    told: list[Problem] = []
+    with Recorder(tmp_path / "r.jsonl", on_problem=told.append) as recorder:
+        engine = recorder.instrument(cms())
+    talk(engine)
+
+    assert (recorder.status.written, recorder.status.lost) == (0, 5)
+    assert ["its recorder has ended" in each.message for each in told] == [True]
+
+
+def test_a_sink_may_end_its_recorder(tmp_path: Path) -> None:
+    path, told, got = tmp_path / "r.jsonl", list[Problem](), list[str]()
+
+    def sink(record: Record) -> None:
+        got.append(record["id"])
+        recorder.close()
+
+    recorder = Recorder(path, sink=sink, on_problem=told.append)
+    recorder.summary("cms", "c-1", "They made pages.")
+    until(lambda: not any(thread.name == "cuecard-records" for thread in threading.enumerate()))
+    with Recorder(path, sink=lambda record: got.append(record["id"])):
+        pass
+    assert (told, len(got)) == ([], 1)
+
+
+LEFT_BEHIND = """
+import os, sys, time
+from pathlib import Path
+from cuecard import Engine, Recorder, Turn
+path = Path(sys.argv[1])
+got = path.with_name("got")
+recorder = Recorder(path, sink=lambda record: got.open("a").write(record["conversation"] + chr(10)))
+chat = recorder.instrument(Engine.open("prompts/cms", cache=False)).conversation()
+if os.fork():
+    os._exit(0)  # as whoever becomes a service does
+chat.user(Turn(conversation="child"))
+chat.step()
+recorder.close()
+print(recorder.status.written, recorder.status.delivered, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork there")
+def test_a_forked_child_delivers_once_its_parent_has_ended(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LEFT_BEHIND, str(tmp_path / "r.jsonl")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == ["1", "1"]
+    assert (tmp_path / "got").read_text("utf-8") == "child\n"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")  # noqa: PTH110 - a device
@@ -282,12 +414,13 @@ def test_a_record_of_a_later_format_and_one_of_another_agent_are_named_and_left_
     path = tmp_path / "r.jsonl"
     with Recorder(path) as recorder:
         talk(recorder.instrument(cms()))
-    later = {**lines(path)[0], "format": 2, "id": "x"}
-    texts = [("r.jsonl", path.read_text("utf-8") + json.dumps(later))]
+    first = lines(path)[0]
+    later = {**first, "format": 2, "id": "x"}, {**first, "manifest": {**first["manifest"], "format": 2}, "id": "y"}
+    texts = [("r.jsonl", path.read_text("utf-8") + "\n".join(map(json.dumps, later)))]
 
     requests, problems = read_records(texts, "cms")
-    assert (len(requests), ["format 2" in each.message for each in problems]) == (3, [True])
-    assert [each.hint for each in problems] == ["update cuecard"]
+    assert (len(requests), ["format 2" in each.message for each in problems]) == (3, [True, True])
+    assert [each.hint for each in problems] == ["update cuecard"] * 2
     requests, problems = read_records(texts, "mushroom")
     assert requests == []
     assert "of the agent `cms`, not of `mushroom`" in problems[-1].message
