@@ -40,8 +40,8 @@ def read_json(body: bytes) -> Json:
         raise JSONDecodeError("nested too deeply", "", 0) from None
     except UnicodeDecodeError as error:
         raise JSONDecodeError("not UTF-8", "", error.start) from None
-    except ValueError as error:
-        raise JSONDecodeError(str(error), "", 0) from None
+    except ValueError:  # of an integer of more digits than Python reads
+        raise JSONDecodeError("a number has too many digits", "", 0) from None
 
 
 def _finite(text: str) -> float:
@@ -50,7 +50,7 @@ def _finite(text: str) -> float:
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"`{text[:20]}` is not a JSON number")
+    raise JSONDecodeError(f"`{text[:20]}` is not a JSON number", "", 0)
 
 
 _NAME = "body"

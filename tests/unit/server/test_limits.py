@@ -205,6 +205,13 @@ def test_a_wrong_body_is_reported_with_its_place(client: httpx2.Client, body: by
     assert problem["code"] == said["code"]
 
 
+def test_a_number_of_too_many_digits_is_told_in_words_of_http(client: httpx2.Client) -> None:
+    body = b'{"agent": "cms", "query": ' + b"9" * 10_000 + b"}"
+    answer = client.post("/v1/search-tools", content=body, headers={"Content-Type": "application/json"})
+
+    assert answer.json()["detail"] == "the body is not JSON: a number has too many digits"
+
+
 def test_half_a_character_comes_back_as_it_was_sent(client: httpx2.Client) -> None:
     page = b'{"agent": "cms", "entities": [{"type": "page", "id": "p", "name": "a\\ud800b"}]}'
     answer = client.post("/v1/remember", content=page, headers={"Content-Type": "application/json"})
