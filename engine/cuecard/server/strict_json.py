@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import email.message
 import json
-from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from json import JSONDecodeError
-from typing import Any, NoReturn, TypeAlias, get_type_hints
+from typing import Any, NoReturn, TypeAlias
 
-from fastapi import Request
-from fastapi.responses import Response
-from fastapi.routing import APIRoute
 from pydantic import ValidationError
 
 from cuecard.config.documents.document import Document, json_places, problem_at
@@ -65,39 +62,35 @@ def _syntax(body: bytes, error: json.JSONDecodeError) -> Problem:
 
 _JSON = "application/json"
 
-
-class StrictRoute(APIRoute):
-    """A route that reads the body itself, once: FastAPI describes it, and would need half the time of a request."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler of a request."""
-        model, answer = get_type_hints(self.endpoint).get("body"), self.endpoint
-        if model is None:
-            return super().get_route_handler()
-
-        async def handle(request: Request) -> Response:
-            body = await request.body()
-            if body and not _says_json(request.headers.get("content-type", "")):
-                raise InputError(_wrong_type(request.headers.get("content-type", "")))
-            answered: Response = await answer(_read(body, model), request)
-            return answered
-
-        return handle
+_MISTAKES = 1000
+"""Mistakes of a body that are told one by one: half a million of them would take the processor for many seconds."""
 
 
-def _read(body: bytes, model: type[Model]) -> Model:
-    if not body:
+def body_of(data: bytes, content_type: str, model: type[Model]) -> Model:
+    """The body of a request.
+
+    Raises:
+        InputError: when it is no JSON object in UTF-8, or has very many mistakes.
+        SpecError: with each mistake in it and its place.
+    """
+    if not data:
         raise InputError(Problem("json-syntax", "the body is empty", "send a JSON object", _NAME))
+    if not _says_json(content_type):
+        raise InputError(_wrong_type(content_type))
     try:
-        value = read_json(body)
+        value = read_json(data)
         return model.model_validate(value)
     except JSONDecodeError as error:
-        raise InputError(_syntax(body, error)) from None
-    except ValidationError:
-        if not isinstance(value, dict):
-            raise InputError(Problem("wrong-value", "the body should be a JSON object", "", _NAME)) from None
-        text = body.decode("utf-8-sig")
-        return validate(Document(_NAME, text, value, *json_places(text)), model)  # it finds the places, and raises
+        raise InputError(_syntax(data, error)) from None
+    except ValidationError as error:
+        mistakes = error.error_count()
+    if not isinstance(value, dict):
+        raise InputError(Problem("wrong-value", "the body should be a JSON object", "", _NAME))
+    if mistakes > _MISTAKES:
+        hint = "see /openapi.json for what it may hold"
+        raise InputError(Problem("wrong-value", f"the body has {mistakes:,} mistakes", hint, _NAME))
+    text = data.decode("utf-8-sig")
+    return validate(Document(_NAME, text, value, *json_places(text)), model)  # it finds the places, and raises
 
 
 def _says_json(content_type: str) -> bool:
