@@ -178,7 +178,7 @@ async def readyz(request: Request) -> Response:
 async def metrics(request: Request) -> Response:
     """Metrics for Prometheus."""
     told: Metrics = request.app.state.metrics
-    return Response(told.text(), media_type="text/plain; version=0.0.4")
+    return await _in_worker(request, lambda: Response(told.text(), media_type="text/plain; version=0.0.4"))
 
 
 @_watching.get("/openapi.json", include_in_schema=False)

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, suppress
 from functools import partial
 from types import FrameType
 from typing import Any, NoReturn
+from weakref import WeakMethod
 
 import h11
 import uvicorn
@@ -50,7 +51,7 @@ class _Parser(h11.Connection):
 
     def __init__(self, answer: Callable[[h11.Response], h11.Response]) -> None:
         super().__init__(h11.SERVER, MAX_HEAD)
-        self._answer = answer
+        self._answer = WeakMethod(answer)  # so that what a lost connection has sent is freed at once
         self._left = 0
         self._head = b""
         self.waits = False
@@ -96,7 +97,8 @@ class _Parser(h11.Connection):
     def send(self, event: h11.Event) -> bytes | None:  # type: ignore[override]  # h11 has an overload for each event
         """The bytes of an event; those of an answer's headers come with what follows, so that both are sent at once."""
         if type(event) is h11.Response:
-            self._head = super().send(self._answer(event)) or b""
+            answer = self._answer()
+            self._head = super().send(answer(event) if answer else event) or b""
             return b""
         head, self._head = self._head, b""
         sent = super().send(event)
