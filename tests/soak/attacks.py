@@ -17,6 +17,7 @@ from dataclasses import dataclass
 _POST = b"POST /v1/prepare-call HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 _CHUNKED = _POST + b"Transfer-Encoding: chunked\r\n"
 _TOKEN = b"Authorization: Bearer TOKEN\r\n"
+_MISTAKES = b'{"results":[' + b"0," * 500_000 + b"0]}"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,12 @@ ATTACKS = {
     ),
     "garbage": Attack("50 clients send what is no HTTP", 50, b"", b"\x16\x03\x01\x02\r\n\r\n" * 100),
     "storm": Attack("500 connections that are closed and opened again at once", 500, b"GET / HTTP/1.1\r\n\r\n"),
+    "mistakes": Attack(
+        "50 clients with the token send bodies with half a million mistakes",
+        50,
+        b"",
+        _POST + _TOKEN + b"Content-Length: %d\r\n\r\n" % len(_MISTAKES) + _MISTAKES,
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""L4, L5, L7 and L28 to L31: a library of prompts under load, killed, away and full, on SQLite and on PostgreSQL."""
+"""L4, L5, L7 and L28 to L30: a library of prompts under load, killed, away and full, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 

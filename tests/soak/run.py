@@ -56,7 +56,7 @@ def soak(folder: Path, seconds: float, only: Collection[str] = ()) -> Iterator[R
     """Each part in turn, or those with a row in `only`; the storm has a third of the time, attacks a fifth."""
     parts: dict[str, Callable[[], Iterator[Row]]] = {
         "L1 L2": lambda: _storm(folder / "storm", seconds * 0.35),
-        " ".join(f"L{number}" for number in range(14, 28)): lambda: service.rows(folder / "service", seconds * 0.2),
+        " ".join(f"L{each}" for each in (*range(14, 28), 31)): lambda: service.rows(folder / "service", seconds * 0.2),
         "L3 L6": lambda: _kills(folder, seconds * 0.1),
         "L4 L5 L7 L28 L29 L30": lambda: library_rows(folder / "library", seconds, only),
         "L8 L9 L10 L11": lambda: _reloads(folder),

@@ -133,7 +133,8 @@ def id_in(line: bytes) -> int | str | None:
         if depth == 1 and text == b'"id"' and (found := _ID.match(line, token.end())):
             try:
                 number: int | str = json.loads(found[1])
-            except ValueError:
+                str(number).encode()
+            except ValueError:  # half a character is none that an answer could have
                 return None
             return number
     return None

@@ -157,6 +157,15 @@ class Agent:
         """How much is read of the results of each of its own tools."""
         return {name: self.read_of(name, is_own=True) for name in (self.search_tool, *self.catalogue, *self.core)}
 
+    @cached_property
+    def lists(self) -> tuple[str, ...]:
+        """Its own tools of whose results only names and ids are read, and which may say what is gone."""
+        return tuple(name for name, how in self.reads.items() if how == 1 and self.forgets(name))
+
+    def forgets(self, tool: str) -> bool:
+        """Whether a rule of `memory.forget` is for this tool."""
+        return any(forget_rules(tool, self.spec.memory))
+
     def read_of(self, tool: str, *, is_own: bool) -> int:
         """How much is read of a tool's results: nothing (0), ids and names in them (1), all of them (2), or all of
         them, which a template then tells (3).
@@ -167,7 +176,7 @@ class Agent:
             return 3
         memory = self.spec.memory
         named = memory.extract and any(fnmatchcase(tool, kind) for kind in memory.types if kind != "*")
-        return int(bool(named or any(forget_rules(tool, memory)) or (memory.extract and is_own)))
+        return int(bool(named or self.forgets(tool) or (memory.extract and is_own)))
 
     @property
     def protocol_place(self) -> str:

@@ -127,7 +127,7 @@ def plain_text(text: str) -> str:
 def _loaded(text: str) -> Json:
     with suppress(ValueError):  # it is quicker, and knows neither half a character nor what is wrong in a text
         return from_json(text, allow_inf_nan=False)
-    return json.loads(text, parse_constant=_no_number)
+    return json.loads(text, parse_constant=_no_number, parse_int=_whole)
 
 
 def _check(data: Json, signature: Json, keys: tuple[str, ...], name: str) -> None:
@@ -196,6 +196,13 @@ def _layers(data: Json) -> Iterator[tuple[list[Any], frozenset[type]]]:
 _HOLDERS = frozenset({dict, list, tuple})
 _AS_STORED = _HOLDERS | {str, int, bool, NoneType}
 """What a store gives back as it was."""
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError("a number has too many digits") from None
 
 
 def _no_number(text: str) -> NoReturn:

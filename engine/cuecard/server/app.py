@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from contextlib import nullcontext
+from typing import Any, get_type_hints
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
@@ -35,7 +37,7 @@ from cuecard.server.options import ServiceOptions
 from cuecard.server.problems import ALL_STATUSES, ProblemResponse, fault_response, problem_response
 from cuecard.server.requests import AgentRequest, PrepareCall, PrepareStep, Remember, SearchTools
 from cuecard.server.service import Service
-from cuecard.server.strict_json import StrictRoute, json_bytes
+from cuecard.server.strict_json import body_of, json_bytes
 
 _ABOUT = """\
 The prompt engine for programs that are not written in Python. The service keeps nothing: a conversation travels with
@@ -67,48 +69,76 @@ def openapi_of(app: FastAPI) -> dict[str, Json]:
     return told
 
 
-Body = TypeVar("Body", bound=AgentRequest)
-
 _WORKERS = 4
 """The number of threads for requests, so that a long one delays neither the others nor `/healthz`."""
+
+_LARGE = 64 * 1024
+"""Bytes of a body that is read alone: meanwhile, no other thread runs for as long as the validator takes."""
 
 
 PACKED = "cuecard-packed"
 """The header of a client that carries packed conversations: services from before there were any pass over it."""
 
 
-_v1 = APIRouter(prefix="/v1", route_class=StrictRoute, responses=RESPONSES)
+class WorkerRoute(APIRoute):
+    """A route that a worker answers as a whole: whatever a body says, nobody waits while it is read.
+
+    FastAPI describes it, and calls nothing: its own handler would read the body on the event loop.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler of a request."""
+        model, answer = get_type_hints(self.endpoint).get("body"), self.endpoint
+
+        async def handle(request: Request) -> Response:
+            data = await request.body()
+
+            def work() -> Response:
+                if model is None:
+                    return _json(answer(request))
+                with request.app.state.reading if len(data) > _LARGE else nullcontext():
+                    body: AgentRequest = body_of(data, request.headers.get("content-type", ""), model)
+                facts: RequestFacts = request.scope["cuecard"]
+                facts.agent = _service(request).agents.name_of(body.agent)  # it may have to be loaded
+                return _json(answer(body, request))
+
+            return await _in_time(request, work)
+
+        return handle
+
+
+_v1 = APIRouter(prefix="/v1", route_class=WorkerRoute, responses=RESPONSES)
 _watching = APIRouter()
 
 
 @_v1.get("/agents", response_model=AgentsAnswer)
-async def agents(request: Request) -> Response:
+def agents(request: Request) -> Json:
     """Every served agent: its tools, inputs and profiles, and the problems of its files."""
-    return await _in_worker(request, lambda: _json(agents_json(_service(request).agents)))
+    return agents_json(_service(request).agents)
 
 
 @_v1.post("/prepare-call", response_model=PreparedCall)
-async def prepare_call(body: PrepareCall, request: Request) -> Response:
+def prepare_call(body: PrepareCall, request: Request) -> Json:
     """Call once per user message. The answer includes the first model request, so the model can be called at once."""
-    return await _answered(request, _service(request).prepare_call, body)
+    return _service(request).prepare_call(body)
 
 
 @_v1.post("/prepare-step", response_model=PreparedStep)
-async def prepare_step(body: PrepareStep, request: Request) -> Response:
+def prepare_step(body: PrepareStep, request: Request) -> Json:
     """Call once per request to the model after the first one, with the results since then."""
-    return await _answered(request, _service(request).prepare_step, body)
+    return _service(request).prepare_step(body)
 
 
 @_v1.post("/search-tools", response_model=SearchAnswer)
-async def search_tools(body: SearchTools, request: Request) -> Response:
+def search_tools(body: SearchTools, request: Request) -> Json:
     """The answer of the search tool to the model."""
-    return await _answered(request, _service(request).search_tools, body)
+    return _service(request).search_tools(body)
 
 
 @_v1.post("/remember", response_model=MemoryAnswer)
-async def remember(body: Remember, request: Request) -> Response:
+def remember(body: Remember, request: Request) -> Json:
     """Add entities to the working memory of the conversation, or remove them; or report that the turn has ended."""
-    return await _answered(request, _service(request).remember, body)
+    return _service(request).remember(body)
 
 
 @_watching.get("/", include_in_schema=False)
@@ -148,7 +178,7 @@ async def readyz(request: Request) -> Response:
 async def metrics(request: Request) -> Response:
     """Metrics for Prometheus."""
     told: Metrics = request.app.state.metrics
-    return Response(told.text(), media_type="text/plain; version=0.0.4")
+    return await _in_worker(request, lambda: Response(told.text(), media_type="text/plain; version=0.0.4"))
 
 
 @_watching.get("/openapi.json", include_in_schema=False)
@@ -172,6 +202,7 @@ def create_routes(service: Service | None, options: ServiceOptions | None, told:
     app = FastAPI(title="cuecard", version=cuecard.__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.service, app.state.options, app.state.metrics = service, options, told
     app.state.description = None
+    app.state.reading = threading.Lock()
     app.state.workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="cuecard-serve")
     app.include_router(_v1)
     app.include_router(_watching)
@@ -182,19 +213,12 @@ def create_routes(service: Service | None, options: ServiceOptions | None, told:
     return app
 
 
-async def _answered(request: Request, answer: Callable[[Body], Json], body: Body) -> Response:
+async def _in_time(request: Request, answer: Callable[[], Response]) -> Response:
     """The answer of a worker, unless it takes too long."""
-    app = request.app
-    facts: RequestFacts = request.scope["cuecard"]
-    seconds = app.state.options.timeout
-
-    def work() -> Response:
-        facts.agent = _service(request).agents.name_of(body.agent)  # what it is asked for may have to be loaded
-        return _json(answer(body))
-
+    seconds = request.app.state.options.timeout
     try:
         async with asyncio.timeout(seconds):
-            return await _in_worker(request, work)
+            return await _in_worker(request, answer)
     except TimeoutError:
         told = f"the answer took more than {seconds:g} seconds"
         hint = "try again in a moment, or start more replicas"

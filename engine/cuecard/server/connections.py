@@ -6,8 +6,9 @@ import asyncio
 import ipaddress
 import logging
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Hashable
+from itertools import islice
 from typing import Protocol
 
 from cuecard.server.monitoring import log_event
@@ -76,6 +77,7 @@ class Connections:
             if not self._each[lost.address]:
                 del self._each[lost.address]
             self._leave_lines(lost)
+            self.turns.discard(lost)
 
     def ask(self, asking: Connection, path: str, now: float) -> None:
         """It has sent the headers of a request."""
@@ -126,8 +128,9 @@ class Turns:
     """Connections that have sent something, read in turn: however many they are, other work is soon done as well."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Connection] = deque()
+        self._waiting: dict[Connection, None] = {}
         self._since, self._read = 0.0, 0
+        self._runs = False
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -141,9 +144,12 @@ class Turns:
 
     def add(self, one: Connection) -> None:
         """Read it in its turn, after other work."""
-        self._waiting.append(one)
-        if len(self._waiting) == 1:
-            asyncio.get_running_loop().call_soon(self._run)
+        self._waiting[one] = None
+        self._go_on()
+
+    def discard(self, lost: Connection) -> None:
+        """Forget a connection, with what it has sent: it may be lost long before its turn."""
+        self._waiting.pop(lost, None)
 
     def _is_calm(self) -> bool:
         now = time.monotonic()
@@ -152,15 +158,22 @@ class Turns:
         self._read += 1
         return self._read <= _AT_ONCE
 
+    def _go_on(self) -> None:
+        if self._waiting and not self._runs:
+            self._runs = True
+            asyncio.get_running_loop().call_soon(self._run)
+
     def _run(self) -> None:
         end = time.monotonic() + _TURN
-        for _ in range(min(len(self._waiting), _AT_ONCE)):
-            self._waiting[0].go_on()
-            self._waiting.popleft()  # only now, so that what it adds does not begin another run
-            if time.monotonic() > end:
-                break
-        if self._waiting:
-            asyncio.get_running_loop().call_soon(self._run)
+        try:
+            for one in [*islice(self._waiting, _AT_ONCE)]:
+                self.discard(one)
+                one.go_on()
+                if time.monotonic() > end:
+                    break
+        finally:
+            self._runs = False
+            self._go_on()
 
 
 class _Line:

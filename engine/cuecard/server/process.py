@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, suppress
 from functools import partial
 from types import FrameType
 from typing import Any, NoReturn
+from weakref import WeakMethod
 
 import h11
 import uvicorn
@@ -50,8 +51,9 @@ class _Parser(h11.Connection):
 
     def __init__(self, answer: Callable[[h11.Response], h11.Response]) -> None:
         super().__init__(h11.SERVER, MAX_HEAD)
-        self._answer = answer
+        self._answer = WeakMethod(answer)  # so that what a lost connection has sent is freed at once
         self._left = 0
+        self._head = b""
         self.waits = False
         self.refusal = Problem("bad-http", "the request is not valid HTTP/1.1", "", "request")
 
@@ -93,8 +95,14 @@ class _Parser(h11.Connection):
         raise h11.RemoteProtocolError(told)
 
     def send(self, event: h11.Event) -> bytes | None:  # type: ignore[override]  # h11 has an overload for each event
-        """The bytes of an event."""
-        return super().send(self._answer(event) if type(event) is h11.Response else event)
+        """The bytes of an event; those of an answer's headers come with what follows, so that both are sent at once."""
+        if type(event) is h11.Response:
+            answer = self._answer()
+            self._head = super().send(answer(event) if answer else event) or b""
+            return b""
+        head, self._head = self._head, b""
+        sent = super().send(event)
+        return head + sent if head and sent is not None else sent
 
 
 class PatientProtocol(H11Protocol, asyncio.BufferedProtocol):
@@ -142,11 +150,17 @@ class PatientProtocol(H11Protocol, asyncio.BufferedProtocol):
         """Something has arrived, or the next request may be read: health checks at once, all others in turn."""
         if self._in_line:
             self.flow.pause_reading()
-        elif self.conn.their_state is h11.IDLE and self.conn.trailing_data[0].startswith(_HEALTH):
+        elif self._takes_no_time():
             self._read()
         else:
             self._in_line = True
             self._connections.turns.take(self)
+
+    def _takes_no_time(self) -> bool:
+        if self.conn.their_state is not h11.IDLE:
+            return False
+        begun = self.conn.trailing_data[0]
+        return not begun or begun.startswith(_HEALTH)
 
     def go_on(self) -> None:
         """Read what has arrived."""
@@ -266,6 +280,7 @@ def server_of(app: App, options: ServiceOptions) -> Server:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # nobody asks what they say
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=max(1, round(options.timeout)),
     )

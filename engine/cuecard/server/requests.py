@@ -62,7 +62,7 @@ class PrepareCall(AgentRequest):
     """A user message, which begins a run."""
 
     conversation: Conversation | None = Field(None, description="omitted for a new conversation")
-    turn: TurnBody = Field(TurnBody(), description="what your program knows about the message")
+    turn: TurnBody = Field(default_factory=TurnBody, description="what your program knows about the message")
     results: Results = ()
     calls: Calls = Field(default_factory=dict)
     compacted: int | None = Field(

@@ -27,7 +27,6 @@ from cuecard.reload.pins import Served
 from cuecard.server.agents import Agents, ServedAgent, search_tool_json
 from cuecard.server.problems import API
 from cuecard.server.requests import PrepareCall, PrepareStep, Remember, SearchTools, TurnBody, to_results
-from cuecard.sources.memory import forget_rules
 from cuecard.sources.result_values import MEDIA_WORDS
 
 NAME = "conversation"
@@ -259,17 +258,17 @@ class Service:
 
     def _reads(self, engine: Engine, host: Iterable[str]) -> dict[str, Json]:
         """A `ReadsShape`."""
-        agent, read = engine.agent, dict(engine.agent.reads)
+        agent, read = engine.agent, engine.agent.reads
+        lists = () if self.reads_all else agent.lists
         if self.reads_all:
             read = {name: max(how, 2) for name, how in read.items()}
-        read |= {name: how for name in host if name not in read and (how := agent.read_of(name, is_own=False))}
+        others = {name: how for name in host if name not in read and (how := agent.read_of(name, is_own=False))}
         pending = agent.spec.tools.cues.pending  # also where no cue waits for it: the client tells what it becomes
         items = max((rule.limit for rule in agent.spec.memory.extract), default=0)
-        lists = [name for name, how in read.items() if how == 1 and any(forget_rules(name, agent.spec.memory))]
         return {
-            "tools": read,
+            "tools": {**read, **others},
             "items": max(items, 2),  # a list of one may be a wrapper
-            "lists": lists,
+            "lists": [*lists, *(name for name, how in others.items() if how == 1 and agent.forgets(name))],
             "words": [*([f'"{pending}"'] if pending else []), *MEDIA_WORDS],
             "room": self.room,
             "said": agent.spec.tools.ahead is not None,

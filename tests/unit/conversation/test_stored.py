@@ -136,6 +136,7 @@ def test_an_engine_without_the_key_does_not_look_away() -> None:
         ("[]", "not what `dump` wrote"),
         ('{"conversation": {}, "more": 1}', "not what `dump` wrote"),
         ('{"conversation": NaN}', "NaN is not JSON"),
+        ('{"conversation": ' + "9" * 10_000 + "}", "a number has too many digits"),
         ('{"conversation": {"format": 99}}', "reads up to 1"),
         ('{"conversation": {"format": 1, "calls": 7}}', "calls"),
         ('{"conversation": ' + "[" * 200 + "]" * 200 + "}", "is nested more than 100"),

@@ -44,6 +44,7 @@ WRONG: dict[str, tuple[bytes, list[tuple[object, int]]]] = {
     "an id that is a fraction": (PING % b"7.5", [(None, INVALID)]),
     "an id that is an object": (PING % b'{"id": 7}', [(None, INVALID)]),
     "an id that is null": (PING % b"null", [(None, INVALID)]),
+    "an id that is half a character": (PING % b'"\\ud800"', [(None, PARSE)]),
     "a batch in a batch": (b"[[%b]]" % request(7), [(None, INVALID)]),
     "a batch of batches": (b"[" * 90 + b"]" * 90, [(None, INVALID)]),
     "a request that is a result as well": (b'{"jsonrpc":"2.0","id":7,"result":{},"method":7}', [(7, INVALID)]),

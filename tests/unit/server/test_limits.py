@@ -205,6 +205,23 @@ def test_a_wrong_body_is_reported_with_its_place(client: httpx2.Client, body: by
     assert problem["code"] == said["code"]
 
 
+def test_a_number_of_too_many_digits_is_told_in_words_of_http(client: httpx2.Client) -> None:
+    body = b'{"agent": "cms", "query": ' + b"9" * 10_000 + b"}"
+    answer = client.post("/v1/search-tools", content=body, headers={"Content-Type": "application/json"})
+
+    assert answer.json()["detail"] == "the body is not JSON: a number has too many digits"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'{"results": [' + b"0," * 1_000 + b"0]}", b"{" + b",".join(b'"k%d": 0' % at for at in range(1_001)) + b"}"],
+)
+def test_mistakes_without_end_are_counted_and_not_told_one_by_one(client: httpx2.Client, body: bytes) -> None:
+    answer = client.post("/v1/prepare-call", content=body, headers={"Content-Type": "application/json"})
+
+    assert [each["message"] for each in answer.json()["problems"]] == ["the body has 1,001 mistakes"]
+
+
 def test_half_a_character_comes_back_as_it_was_sent(client: httpx2.Client) -> None:
     page = b'{"agent": "cms", "entities": [{"type": "page", "id": "p", "name": "a\\ud800b"}]}'
     answer = client.post("/v1/remember", content=page, headers={"Content-Type": "application/json"})

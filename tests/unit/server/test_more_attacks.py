@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -13,9 +14,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+import h11
 import pytest
 
-from unit.server.served import PATIENCE, Replica, replica
+from cuecard.server.service import Service
+from unit.server.served import PATIENCE, Replica, replica, serving
 from unit.server.test_attacks import AGENTS, CHUNKED, HEALTH, LET_IN, POST, TOKEN, connected, status
 from unit.server.test_endpoints import ask
 
@@ -213,6 +216,29 @@ def test_connections_that_are_cut_with_a_reset_leave_nothing_behind(served: Repl
     while b"cuecard_requests_running 1.0" not in said(served.address, metrics):
         assert time.monotonic() < deadline
     assert served.events("fault") == []
+
+
+def test_what_a_lost_connection_has_sent_is_freed_at_once(service: Service) -> None:
+    """A service collects garbage rarely: what only that could free would be kept."""
+
+    def held() -> int:
+        return sum(issubclass(type(each), h11.Connection) for each in gc.get_objects())
+
+    before = held()
+    gc.disable()
+    try:
+        with serving(service) as client:
+            address = str(client.base_url).rstrip("/")
+            for sent in (b"Content-Length: 90000\r\n\r\n" + b" " * 80_000, CHUNKED + b"1\r\n{\r\n", b"Content-Le"):
+                for _ in range(30):
+                    with connected(address, POST + sent) as opened:
+                        opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            deadline = time.monotonic() + PATIENCE
+            while held() > before:
+                assert time.monotonic() < deadline, held() - before
+                time.sleep(0.05)
+    finally:
+        gc.enable()
 
 
 def test_a_client_that_closes_its_half_holds_no_place(served: Replica) -> None:
