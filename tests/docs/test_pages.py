@@ -20,6 +20,8 @@ CODE = re.compile(r"^ *```\w+\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 APART = re.compile(r"<!-- (?:made: \w+|apart) -->.*?<!-- end -->", re.DOTALL)
 WIDEST = 76
 MOST_PAGES = 39
+ONE_PAGE = {"docs/hosts/langchain.md", "docs/hosts/langgraph.md"}
+"""What counts as one page in two files, since a reader needs one of them; the README of the repository is none."""
 MOST_WORDS = 40_000
 UNEXPLAINED = 3
 # What anybody understands, whatever it means exactly here; and words that are keys.
@@ -79,7 +81,7 @@ def test_every_page_that_is_read_has_a_number_of_words_and_no_other_has() -> Non
 
 def test_all_that_is_read_can_be_read() -> None:
     """Whoever adds a page or a chapter says what goes; what is marked as apart counts here, too."""
-    assert len(GATED) <= MOST_PAGES
+    assert len({*READ} - ONE_PAGE) + 1 <= MOST_PAGES
     assert sum(len((ROOT / page).read_text(encoding="utf-8").split()) for page in GATED) <= MOST_WORDS
 
 

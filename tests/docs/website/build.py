@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 FIXED = ROOT / "docs" / "site"
 WORK = ROOT / ".site"
 SITE = WORK / "html"
-SPLIT = ("api", "settings")
+SPLIT = ("api", "settings", "hosts")
 """Folders of pages that had been one, or fewer: an anchor may be asked of a page that has it no more."""
 _LEADS_ON = """\
 {
