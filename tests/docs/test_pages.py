@@ -45,6 +45,11 @@ def test_a_page_ends_with_what_to_read_next(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", READ)
+def test_a_page_begins_with_its_title(page: str) -> None:
+    assert re.match(r"# \S.*\n\n", (ROOT / page).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", READ)
 def test_a_link_is_named_by_what_it_leads_to(page: str) -> None:
     text = BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))
 
