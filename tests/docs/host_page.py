@@ -24,13 +24,12 @@ PROVIDERS = {"anthropic": "Anthropic", "bedrock": "Amazon Bedrock", "gemini": "G
 """Of each client that a reader's own loop is around, the chapter of the page about it."""
 CHAPTERS = {
     **{client: ("own-loop", chapter) for client, chapter in PROVIDERS.items()},
-    "litellm": ("own-loop", "LiteLLM"),
     "langchain": ("langchain", ""),
-    "langgraph": ("langchain", "LangGraph"),
     "langchain-mcp": ("langchain", "MCP tools"),
 }
 """Where what is run stands on a page that has others, too: the page, and the chapter."""
-SCRIPT = ([("tool_search", {"query": "save a note"})], [("add_note", {"title": "Plants"})])
+CALLED = {"langgraph": ("create an empty page", "cms_createPage")}
+"""What is searched for and found where the page opens another agent than `notes`."""
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 ADDRESSES = ("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
 SERVER = """\
@@ -102,12 +101,19 @@ def stand_in() -> None:
     sys.modules |= {"langchain_mcp_adapters": ModuleType("langchain_mcp_adapters"), module.__name__: module}
 
 
+def called(page: str) -> tuple[str, str]:
+    """What the model searches for, and the tool that it calls then."""
+    return CALLED.get(page, ("save a note", "add_note"))
+
+
 def play(page: str) -> list[dict[str, Any]]:
     """Run the examples in the order of the page, and return the bodies that the model got."""
     sys.path.insert(0, str(ROOT / "examples" / "hosts"))
     from loopback_models import loopback_models  # noqa: PLC0415 - it is found from here on
 
-    with TemporaryDirectory() as folder, loopback_models(SCRIPT) as service:
+    query, tool = called(page)
+    script = ([("tool_search", {"query": query})], [(tool, {"title": "Plants"})])
+    with TemporaryDirectory() as folder, loopback_models(script) as service:
         os.chdir(folder)
         subprocess.run([Path(sys.executable).with_name("cuecard"), "init", "notes"], check=True, capture_output=True)
         Path("notes_server.py").write_text(SERVER, encoding="utf-8")
@@ -123,9 +129,10 @@ def play(page: str) -> list[dict[str, Any]]:
 
 def check(page: str, asked: list[dict[str, Any]]) -> None:
     """The instructions of a tool come with the search that finds it, and its result is told: in each loop."""
+    instructions = f"<{called(page)[1]}>"
     loops = [asked[at : at + 3] for at in range(0, len(asked), 3)] if page in PROVIDERS else [asked[:3]]
     for first, second, third in [map(str, each) for each in loops]:
-        told = ("<add_note>" not in first, "<add_note>" in second, "<add_note>" in third, "Plants" in third)
+        told = (instructions not in first, instructions in second, instructions in third, "Plants" in third)
         if not all(told):
             raise SystemExit(f"{page}: the model was not told what the page says: {told}")
 

@@ -20,6 +20,8 @@ CODE = re.compile(r"^ *```\w+\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 APART = re.compile(r"<!-- (?:made: \w+|apart) -->.*?<!-- end -->", re.DOTALL)
 WIDEST = 76
 MOST_PAGES = 39
+ONE_PAGE = {"docs/hosts/langchain.md", "docs/hosts/langgraph.md"}
+"""What counts as one page in two files, since a reader needs one of them; the README of the repository is none."""
 MOST_WORDS = 40_000
 UNEXPLAINED = 3
 # What anybody understands, whatever it means exactly here; and words that are keys.
@@ -40,6 +42,11 @@ def test_a_page_ends_with_what_to_read_next(page: str) -> None:
 
     assert last.startswith("Next: "), last
     assert re.search(r"\]\([^)]+\.md[)#]", last)
+
+
+@pytest.mark.parametrize("page", READ)
+def test_a_page_begins_with_its_title(page: str) -> None:
+    assert re.match(r"# \S.*\n\n", (ROOT / page).read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("page", READ)
@@ -79,7 +86,7 @@ def test_every_page_that_is_read_has_a_number_of_words_and_no_other_has() -> Non
 
 def test_all_that_is_read_can_be_read() -> None:
     """Whoever adds a page or a chapter says what goes; what is marked as apart counts here, too."""
-    assert len(GATED) <= MOST_PAGES
+    assert len({*READ} - ONE_PAGE) + 1 <= MOST_PAGES
     assert sum(len((ROOT / page).read_text(encoding="utf-8").split()) for page in GATED) <= MOST_WORDS
 
 

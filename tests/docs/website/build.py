@@ -23,8 +23,8 @@ ROOT = Path(__file__).parents[3]
 FIXED = ROOT / "docs" / "site"
 WORK = ROOT / ".site"
 SITE = WORK / "html"
-SPLIT = ("api", "settings")
-"""Folders of pages that had been one, or fewer: an anchor may be asked of a page that has it no more."""
+SPLIT = ("api", "checks", "hosts", "settings")
+"""Folders whose pages have parted or taken chapters over: an anchor may be asked of a page that has it no more."""
 _LEADS_ON = """\
 {
   const pages = %s;

@@ -27,7 +27,6 @@ from typing_extensions import override
 from cuecard import Engine, InputError, Step
 from cuecard.adapters import langgraph
 from cuecard.adapters.langchain import Cuecard
-from cuecard.cli.main import main
 from unit.adapters.graph_models import Model, kinds, state_of
 from unit.adapters.model_server import Calls
 from unit.adapters.shop import REFUND, SEARCH, TEXTS, Shop, held_in
@@ -479,22 +478,16 @@ def test_two_agents_of_one_state_have_a_key_each(shop: Shop) -> None:
         langgraph.Cuecard(engine=shop.engine, state_key="")
 
 
-def test_the_graph_of_the_page_may_be_awaited_with_asynchronous_tools(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = Path("docs/hosts/langchain.md").read_text(encoding="utf-8").partition("\n## LangGraph\n")[2]
+def test_the_graph_of_the_page_may_be_awaited_with_asynchronous_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path("docs/hosts/langgraph.md").read_text(encoding="utf-8")
     code = page.partition("```python\n")[2].partition("```")[0].partition("thread = ")[0]
-    code = code.replace("def add_note", "async def add_note")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["cuecard", "init", "notes"])
-    with pytest.raises(SystemExit):
-        main()
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     made = ModuleType("page")
-    made.__dict__["scripted"] = Model(
-        batches=[[("tool_search", {"query": "save a note"})], [("add_note", {"title": "A"})]]
-    )
     with patch.dict(sys.modules, {"page": made}):
-        exec(code.replace('init_chat_model("anthropic:claude-opus-4-8")', "scripted"), made.__dict__)  # noqa: S102 - the page's own code
+        exec(code.replace("def cms_createPage", "async def cms_createPage"), made.__dict__)  # noqa: S102 - the page's own code
+        made.__dict__["model"] = Model(
+            batches=[[("tool_search", {"query": "create an empty page"})], [("cms_createPage", {"title": "A"})]]
+        )
         done = asyncio.run(made.app.ainvoke({"messages": "Hello"}, {"configurable": {"thread_id": "one"}}))
 
     assert '"title": "A"' in done["messages"][-2].text
