@@ -71,8 +71,8 @@ def editor_writes(asking: Asking, page: ShowPage) -> Sequence[Route]:
         return Route(path, answer, methods=["POST"])
 
     return [
-        route("/editor", lambda asked, form: (_shown(asked, form, form.get("base", "")), 200)),
-        route("/editor/checked", lambda asked, form: (_shown(asked, form, form.get("base", ""), check=True), 200)),
+        route("/editor", lambda asked, form: (_part(asked, form), 200)),
+        route("/editor/checked", lambda asked, form: (_part(asked, form, check=True), 200)),
         route("/editor/review", _reviewed),
         route("/editor/tried", _tried),
         route("/editor/save", _saved),
@@ -101,13 +101,13 @@ def _form(told: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 def _reviewed(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any], int]:
     """The review of what is in the form; it takes longer than anything else."""
-    shown = _shown(asked, form, form.get("base", ""))
+    shown = _part(asked, form)
     return {**shown, "reviewed": reviewed(asked, shown["view"]) if shown["view"] else None}, 200
 
 
 def _tried(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any], int]:
     """A search with what is in the form, as the model would search."""
-    shown = _shown(asked, form, form.get("base", ""))
+    shown = _part(asked, form)
     return {**shown, "tried": tried(asked, shown["view"], form.get("words", "")) if shown["view"] else None}, 200
 
 
@@ -154,6 +154,12 @@ def _unsaved(view: EditorView, found: Checked, form: Mapping[str, str], about: A
     if not view.texts:
         return [Problem("wrong-edit", "the form says what the file says already", "nothing has to be saved", "")]
     return None
+
+
+def _part(asked: Asked, form: Mapping[str, str], *, check: bool = False) -> dict[str, Any]:
+    """The page without the lists to choose from, which nothing that is written changes."""
+    shown = _shown(asked, form, form.get("base", ""), check=check)
+    return {**shown, "about": replace(shown["about"], tools=(), sections=())}
 
 
 def _shown(asked: Asked, form: Mapping[str, str], base: str, *, check: bool = False) -> dict[str, Any]:

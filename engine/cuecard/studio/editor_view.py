@@ -153,7 +153,8 @@ def editor_view(asked: Asked, subject: Subject, form: Mapping[str, str], base: s
     over = {folder / path: text for path, text in texts.items()}
     draft = asked.agents.drafts.engine(asked.state.path, over) if texts else asked.engine
     engine = draft or asked.engine
-    step, saved = _step(asked, engine, subject), _step(asked, asked.engine, subject)
+    saved = _step(asked, asked.engine, subject)
+    step = saved if engine is asked.engine else _step(asked, engine, subject)
     shown, was = _read(engine, subject, step), _read(asked.engine, subject, saved)
     tokens, before = (each.count(text) if text else 0 for each, text in ((engine, shown), (asked.engine, was)))
     changed = any(form.get(each.name, each.text) != each.text for each in subject.fields)
@@ -287,7 +288,7 @@ def _when(engine: Engine, subject: Subject, step: Step | None) -> Iterator[tuple
     }
     core = subject.name in engine.core_tools
     yield "how", "in the system prompt, from the first model request on" if core else places.get(delivery, delivery)
-    graph = tool_graph(engine.tools.values())
+    graph = tool_graph(engine.tools.values(), subject.name)
     yield "comes from", ", ".join(f"`{each}`" for each in graph.before(subject.name)) or "no tool names it"
     yield "leads to", ", ".join(f"`{each}`" for each in graph.after(subject.name)) or "no tool"
 
