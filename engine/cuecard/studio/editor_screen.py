@@ -19,7 +19,7 @@ from cuecard.records import dataclass
 from cuecard.studio.address import read_address
 from cuecard.studio.editor_checks import Checked, checked, reviewed, tried
 from cuecard.studio.editor_view import EditorView, editor_view
-from cuecard.studio.entries import Subject, names, save, subject_of, whose
+from cuecard.studio.entries import Subject, names, save, subject_of, with_fixed
 from cuecard.studio.problems import ProblemView, editor_link, problem_views
 from cuecard.studio.prompt_beside import all_sections
 from cuecard.studio.screen import Asked, Asking, ShowPage
@@ -36,7 +36,6 @@ class About:
         tools: the tools with an entry, by file.
         sections: the ids of sections that can be edited.
         tool: what is edited; `section` likewise.
-        refused: why the files cannot be saved; None if they can.
         problems: what could not be read or done.
         saved: the names of files that have just been written.
         closed: what is edited in its file: in words, the place, and the link to it.
@@ -47,7 +46,6 @@ class About:
     sections: tuple[str, ...]
     tool: str
     section: str
-    refused: Problem | None = None
     problems: tuple[ProblemView, ...] = ()
     saved: str = ""
     moved: str = ""
@@ -117,7 +115,7 @@ def _saved(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any], in
     view, found = shown["view"], shown["checked"]
     if view is None or found is None:
         return shown, 422
-    wrong = _unsaved(view, found, form, shown["about"])
+    wrong = _unsaved(view, found, form)
     if wrong is None:
         try:
             save(asked.state.path, view.subject, view.texts)
@@ -131,10 +129,10 @@ def _saved(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any], in
     return {**after, "about": replace(after["about"], saved=" and ".join(names))}, 200
 
 
-def _unsaved(view: EditorView, found: Checked, form: Mapping[str, str], about: About) -> Sequence[Problem] | None:
+def _unsaved(view: EditorView, found: Checked, form: Mapping[str, str]) -> Sequence[Problem] | None:
     """Why the draft is not saved; None if nothing stands in its way."""
-    if about.refused:
-        return [about.refused]
+    if view.subject.refused:
+        return [view.subject.refused]
     if view.problems:
         return view.problems
     if view.conflicts:
@@ -179,12 +177,11 @@ def _shown(asked: Asked, form: Mapping[str, str], base: str, *, check: bool = Fa
     about = _about(asked, sources)
     view: EditorView | None = None
     try:
-        subject = _subject(asked, sources, about)
+        subject = with_fixed(asked.state.path, _subject(asked, sources, about))
         view = editor_view(asked, subject, form, base)
         folder, editor = asked.state.path.parent, asked.editor
         closed = tuple((told, place, editor_link(editor, folder, place)) for told, place in subject.closed)
-        refused, moved = whose(asked.state.path, subject), _moved(subject, form)
-        about = replace(about, refused=refused, moved=moved, closed=closed)
+        about = replace(about, moved=_moved(subject, form), closed=closed)
     except CuecardError as error:
         wrong = (*wrong, *error.problems)
     found = checked(asked, view) if view and check else None

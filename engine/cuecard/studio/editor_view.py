@@ -53,6 +53,7 @@ class EditorField:
         notes: what a person should know of how the text is kept.
         lines: whether each line is a text of its own.
         changed: whether it differs from the file.
+        fixed: why it cannot be written, where other fields can; None if it can.
     """
 
     name: str
@@ -65,6 +66,7 @@ class EditorField:
     notes: tuple[str, ...]
     lines: bool
     changed: bool
+    fixed: Problem | None = None
 
     @property
     def rows(self) -> int:
@@ -162,7 +164,7 @@ def editor_view(asked: Asked, subject: Subject, form: Mapping[str, str], base: s
     totals = tuple(each.manifest.total_tokens if each else 0 for each in (saved, step))
     return EditorView(
         subject,
-        tuple(_field(each, form.get(each.name, each.text), parts) for each in subject.fields),
+        tuple(_field(each, form.get(each.name, each.text), parts, subject) for each in subject.fields),
         draft is not None and not problems,
         changed,
         _sentence(asked, engine, subject, step, tokens, works=draft is not None),
@@ -179,7 +181,7 @@ def editor_view(asked: Asked, subject: Subject, form: Mapping[str, str], base: s
     )
 
 
-def _field(field: Written, text: str, parts: Mapping[str, int]) -> EditorField:
+def _field(field: Written, text: str, parts: Mapping[str, int], subject: Subject) -> EditorField:
     about, told = _LABELS[field.kind]
     if field.kind == "when" and field.of.rpartition(", ")[2].startswith("choice"):
         about = "the choice is passed over unless this holds"
@@ -188,7 +190,8 @@ def _field(field: Written, text: str, parts: Mapping[str, int]) -> EditorField:
     lines = isinstance(field.value, list) or field.name == "phrases"
     tokens = parts.get(field.name.upper(), parts.get(field.name))
     notes = tuple(_notes(field.kind, text, in_yaml=bool(field.key)))
-    return EditorField(field.name, field.kind, field.of, text, about, told, tokens, notes, lines, text != field.text)
+    shown = (field.name, field.kind, field.of, text, about, told, tokens, notes, lines, text != field.text)
+    return EditorField(*shown, None if subject.refused else subject.fixed.get(field.path))
 
 
 def _notes(kind: str, text: str, *, in_yaml: bool) -> Iterator[str]:
