@@ -113,6 +113,7 @@ def test_the_condition_of_a_section_is_edited_like_its_text(page: Page, studio: 
 def test_words_are_tried_with_a_phrase_that_is_not_saved(entry: Page) -> None:
     entry.get_by_role("button", name="Add a phrase").click()
     entry.keyboard.type("paint me a zebra")
+    expect(entry.locator("#phrases li").last).to_contain_text("1st of")
     entry.locator("#x").click()
     entry.keyboard.press("/")
     entry.keyboard.type("a zebra, painted")

@@ -16,6 +16,9 @@ from cuecard.studio.entries import Subject, Written
 from cuecard.studio.screen import Asked
 from cuecard.studio.turns import TurnRecord, step_of_turn
 
+MAX_SCORED = 20
+"""The number of phrases that are searched for while somebody writes."""
+
 _LABELS = {
     "description": ("what the search tells the model", ""),
     "phrases": ("how people ask for it; never in the prompt", ""),
@@ -129,6 +132,11 @@ class EditorView:
     def saves(self) -> tuple[str, ...]:
         """The names of the files that would be written; of all that could be, as long as nothing has changed."""
         return tuple(path.rpartition("/")[2] for path in self.texts) or self.subject.shown_files
+
+    @property
+    def scored(self) -> range:
+        """The numbers of the phrases that may get a score: those that are added meanwhile, too."""
+        return range(1, MAX_SCORED + 1)
 
     @property
     def pieces(self) -> Iterator[tuple[Literal["tag", "cue", "text"], str]]:
