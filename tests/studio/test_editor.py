@@ -113,6 +113,7 @@ def test_the_condition_of_a_section_is_edited_like_its_text(page: Page, studio: 
 def test_words_are_tried_with_a_phrase_that_is_not_saved(entry: Page) -> None:
     entry.get_by_role("button", name="Add a phrase").click()
     entry.keyboard.type("paint me a zebra")
+    expect(entry.locator("#phrases li").last).to_contain_text("1st of")
     entry.locator("#x").click()
     entry.keyboard.press("/")
     entry.keyboard.type("a zebra, painted")
@@ -250,6 +251,10 @@ def test_two_tabs_with_one_entry_take_nothing_from_each_other(entry: Page, studi
 def test_a_file_that_becomes_invalid_takes_nothing_from_the_form(entry: Page, images: Path) -> None:
     good = images.read_text()
     after(entry).fill("Mine")
+    images.write_text(good.replace("tools:", "tools: [", 1))
+    expect(entry.locator("#problems")).to_contain_text("images.yaml")
+    images.write_text(good)
+    expect(entry.locator("#problems")).to_be_empty()
     images.write_text(good.replace("tools:", "tools: [", 1))
     saves(entry).click()
     expect(entry.locator("#problems")).to_contain_text("images.yaml")

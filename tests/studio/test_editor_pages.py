@@ -233,6 +233,28 @@ def test_an_entry_of_a_package_is_copied_first(tmp_path: Path, monkeypatch: pyte
     assert (ROOT / IMAGES).read_bytes() == before
 
 
+def test_of_a_section_that_is_partly_in_a_package_the_rest_is_edited(tmp_path: Path) -> None:
+    package, mine = tmp_path / "site-packages" / "base", tmp_path / "mine"
+    for folder, told in (
+        (package, "agent: base\nsections:\n  - {id: rules, text: Be brief.}\n"),
+        (mine, "agent: mine\nextends: ../site-packages/base\nroots: [..]\nsections:\n  - {id: rules, when: short}\n"),
+    ):
+        folder.mkdir(parents=True)
+        (folder / "agent.yaml").write_text(f"{told}inputs: {{short: {{type: boolean, default: true}}}}\n")
+    before = (package / "agent.yaml").read_bytes()
+    with visiting(tmp_path, ["mine"]) as visit:
+        page = visit.page("/editor?section=rules")
+        after = saved(visit, form_of(page, when="{not: short}"), address="/editor?section=rules")
+        refused = saved(visit, form_of(after, text="Be long."), 422, "/editor?section=rules")
+
+    assert page.xpath("//form[@id='entry']//*[@readonly]/@name") == ["f.text"]
+    assert "copy it first" in page.xpath("//div[@id='n-f-text']")[0].text_content()
+    assert not page.xpath("//button[@id='save']/@disabled")
+    assert "when: {not: short}" in (mine / "agent.yaml").read_text()
+    assert "belongs to an installed package" in alerts(refused)
+    assert (package / "agent.yaml").read_bytes() == before
+
+
 def test_a_tool_with_two_entries_is_said(visit: Visit, images: Path) -> None:
     other = images.with_name("zz.yaml")
     other.write_text("category: x\ntools:\n  cms_searchImages: {description: x, phrases: [x], before: x}\n")

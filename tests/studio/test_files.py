@@ -96,7 +96,8 @@ def test_a_broken_file_leaves_the_last_good_prompt(visit: Visit, folder: Path) -
     assert "agent.xml:48:1" in problem
     assert "^^^^^^" in problem
     assert len(page.xpath("//section[@aria-labelledby='lg']//details")) == 7
-    assert words(page, "//details[contains(@class, 'hurt')]//summary//code") == ["working-memory"]
+    (row,) = words(page, "//details[contains(@class, 'hurt')]//span[@class='name']")
+    assert row.startswith("working-memory✕ the error is here")  # what follows is cut off where there is no room
     assert words(page, "//span[@id='live']") == ["last good shown"]
 
 

@@ -196,3 +196,49 @@ def test_an_action_that_is_pressed_before_the_last_one_is_answered_comes_after_i
     held.answer()
     expect(page.locator("#m-1-name")).to_be_visible()
     expect(page.locator("#m-0-name")).to_have_value("Home")
+
+
+def test_two_actions_that_are_pressed_at_once_are_both_done(page: Page, studio: ServedStudio) -> None:
+    page.goto(f"{studio.url}inputs?agent=mistermorph")
+    page.locator("#m-0-name").fill("Home")
+    expect(page.locator("#answer")).to_contain_text("The prompt has")
+    held = Held(page, "inputs")
+    page.get_by_role("button", name="Add an entity").click()
+    held.wait(told="do=")
+    page.get_by_role("button", name="Leave some out").click()
+    page.wait_for_timeout(500)
+    assert len([each for each in held.routes if "do=" in (each.request.post_data or "")]) == 1
+    held.answer()
+    held.wait(told="some-tools")
+    held.answer()
+    expect(page.get_by_role("button", name="All of them")).to_be_visible()
+    expect(page.locator("#m-1-name")).to_be_visible()
+    expect(page.locator("#m-0-name")).to_have_value("Home")
+
+
+@pytest.mark.parametrize(
+    ("screen", "asks", "field", "shown"),
+    [
+        ("inputs?agent=mistermorph", "inputs", "#t-message", "#beside"),
+        ("editor?agent=cms&tool=cms_getPage", "editor", "#f-before", "#beside"),
+        ("editor?agent=cms&tool=cms_getPage", "editor/tried", "#words", "#tried"),
+    ],
+)
+def test_an_answer_is_shown_and_what_was_written_meanwhile_is_asked_for_then(
+    page: Page, studio: ServedStudio, screen: str, asks: str, field: str, shown: str
+) -> None:
+    page.goto(f"{studio.url}{screen}")
+    held = Held(page, asks)
+    at = page.locator(field)
+    at.fill("first")
+    held.wait()
+    first = len(held.routes)
+    at.fill("second")
+    at.fill("third")
+    page.wait_for_timeout(700)
+    assert len(held.routes) == first
+    held.answer()
+    held.wait(first + 1, "third")
+    held.answer()
+    expect(page.locator(shown)).not_to_be_empty()
+    expect(at).to_have_value("third")

@@ -132,8 +132,10 @@ def test_next_is_a_drawing_and_a_list_whose_links_find(visit: Visit) -> None:
         each.get("id").removeprefix("n-"): each.get("href") for each in page.xpath("//*[contains(@class, 'node')]")
     }
     listed = {each.text: each.get("href") for each in page.xpath("//ul[@class='nexts']//a")}
-    assert listed.items() <= drawn.items()
+    assert listed == drawn
     assert switched_on(visit.page(listed["cms_publishPost"])) == ["cms_createPost", "cms_publishPost"]
+    (root,) = visit.page("/switches?by=hand&found=").xpath("//ul[@class='nexts']/li[1]/a[1]")
+    assert switched_on(visit.page(root.get("href"))) == [root.text]
 
 
 def test_a_budget_says_what_has_no_room_and_what_goes_first(visit: Visit) -> None:

@@ -15,7 +15,7 @@ from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.config.documents.document import Document, Path, inline_problem
 from cuecard.config.documents.sources import AgentSources, SourceText, refuse_escaped
 from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml import read_lately
+from cuecard.config.documents.yaml_changes import read_lately
 from cuecard.config.tool_file import ToolFile, laid_over, tool_cards
 from cuecard.config.tools_spec import CUES
 from cuecard.errors import DidYouMean, Problem, SpecError

@@ -13,6 +13,7 @@ from cuecard.config.documents.document import Document, Path
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.documents.validation import COMMENTED, validate
 from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.documents.yaml_changes import read_lately
 from cuecard.config.file_kinds import refuse_other_kind
 from cuecard.config.layers import MergedDocument, lay_over
 from cuecard.config.models_file import SHIPPED_PROVIDERS, ModelsFile, unknown_providers
@@ -59,8 +60,8 @@ def read_specification(sources: AgentSources, memo: Memo) -> Specification:
 
 
 def _read_layers(sources: AgentSources, memo: Memo) -> Specification:
-    layers = [(read_yaml(source.text, source.name), sources.folder(source)) for source in sources.layers]
-    own = read_yaml(sources.agent.text, sources.agent.name)
+    layers = [(read_lately(source.text, source.name), sources.folder(source)) for source in sources.layers]
+    own = read_lately(sources.agent.text, sources.agent.name)
     if "extends" not in own.value:
         refuse_other_kind(own, "agent")
     layers.append((own, ""))

@@ -92,10 +92,17 @@ class ToolGraph:
         return [(source, target, by_next) for (source, target), by_next in solid.items()]
 
 
-def tool_graph(cards: Iterable[ToolCard]) -> ToolGraph:
-    """The graph of these tools, from the known names in their BEFORE and NEXT."""
+def tool_graph(cards: Iterable[ToolCard], around: str = "") -> ToolGraph:
+    """The graph of these tools, from the known names in their BEFORE and NEXT.
+
+    Args:
+        cards: the tools.
+        around: the only tool whose edges are wanted; empty for all.
+    """
     cards = tuple(cards)
     mentions = _mentions([card.name for card in cards])
+    if around:  # of a thousand tools, few have its name in a text
+        cards = tuple(card for card in cards if card.name == around or _holds(card, around))
     categories: dict[str, list[str]] = {}
     found: dict[Edge, None] = {}
     for card in cards:
@@ -107,6 +114,12 @@ def tool_graph(cards: Iterable[ToolCard]) -> ToolGraph:
             }
             found |= {Edge(name, other, "next"): None for other in mentions(card.instructions.next) if other != name}
     return ToolGraph(categories, tuple(found))
+
+
+def _holds(card: ToolCard, name: str) -> bool:
+    """Whether a name stands anywhere in the texts that make edges."""
+    told = card.instructions
+    return told is not None and (name in told.before or name in told.next)
 
 
 def _mentions(known: Collection[str]) -> Callable[[str], list[str]]:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.document import Path as Place
 from cuecard.config.documents.sources import AgentSources, SourceText
-from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.documents.yaml_changes import read_lately
 from cuecard.config.layers import lay_over
 from cuecard.config.named_files import AgentPlaces, texts
 from cuecard.errors import Problem, SpecError
@@ -49,7 +49,7 @@ def read_agent(path: str | Path, overlay: Overlay = NOTHING_OVER) -> AgentSource
         raise SpecError(replace(problem, advice=no_agent(Path(path))) for problem in error.problems) from None
     if file.suffix not in YAML_SUFFIXES and not is_agent_text(agent.text):
         raise SpecError(not_yaml(file))
-    document = read_yaml(agent.text, agent.name)
+    document = read_lately(agent.text, agent.name)
     layers = _Layers(file.parent, document, overlay).of(agent, document)
     return _follow(file.parent, agent, layers, overlay)
 
@@ -121,7 +121,7 @@ class _Layers:
     def _layer(self, path: str, own: str) -> _Layer:
         roots = Roots.of(self.folder, (own, posixpath.dirname(path)), self.listed)
         source = read_text(self.folder / path, self.folder, place=roots.find(path), overlay=self.overlay)
-        return source, read_yaml(source.text, source.name)
+        return source, read_lately(source.text, source.name)
 
 
 def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer], overlay: Overlay) -> AgentSources:

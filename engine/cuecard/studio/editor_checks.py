@@ -16,7 +16,7 @@ from cuecard.errors import CuecardError, Problem, SpecError
 from cuecard.files.roots import shown
 from cuecard.model import SearchResult
 from cuecard.records import dataclass
-from cuecard.studio.editor_view import EditorView
+from cuecard.studio.editor_view import MAX_SCORED, EditorView
 from cuecard.studio.entries import Subject
 from cuecard.studio.screen import Asked
 from cuecard.workbench.diff.edition import Edition
@@ -26,9 +26,6 @@ from cuecard.workbench.diff.sides import Side
 from cuecard.workbench.step import played_from
 from cuecard.workbench.testing.turns import find_turns, turns_of
 from cuecard.workspace import AgentProblems
-
-MAX_SCORED = 20
-"""The number of phrases that are searched for while somebody writes."""
 
 MAX_WORDS = 200
 """The number of characters of a search that somebody tries; of more, the first."""

@@ -19,7 +19,7 @@ from cuecard.records import dataclass
 from cuecard.studio.address import read_address
 from cuecard.studio.editor_checks import Checked, checked, reviewed, tried
 from cuecard.studio.editor_view import EditorView, editor_view
-from cuecard.studio.entries import Subject, names, save, subject_of, whose
+from cuecard.studio.entries import Subject, names, save, subject_of, with_fixed
 from cuecard.studio.problems import ProblemView, editor_link, problem_views
 from cuecard.studio.prompt_beside import all_sections
 from cuecard.studio.screen import Asked, Asking, ShowPage
@@ -36,7 +36,6 @@ class About:
         tools: the tools with an entry, by file.
         sections: the ids of sections that can be edited.
         tool: what is edited; `section` likewise.
-        refused: why the files cannot be saved; None if they can.
         problems: what could not be read or done.
         saved: the names of files that have just been written.
         closed: what is edited in its file: in words, the place, and the link to it.
@@ -47,7 +46,6 @@ class About:
     sections: tuple[str, ...]
     tool: str
     section: str
-    refused: Problem | None = None
     problems: tuple[ProblemView, ...] = ()
     saved: str = ""
     moved: str = ""
@@ -71,8 +69,8 @@ def editor_writes(asking: Asking, page: ShowPage) -> Sequence[Route]:
         return Route(path, answer, methods=["POST"])
 
     return [
-        route("/editor", lambda asked, form: (_shown(asked, form, form.get("base", "")), 200)),
-        route("/editor/checked", lambda asked, form: (_shown(asked, form, form.get("base", ""), check=True), 200)),
+        route("/editor", lambda asked, form: (_part(asked, form), 200)),
+        route("/editor/checked", lambda asked, form: (_part(asked, form, check=True), 200)),
         route("/editor/review", _reviewed),
         route("/editor/tried", _tried),
         route("/editor/save", _saved),
@@ -101,13 +99,13 @@ def _form(told: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 def _reviewed(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any], int]:
     """The review of what is in the form; it takes longer than anything else."""
-    shown = _shown(asked, form, form.get("base", ""))
+    shown = _part(asked, form)
     return {**shown, "reviewed": reviewed(asked, shown["view"]) if shown["view"] else None}, 200
 
 
 def _tried(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any], int]:
     """A search with what is in the form, as the model would search."""
-    shown = _shown(asked, form, form.get("base", ""))
+    shown = _part(asked, form)
     return {**shown, "tried": tried(asked, shown["view"], form.get("words", "")) if shown["view"] else None}, 200
 
 
@@ -117,7 +115,7 @@ def _saved(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any], in
     view, found = shown["view"], shown["checked"]
     if view is None or found is None:
         return shown, 422
-    wrong = _unsaved(view, found, form, shown["about"])
+    wrong = _unsaved(view, found, form)
     if wrong is None:
         try:
             save(asked.state.path, view.subject, view.texts)
@@ -131,10 +129,10 @@ def _saved(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any], in
     return {**after, "about": replace(after["about"], saved=" and ".join(names))}, 200
 
 
-def _unsaved(view: EditorView, found: Checked, form: Mapping[str, str], about: About) -> Sequence[Problem] | None:
+def _unsaved(view: EditorView, found: Checked, form: Mapping[str, str]) -> Sequence[Problem] | None:
     """Why the draft is not saved; None if nothing stands in its way."""
-    if about.refused:
-        return [about.refused]
+    if view.subject.refused:
+        return [view.subject.refused]
     if view.problems:
         return view.problems
     if view.conflicts:
@@ -156,6 +154,12 @@ def _unsaved(view: EditorView, found: Checked, form: Mapping[str, str], about: A
     return None
 
 
+def _part(asked: Asked, form: Mapping[str, str], *, check: bool = False) -> dict[str, Any]:
+    """The page without the lists to choose from, which nothing that is written changes."""
+    shown = _shown(asked, form, form.get("base", ""), check=check)
+    return {**shown, "about": replace(shown["about"], tools=(), sections=())}
+
+
 def _shown(asked: Asked, form: Mapping[str, str], base: str, *, check: bool = False) -> dict[str, Any]:
     """The page: the form of an address, with these texts in it."""
     if asked.engine is None:
@@ -173,12 +177,11 @@ def _shown(asked: Asked, form: Mapping[str, str], base: str, *, check: bool = Fa
     about = _about(asked, sources)
     view: EditorView | None = None
     try:
-        subject = _subject(asked, sources, about)
+        subject = with_fixed(asked.state.path, _subject(asked, sources, about))
         view = editor_view(asked, subject, form, base)
         folder, editor = asked.state.path.parent, asked.editor
         closed = tuple((told, place, editor_link(editor, folder, place)) for told, place in subject.closed)
-        refused, moved = whose(asked.state.path, subject), _moved(subject, form)
-        about = replace(about, refused=refused, moved=moved, closed=closed)
+        about = replace(about, moved=_moved(subject, form), closed=closed)
     except CuecardError as error:
         wrong = (*wrong, *error.problems)
     found = checked(asked, view) if view and check else None

@@ -16,6 +16,9 @@ from cuecard.studio.entries import Subject, Written
 from cuecard.studio.screen import Asked
 from cuecard.studio.turns import TurnRecord, step_of_turn
 
+MAX_SCORED = 20
+"""The number of phrases that are searched for while somebody writes."""
+
 _LABELS = {
     "description": ("what the search tells the model", ""),
     "phrases": ("how people ask for it; never in the prompt", ""),
@@ -53,6 +56,7 @@ class EditorField:
         notes: what a person should know of how the text is kept.
         lines: whether each line is a text of its own.
         changed: whether it differs from the file.
+        fixed: why it cannot be written, where other fields can; None if it can.
     """
 
     name: str
@@ -65,6 +69,7 @@ class EditorField:
     notes: tuple[str, ...]
     lines: bool
     changed: bool
+    fixed: Problem | None = None
 
     @property
     def rows(self) -> int:
@@ -129,6 +134,11 @@ class EditorView:
         return tuple(path.rpartition("/")[2] for path in self.texts) or self.subject.shown_files
 
     @property
+    def scored(self) -> range:
+        """The numbers of the phrases that may get a score: those that are added meanwhile, too."""
+        return range(1, MAX_SCORED + 1)
+
+    @property
     def pieces(self) -> Iterator[tuple[Literal["tag", "cue", "text"], str]]:
         """The prompt's text with its tags and cues."""
         for line in self.prompt.splitlines(keepends=True):
@@ -153,7 +163,8 @@ def editor_view(asked: Asked, subject: Subject, form: Mapping[str, str], base: s
     over = {folder / path: text for path, text in texts.items()}
     draft = asked.agents.drafts.engine(asked.state.path, over) if texts else asked.engine
     engine = draft or asked.engine
-    step, saved = _step(asked, engine, subject), _step(asked, asked.engine, subject)
+    saved = _step(asked, asked.engine, subject)
+    step = saved if engine is asked.engine else _step(asked, engine, subject)
     shown, was = _read(engine, subject, step), _read(asked.engine, subject, saved)
     tokens, before = (each.count(text) if text else 0 for each, text in ((engine, shown), (asked.engine, was)))
     changed = any(form.get(each.name, each.text) != each.text for each in subject.fields)
@@ -161,7 +172,7 @@ def editor_view(asked: Asked, subject: Subject, form: Mapping[str, str], base: s
     totals = tuple(each.manifest.total_tokens if each else 0 for each in (saved, step))
     return EditorView(
         subject,
-        tuple(_field(each, form.get(each.name, each.text), parts) for each in subject.fields),
+        tuple(_field(each, form.get(each.name, each.text), parts, subject) for each in subject.fields),
         draft is not None and not problems,
         changed,
         _sentence(asked, engine, subject, step, tokens, works=draft is not None),
@@ -178,7 +189,7 @@ def editor_view(asked: Asked, subject: Subject, form: Mapping[str, str], base: s
     )
 
 
-def _field(field: Written, text: str, parts: Mapping[str, int]) -> EditorField:
+def _field(field: Written, text: str, parts: Mapping[str, int], subject: Subject) -> EditorField:
     about, told = _LABELS[field.kind]
     if field.kind == "when" and field.of.rpartition(", ")[2].startswith("choice"):
         about = "the choice is passed over unless this holds"
@@ -187,7 +198,8 @@ def _field(field: Written, text: str, parts: Mapping[str, int]) -> EditorField:
     lines = isinstance(field.value, list) or field.name == "phrases"
     tokens = parts.get(field.name.upper(), parts.get(field.name))
     notes = tuple(_notes(field.kind, text, in_yaml=bool(field.key)))
-    return EditorField(field.name, field.kind, field.of, text, about, told, tokens, notes, lines, text != field.text)
+    shown = (field.name, field.kind, field.of, text, about, told, tokens, notes, lines, text != field.text)
+    return EditorField(*shown, None if subject.refused else subject.fixed.get(field.path))
 
 
 def _notes(kind: str, text: str, *, in_yaml: bool) -> Iterator[str]:
@@ -287,7 +299,7 @@ def _when(engine: Engine, subject: Subject, step: Step | None) -> Iterator[tuple
     }
     core = subject.name in engine.core_tools
     yield "how", "in the system prompt, from the first model request on" if core else places.get(delivery, delivery)
-    graph = tool_graph(engine.tools.values())
+    graph = tool_graph(engine.tools.values(), subject.name)
     yield "comes from", ", ".join(f"`{each}`" for each in graph.before(subject.name)) or "no tool names it"
     yield "leads to", ", ".join(f"`{each}`" for each in graph.after(subject.name)) or "no tool"
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -95,6 +96,7 @@ class Subject:
         files: the texts of the files that have it, by path.
         twice: other files that have an entry of the same tool.
         closed: what else is said of it, which is edited in its file, and where that is.
+        fixed: why files of it cannot be saved, by path, as far as that is known before.
     """
 
     kind: Literal["tool", "section"]
@@ -103,6 +105,12 @@ class Subject:
     files: Mapping[str, SourceText]
     twice: tuple[str, ...] = ()
     closed: tuple[tuple[str, str], ...] = ()
+    fixed: Mapping[str, Problem] = field(default_factory=dict)
+
+    @property
+    def refused(self) -> Problem | None:
+        """Why nothing of it can be saved; None if something can."""
+        return next(iter(self.fixed.values()), None) if self.fixed.keys() == self.files.keys() else None
 
     @property
     def base(self) -> str:
@@ -112,8 +120,9 @@ class Subject:
 
     @property
     def shown_files(self) -> tuple[str, ...]:
-        """The names of its files without folders."""
-        return tuple(path.rpartition("/")[2] for path in self.files)
+        """The names of its files without folders: of those that can be saved or, if none can, of all."""
+        kept = [path for path in self.files if path not in self.fixed] or self.files
+        return tuple(path.rpartition("/")[2] for path in kept)
 
     def values(self, form: Mapping[str, str]) -> tuple[dict[str, Json], dict[str, Problem]]:
         """What the fields mean, and what is wrong with those that cannot be read."""
@@ -179,10 +188,10 @@ def save(agent: Path, subject: Subject, texts: Mapping[str, str]) -> None:
         rewrite(places[path], (_BOM if raw.startswith(_BOM.encode()) else "") + ends, subject.files[path].text)
 
 
-def whose(agent: Path, subject: Subject) -> Problem | None:
-    """Why its files cannot be saved; None if they can, as far as that is known before."""
-    found = (_refused(Path(os.path.normpath(agent.parent / path))) for path in subject.files)
-    return next((each for each in found if each), None)
+def with_fixed(agent: Path, subject: Subject) -> Subject:
+    """The subject, with why files of it cannot be saved."""
+    found = ((path, _refused(Path(os.path.normpath(agent.parent / path)))) for path in subject.files)
+    return replace(subject, fixed={path: why for path, why in found if why})
 
 
 def _refused(path: Path) -> Problem | None:

@@ -12,7 +12,7 @@ from cuecard.agent.world import Memo
 from cuecard.catalogue.catalogue import definition_text
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.catalogue_file import read_catalogue
-from cuecard.config.documents.document import Document, Path, inline_problem, problem_at
+from cuecard.config.documents.document import Document, Path, inline_problem, lines_of, problem_at
 from cuecard.config.documents.sources import SourceText
 from cuecard.config.tools_spec import CUES
 from cuecard.errors import Problem, Span, SpecError
@@ -170,5 +170,5 @@ def _entry(card: ToolCard, known: Mapping[str, SourceText]) -> tuple[str, str, S
     if place not in known:
         return None
     file, at = known[place], int(line)
-    row = file.text.split("\n")[at - 1]
+    row = lines_of(file.text)[at - 1]
     return file.name, file.text, Span(at, len(row) - len(row.lstrip()) + 1, len(card.name))

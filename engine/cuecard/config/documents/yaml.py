@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any
 
 from cuecard.config.documents.document import Document, Path, lines_of, problem_at
@@ -99,7 +98,6 @@ __all__ = [
     "Document",
     "Path",
     "problem_at",
-    "read_lately",
     "read_yaml",
 ]
 
@@ -133,10 +131,6 @@ def read_yaml(text: str, name: str) -> Document:
         raise InputError(Problem("not-installed", told, hint, name)) from error
     except Exception as error:  # noqa: BLE001 - ruamel raises AssertionError and TypeError too, for a few malformed texts
         raise SpecError(syntax_problem(error, text, name)) from None
-
-
-read_lately = lru_cache(maxsize=4)(read_yaml)
-"""`read_yaml` for texts that are read when they are written, and again at once when their agent is built."""
 
 
 def _document(events: Iterable[Event], text: str, name: str) -> Document:

@@ -13,7 +13,8 @@ from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 from cuecard.config.documents.document import Document, Path
-from cuecard.config.documents.yaml import read_lately, read_yaml
+from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.documents.yaml_changes import read_lately
 from cuecard.config.documents.yaml_events import pure_events
 from cuecard.errors import InputError, Problem, SpecError
 from cuecard.model import Json
@@ -89,7 +90,13 @@ def on_one_line(value: Json) -> str:
 
 def same(one: Json, other: Json) -> bool:
     """Whether two values are the same JSON, their types and the order of their keys included."""
-    return one is other or json.dumps(one) == json.dumps(other)
+    if one is other:
+        return True
+    if isinstance(one, dict) and isinstance(other, dict):
+        return [*one] == [*other] and all(map(same, one.values(), other.values()))
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return (type(one) is type(other) and one == other) or json.dumps(one) == json.dumps(other)
 
 
 def _made(document: Document, value: dict[str, Json], way_out: str, path: Path = ()) -> str:

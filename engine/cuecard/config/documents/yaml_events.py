@@ -24,6 +24,11 @@ _READ_OTHERWISE = (
 """
 
 
+def reads_alike(text: str) -> bool:
+    """Whether both readers read a text alike."""
+    return not any(pattern.search(text) for pattern in _READ_OTHERWISE)
+
+
 def pure_events(text: str) -> Iterator[Event]:
     """The events of ruamel.yaml; whatever it raises is passed on."""
     events: Iterator[Event] = _yaml().parse(text)
@@ -35,7 +40,7 @@ def quick_events(text: str, *, exactly: bool = True) -> Iterator[Event]:
     from _ruamel_yaml import CParser  # noqa: PLC0415 - not everywhere
     from ruamel.yaml.error import StringMark  # noqa: PLC0415 - where it is missing, `read_yaml` says so
 
-    if exactly and any(pattern.search(text) for pattern in _READ_OTHERWISE):
+    if exactly and not reads_alike(text):
         raise ValueError("libyaml might read it otherwise")
     parser, last_line = CParser(text), text.count("\n")
     end = StringMark("", len(text), last_line, len(text) - 1 - text.rfind("\n"), None, 0)

@@ -75,9 +75,11 @@ document.addEventListener("htmx:beforeRequest", (event) => { if (form() && event
 document.addEventListener("htmx:afterSettle", enter)
 // While a file cannot be read, the form stays as it is, and the page says what is wrong above it.
 document.addEventListener("htmx:beforeSwap", (event) => {
-  if (!form() || event.detail.target?.id !== "page" || !location.pathname.startsWith("/editor") || !dirty()) return
-  const page = new DOMParser().parseFromString(event.detail.serverResponse, "text/html")
-  if (page.querySelector("#entry") || !page.querySelector("#problems, .problem")) return
+  const { target, serverResponse, requestConfig } = event.detail
+  const shows = target?.id === "page" ? location.pathname.startsWith("/editor") && dirty() : requestConfig.elt === form()
+  if (!form() || !shows || serverResponse.includes('id="entry"')) return
+  const page = new DOMParser().parseFromString(serverResponse, "text/html")
+  if (!page.querySelector("#problems, .problem")) return
   event.detail.shouldSwap = false
   one("#problems").replaceChildren(...(page.querySelector("#problems")?.children || page.querySelectorAll(".problem")))
 }, true)

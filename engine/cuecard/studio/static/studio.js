@@ -83,18 +83,22 @@ const wait = (word) => {
 }
 // What is on its way, in the order in which it was asked for. What a person asks for comes first: a refresh gives way to it, and is due
 // afterwards; an earlier look gives way to a later one. What writes is never given up, but its page is not shown in place of a later one.
+// What is written meanwhile is sent once the answer has come, by every form; what is pressed in one that is being written, is pressed then.
 const underway = new Set()
 let due = false
 let pressed = null
+let again = null
+const writes = () => [...underway].some((each) => each.page && !each.looks && !each.anew)
 const anew = (elt) => elt === one("#page") || elt.id === "renew"
 document.addEventListener("htmx:confirm", (event) => {
   const { elt, target } = event.detail
   if (elt.id === "form" && [...underway].some((each) => each.page && !each.anew)) { event.preventDefault(); return } // what was written before went along, the rest follows
+  if (elt.id !== "form" && elt.closest("#form") && !anew(elt) && writes()) { event.preventDefault(); again = elt; return }
   if (!anew(elt)) for (const each of underway) if (each.anew || (each.looks && target.id === "page")) each.stop()
 })
 document.addEventListener("htmx:beforeRequest", ({ detail: { elt, target, xhr, requestConfig } }) => {
   const page = target.id === "page", { onload, onabort } = xhr
-  const over = () => { underway.delete(ask); if (![...underway].some((each) => !each.anew)) wait(""); setTimeout(catchUp) }
+  const over = () => { underway.delete(ask); if (![...underway].some((each) => !each.anew)) wait(""); setTimeout(() => { pressAgain(); catchUp() }) }
   const stop = () => { if (ask.come) { onabort(); due ||= ask.anew; over() } else xhr.abort() }
   const passed = () => !xhr.status || !target.isConnected || (page && [...underway].findLast((each) => each.page) !== ask)
   const ask = { anew: anew(elt), page, looks: page && requestConfig.verb === "get", stop }
@@ -112,6 +116,15 @@ const hear = (xhr) => { const told = xhr.getResponseHeader("hx-trigger-after-set
 const refused = (xhr) => { const told = new DOMParser().parseFromString(xhr.responseText, "text/html").querySelector("#main .say.first"); toast(told ? told.textContent : `The studio answered ${xhr.status}`) }
 addEventListener("unhandledrejection", (event) => { if (event.reason === undefined) event.preventDefault() }) // a request that htmx gave up
 const later = () => { missed = true; one("#live").textContent = "new state: press to show" }
+const label = (at) => at.id || at.getAttribute("aria-label") || at.textContent
+const pressAgain = () => {
+  if (!again || writes()) return
+  const wanted = again, twins = wanted.isConnected ? [wanted] : all("#form :is(button, select, input)").filter((each) => each.name === wanted.name && label(each) === label(wanted))
+  again = null
+  if (twins.length !== 1) toast("The screen has changed meanwhile: press it again") // an entity of that number may be another one now
+  else if (wanted.matches("button")) twins[0].click()
+  else twins[0].dispatchEvent(new Event("change", { bubbles: true }))
+}
 const catchUp = () => { if (!underway.size && due) { due = false; refresh() } }
 const released = () => { if (!pressed) for (const each of [...underway]) each.come?.() }
 addEventListener("pointerdown", (event) => { pressed = event.button === 0 && !event.target.closest("select") ? event.target : null }, true) // a list that opens takes the release
