@@ -71,7 +71,7 @@ class Journal:
 
     def append(self, line: bytes) -> bool:
         """Write a line; a failure is told once, and counted. Returns whether it is in the file."""
-        if self._process != os.getpid():
+        if self._process != os.getpid() and not self._closing.is_set():
             self._go_on_after_fork()
         self._check_sink()
         with self._lock:

@@ -369,6 +369,32 @@ def test_a_forked_child_delivers_once_its_parent_has_ended(tmp_path: Path) -> No
     assert (tmp_path / "got").read_text("utf-8") == "child\n"
 
 
+ENDED_BEFORE = """
+import os, sys
+from cuecard import Recorder
+recorder = Recorder(sys.argv[1], on_problem=lambda problem: print(problem.message, flush=True))
+recorder.close()
+others = [os.open(f"{sys.argv[1]}.{number}", os.O_RDWR | os.O_CREAT) for number in range(4)]
+if not os.fork():
+    recorder.summary("cms", "c-1", "They made pages.")
+    os._exit(0)
+os.wait()
+print(sum(os.fstat(other).st_size for other in others))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork there")
+def test_a_recorder_that_has_ended_writes_into_no_file_of_a_child(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ENDED_BEFORE, str(tmp_path / "r.jsonl")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.splitlines() == ["a record cannot be written: its recorder has ended", "0"]
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")  # noqa: PTH110 - a device
 def test_a_full_disk_is_told_once_and_what_was_lost_is_counted() -> None:
     told: list[Problem] = []
