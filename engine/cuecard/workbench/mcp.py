@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,6 +34,7 @@ def serve_over_mcp(agent: Path, *, allow_code: bool) -> None:
     require("cuecard mcp", "mcp", {"mcp": "mcp"})
     import anyio
 
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # as SIGTERM: asyncio would wait until somebody reads the answers
     settings = read_settings()
     following = watch(
         find_content(agent),

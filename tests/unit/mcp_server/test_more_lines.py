@@ -133,7 +133,10 @@ def test_a_signal_ends_it_although_nobody_reads_its_answers(tmp_path: Path, way:
     server = Server(tmp_path)
     full = threading.Thread(target=_flood, args=(server,), daemon=True)
     full.start()
-    time.sleep(0.3)
+    seen = -1
+    while seen < 1 or seen != _unread(server):  # until it waits for somebody who reads
+        seen = _unread(server)
+        time.sleep(0.3)
     server.process.send_signal(getattr(signal, way))
     try:
         server.process.wait(20)
@@ -143,6 +146,15 @@ def test_a_signal_ends_it_although_nobody_reads_its_answers(tmp_path: Path, way:
             assert pipe
             pipe.close()
         full.join(20)
+
+
+def _unread(server: Server) -> int:
+    """How many bytes of answers are in the pipe."""
+    import fcntl  # noqa: PLC0415 - POSIX only
+    import termios  # noqa: PLC0415 - the same
+
+    assert server.process.stdout
+    return int.from_bytes(fcntl.ioctl(server.process.stdout, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def _flood(server: Server) -> None:
