@@ -47,7 +47,7 @@ def of_turn(blocks: Iterable[Appended], turn: int) -> tuple[Appended, ...]:
 
 def ended_texts(blocks: Iterable[Appended], turn: int | None) -> tuple[EndedText, ...]:
     """What remains of such blocks when they are no longer sent."""
-    return tuple(EndedText(section_of(block), block.sha256, turn, block.after_call_id) for block in blocks)
+    return tuple([EndedText(section_of(block), block.sha256, turn, block.after_call_id) for block in blocks])
 
 
 def ended_before(previous: Call, *, kept: int | None) -> tuple[EndedText, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, NamedTuple
 
 from cuecard.config.agent_file import RunSpec
 from cuecard.config.values import fill
@@ -104,8 +104,7 @@ class Tally:
 NO_TALLY = Tally()
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What the limits of a run say of its next request.
 
     Attributes:
@@ -117,12 +116,12 @@ class Verdict:
         always: tools that are never refused.
     """
 
-    stopped: str = ""
-    forced: str = ""
-    limited: Mapping[str, str] = field(default_factory=dict)
-    others: str = ""
-    first: str = ""
-    always: tuple[str, ...] = ()
+    stopped: str
+    forced: str
+    limited: Mapping[str, str]
+    others: str
+    first: str
+    always: tuple[str, ...]
 
 
 NO_LIMITS = RunLimits()

@@ -355,7 +355,7 @@ def make_step(
         origin=salted(call.prompt.origin or call.configuration.sha256, request.salt),
         looks_ahead=call.tools.looks_ahead,
         offers_search=call.tools.offers_search,
-        ended=(*call.prompt.ended, *ended_texts((b for b in placed.passing if b.lifetime == "step"), call.turn)),
+        ended=(*call.prompt.ended, *ended_texts([b for b in placed.passing if b.lifetime == "step"], call.turn)),
         stopped=verdict.stopped,
         forced_tool=verdict.forced,
         call=call,
