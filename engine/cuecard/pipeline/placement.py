@@ -10,7 +10,7 @@ from weakref import finalize
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values import fill
-from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Discovery, Segment, Withheld
+from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Discovery, Manifest, Segment, Withheld
 from cuecard.model.prompt import BYTES, made_later, most_tokens
 from cuecard.pipeline.cues import Due, due
 from cuecard.pipeline.fingerprints import salted, sha256
@@ -85,8 +85,8 @@ class Placement:
     passing: tuple[Appended, ...] = ()
 
     @cached_property
-    def made(self) -> list[Any]:
-        """What was made of exactly this prompt and may serve again: the steps of a call that find nothing share it."""
+    def made(self) -> list[tuple[Any, Manifest]]:
+        """The last manifest of exactly this prompt, with what it was made of: steps that find nothing share it."""
         return []
 
     @property

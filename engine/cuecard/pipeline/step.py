@@ -40,7 +40,7 @@ from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.results import render_result, result_text
 from cuecard.pipeline.run import Verdict, verdict_of
 from cuecard.pipeline.segments import PROBE, render_sections
-from cuecard.records import dataclass, replace
+from cuecard.records import replace
 
 _REASONS = {"static": "never changes", "call": "values of this call", "step": "core tools and discovered tools"}
 
@@ -69,28 +69,25 @@ _KEPT = 4096
 _section = lru_cache(_KEPT)(SectionRecord)
 
 
-@dataclass(frozen=True, slots=True)
-class StepParts:
-    """The results of the pipeline's stages for a step: the prompt, the discoveries that were left out, the new results
-    that the model reads as the agent file's `results` tell them, and the last manifest of the prompt with its basis.
+def make_manifest(
+    request: StepRequest, placement: Placement, dropped: tuple[Cut, ...], read: Sequence[ToolResult]
+) -> Manifest:
+    """The manifest of a step: that of the step before, where it would say the same of the same prompt.
+
+    Args:
+        request: the request for the step.
+        placement: the prompt, without a salt.
+        dropped: the discoveries that were left out.
+        read: the new results, where the model reads them as the agent file's `results` tell them.
     """
-
-    placed: Placement
-    dropped: tuple[Cut, ...]
-    read: Sequence[ToolResult]
-    made: list[tuple[Any, Manifest]]
-
-
-def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
-    """The manifest of a step: that of the step before, where it would say the same of the same prompt."""
-    less, wrong = _shortened(request, parts.read)
-    told = (parts.dropped, less, (*request.found.diagnostics, *_homeless(parts.placed), *wrong))
+    less, wrong = _shortened(request, read)
+    told = (dropped, less, (*request.found.diagnostics, *_homeless(placement), *wrong))
     basis = (request.call, request.agent, request.count, request.salt, told)
-    for known, manifest in parts.made:
+    for known, manifest in placement.made:
         if known == basis:
             return manifest
-    manifest = _made(request, parts.placed, *told)
-    parts.made[:] = [(basis, manifest)]
+    manifest = _made(request, placement.salted(request.salt), *told)
+    placement.made[:] = [(basis, manifest)]
     return manifest
 
 
@@ -333,8 +330,9 @@ def make_step(
         read: the new results, where the model reads them as the agent file's `results` tell them.
     """
     call, prompt = request.call, request.call.prompt
-    is_same, made, placed = placed.segments is prompt.segments, placed.made, placed.salted(request.salt)
-    discovered, parts = placed.shown, StepParts(placed, dropped, read, made)
+    record = partial(make_manifest, request, placed, dropped, read)
+    is_same, placed = placed.segments is prompt.segments, placed.salted(request.salt)
+    discovered = placed.shown
     system = prompt.system if is_same else "".join([segment.text for segment in placed.segments])
     active = (*call.tools.initial, *[discovery.tool for discovery in discovered])
     verdict = verdict_of(call.run.limits, request.found.tally, active, request.agent.spec.words)
@@ -359,7 +357,7 @@ def make_step(
         stopped=verdict.stopped,
         forced_tool=verdict.forced,
         call=call,
-        record=partial(make_manifest, request, parts),
+        record=record,
     )
 
 
