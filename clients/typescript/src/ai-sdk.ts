@@ -1,4 +1,4 @@
-import type { Cuecard, Inputs, Turn } from "./client.js";
+import type { Cuecard, Inputs, Step, Turn } from "./client.js";
 import type { Conversation } from "./conversation.js";
 import { CuecardError } from "./errors.js";
 import { placed, type Message, type Role } from "./placing.js";
@@ -85,15 +85,16 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
     });
     const { name } = chat.call!.search_tool;
     if (name !== search && own[search]?.execute === none) throw wrongSearch(name);
-    refuseKeptHistory(chat, turn, rest.providerOptions);
+    const alone = turn.host === "system-only" || chat.call!.delivery.name === "rewrite";
+    if (!alone) refuseKeptHistory(chat, rest.providerOptions);
     const tools = boundTools(own, chat);
     const names = Object.keys(tools).filter((each) => each === name || allowed(each));
     const mark = { id: crypto.randomUUID() };
-    const run: Run = { chat, begun: chat.begun, names, options: asked, own: rest.instructions ?? rest.system };
+    const run: Run = { chat, begun: chat.begun, names, options: asked, own: rest.instructions ?? rest.system, alone };
     runs.set(mark, run);
     const marked = (context: any) => (isPlain(context) ? { ...context, [KEY]: mark } : context);
     const theirs = rest.prepareStep ?? prepareStep;
-    const system = withOwn(step.system, run.own);
+    const system = withOwn(step, run);
     return {
       ...rest,
       prepareStep: (request: any) => theirs({ ...request, [RUN]: run }),
@@ -111,7 +112,7 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
     const { steps, stepNumber } = request;
     const run = runOf(request);
     if (!run) {
-      throw new CuecardError("no user message has begun: give the agent `prepareCall`, or take what `await settings.call(...)` makes", 0, "no-call");
+      throw new CuecardError("no user message has begun: give the agent `prepareCall`, or use `settings.call()`", 0, "no-call");
     }
     runs.set(steps, run);
     const { chat } = run;
@@ -126,7 +127,7 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
       throw new CuecardError(`the run is at its limit (${step.stopped}): end the turn and tell the user`, 0, "run-limit");
     }
     options.onStep?.(chat);
-    const system = withOwn(step.system, run.own);
+    const system = withOwn(step, run);
     return {
       system, // version 6
       instructions: system, // version 7, where it carries forward: so it is always the whole text
@@ -180,8 +181,10 @@ function isPlain(context: any): boolean {
   return context === undefined || Object.getPrototypeOf(Object(context)) === Object.prototype;
 }
 
-/** The prompt, and behind it what the host has the agent told by itself. */
-function withOwn(system: string, own: any): any {
+/** The prompt, with what is for this turn alone where nothing else can change; and behind it what the host has the agent told by itself. */
+function withOwn({ messages, system: front }: Step, { own, alone }: Run): any {
+  const passing = messages.filter(({ role, persist }, at) => alone && at && role === "system" && !persist);
+  const system = [front, ...passing.map(({ content }) => content)].join("\n\n");
   if (!own) return system;
   return typeof own === "string" ? `${system}\n\n${own}` : [{ role: "system", content: system }, ...[own].flat()];
 }
@@ -196,9 +199,9 @@ function wrongSearch(name: string): CuecardError {
 }
 
 /** A provider that keeps the history takes nothing back, so that texts of one turn would stay in it. */
-function refuseKeptHistory({ call }: Conversation, turn: Turn, providers: any): void {
+function refuseKeptHistory({ call }: Conversation, providers: any): void {
   const kept = [providers?.openai, providers?.azure].some((told) => told?.previousResponseId ?? told?.conversation);
-  if (!kept || !call?.one_turn || call.delivery.name === "rewrite" || turn.host === "system-only") return;
+  if (!kept || !call?.one_turn) return;
   const wayOut = 'pass `turn: { host: "system-only" }`, or send the messages yourself';
   throw new CuecardError(`the provider's history would keep texts of one turn: ${wayOut}`, 0, "kept-history");
 }
@@ -208,7 +211,8 @@ interface Run {
   begun: number;
   names: string[];
   options: unknown;
-  own: unknown;
+  own: any;
+  alone: boolean;
 }
 
 /** Under `append` all definitions stay in front, so that a discovery costs no cache, and calls are refused instead. */

@@ -48,6 +48,17 @@ const responses = (done) => done.responseMessages ?? done.response.messages;
 const secret = { inputs: { screen: "home", note: "a secret", clock: "9:00" } };
 
 for (const { name, ai, Model } of versions) {
+  for (const given of [{ delivery: "rewrite" }, { delivery: "frozen", host: "system-only" }, { host: "system-only" }]) {
+    test(`${name}: an instruction for one message stands behind the system prompt (${Object.values(given)})`, async () => {
+      const { agent, saw } = agentOf(ai, Model, [looks("c1"), says("Done."), says("Again.")]);
+      const chat = newChat();
+      await agent.generate({ messages: [{ role: "user", content: "Hi" }], options: { chat, turn: { ...given, ephemeral: "Say it in Czech." } } });
+      await agent.generate({ messages: [{ role: "user", content: "And?" }], options: { chat, turn: given } });
+
+      assert.deepEqual(saw.map((prompt) => JSON.stringify(prompt).split("Say it in Czech.").length - 1), [1, 1, 0]);
+    });
+  }
+
   test(`${name}: texts of a turn are in its requests, and nowhere afterwards`, async () => {
     const screens = ["settings", undefined];
     const inputs = (options, { stepNumber }) => {
