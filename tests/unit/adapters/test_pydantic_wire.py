@@ -355,6 +355,31 @@ def test_a_tool_that_went_mid_run_and_stays_away_is_not_withdrawn_again(name: st
     assert "cms_createPage" not in got.calls[1].tools.available
 
 
+@every
+def test_a_definition_that_is_back_within_a_run_stays_there_once_its_tool_is_gone_again(name: str) -> None:
+    async def in_the_second(ctx: RunContext[Any], definition: ToolDefinition) -> ToolDefinition | None:
+        return definition if ctx.run_step == 2 else None
+
+    pages, frozen = [("cms_listPages", dict[str, Any]())], engine(delivery="frozen")
+    chat = frozen.conversation()
+    some = [tool("cms_listPages"), tool("cms_searchImages")]
+    with model_server([[], pages, pages]) as server:
+
+        async def run(words: str, made: Tool[Any], before: list[ModelMessage]) -> list[ModelMessage]:
+            card = Cuecard(engine=frozen, conversation=chat, turn=Turn(now=NOW))
+            agent = Agent(model_of(name, server.url, gateway=False), tools=[*some, made], capabilities=[card])
+            return (await agent.run(words, message_history=before)).all_messages()
+
+        async def runs() -> None:
+            first = await run("a page, please", tool("cms_createPage"), [])
+            await run("and the next", replace(tool("cms_createPage"), prepare=in_the_second), first)
+
+        asyncio.run(runs())
+        bodies = [unmarked(json.loads(body)) for body in server.bodies]
+    for before, after in pairwise(body.get("input") or body["messages"] for body in bodies[1:]):
+        assert after[: len(before)] == before
+
+
 def test_words_behind_results_of_a_run_that_was_broken_off_stay_where_a_new_baseline_put_them() -> None:
     with model_server([*SHORT, [], *SHORT]) as server:
         chat = engine().conversation()

@@ -204,14 +204,15 @@ class Cuecard(AbstractCapability[Any]):
         offered = [tool for tool in parameters.function_tools if is_offered(tool.name, step)]
         listed = self.lists[chat] = self.lists.get(chat, ToolList()).more(offered, call)
         showing: Showing = "active" if call.delivery.rebuilds else "revealed" if reveals_tools(model, known) else "all"
+        told = announced(ctx.messages)
         tools = offered if showing == "active" else listed.sent
         if showing == "all" and not begins:  # pydantic-ai tells the model of what comes within a run
-            hidden = engine.tools.keys() - {*step.active_tools, *call.host.front}
+            hidden = engine.tools.keys() - {*step.active_tools, *call.host.front, *told}
             tools = [tool for tool in tools if tool.name not in hidden]
-        shown = shown_tools(tools, step, engine.tools, showing)
+        shown = shown_tools(tools, step, engine.tools, showing, told)
         late = deferred = {tool.name for tool in shown if tool.defer_loading}
         if adds_tools(model):  # what comes within a run, pydantic-ai defines behind the messages
-            late = late | announced(ctx.messages)
+            late = late | told
             late |= set() if begins else {tool.name for tool in shown} - {*call.host.front}
         step = self.step = chat.in_front(step, (tool.name for tool in shown if tool.name not in late), late)
         if self.on_step:

@@ -131,16 +131,23 @@ class ToolList:
 
 
 def shown_tools(
-    tools: Sequence[ToolDefinition], step: Step, catalogue: Collection[str], showing: Showing
+    tools: Sequence[ToolDefinition],
+    step: Step,
+    catalogue: Collection[str],
+    showing: Showing,
+    announced: Collection[str],
 ) -> list[ToolDefinition]:
-    """The tools of one request; those that the catalogue does not know are the host's own, and always there."""
+    """The tools of one request; those that the catalogue does not know are the host's own, and always there.
+
+    Of tools that pydantic-ai has `announced`, the definition stays where it told of it.
+    """
     if showing == "all":
         return list(tools)
     if showing == "active":
         return _active(tools, step, catalogue)
     kept = {*step.base_tools, *step.initial_tools}
     if step.call and step.call.delivery.shows_all:
-        kept |= {*step.call.host.front}
+        kept |= {*step.call.host.front, *announced}
     late = {tool.name for tool in tools if tool.name in catalogue and tool.name not in kept}
     return [replace(tool, defer_loading=True) if tool.name in late else tool for tool in tools]
 
