@@ -335,6 +335,8 @@ def _defines(value: Json) -> bool:
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
+        for line in value.splitlines() if "call_id" in value else ():  # a handoff has folded results into one text
+            yield from _texts(_json(line.partition(". ")[2]))
     elif isinstance(value, dict):
         if isinstance(value.get("tools"), list) and "message" in value:
             yield json.dumps(value)

@@ -74,7 +74,7 @@ def wires(tools: tuple[str, ...]) -> list[Wire]:
         Wire("responses", _items, partial(_ask, openai.responses_request, model="gpt-5.6", tools=flat), "input"),
         Wire("responses elsewhere", _items, front(additional_tools, "my-own"), "input"),
         Wire("additional", _items, front(additional_tools, "gpt-5.6"), "input"),
-        Wire("searching", _searching, front(client_tool_search, "gpt-5.6"), "input"),
+        Wire("searching", _searching, front(client_tool_search, "gpt-5.6"), "input", defers=True),
         Wire("bedrock", _converse, partial(_ask, bedrock.request, model="anthropic.claude-sonnet-5", tools=specs)),
         Wire("gemini", partial(_gemini, merged=False), partial(_ask, gemini.request, tools=bare), "contents"),
         Wire("gemini merged", partial(_gemini, merged=True), partial(_ask, gemini.request, tools=bare), "contents"),
