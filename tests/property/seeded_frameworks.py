@@ -335,7 +335,10 @@ class LangGraph(Host):
 
     @override
     def shorten(self) -> None:
-        said: list[AnyMessage] = self.agent.get_state(self.thread).values["messages"]
+        stored = self.agent.get_state(self.thread).values
+        said: list[AnyMessage] = stored["messages"]
+        # What only a request has found that failed is in no state, and goes with its results.
+        self.talk.found = {name for name in self.talk.found if f'"{name}"' in str(stored.get("cuecard"))}
         self.from_ = max(at for at, each in enumerate(said) if isinstance(each, HumanMessage))
 
 
