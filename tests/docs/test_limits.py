@@ -21,6 +21,7 @@ ELSEWHERE = {
     "cuecard.files.cache.MAX_FILE": "the cache is made anew",
     "cuecard.files.cache.MAX_FOLDER": "the same",
     "cuecard.sources.skill_selection.MAX_ALTERNATIVES": "a pattern with more matches nothing",
+    "cuecard.studio.editor_view.MAX_SCORED": "further phrases have no score beside them",
 }
 """Bounds of which nobody is told, because nothing is refused."""
 

@@ -156,7 +156,7 @@ def test_the_table_of_services_shows_what_is(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_every_page_has_a_row_and_every_row_a_page() -> None:
-    linked = set(re.findall(r"\| \[[^\]]+\]\(([\w-]+)\.md\) \|", PAGE.read_text(encoding="utf-8")))
+    linked = set(re.findall(r"(?m)^\| \[[^\]]+\]\(([\w-]+)\.md\)", PAGE.read_text(encoding="utf-8")))
     pages = {page.stem for page in HOSTS.glob("*.md")} - {"README"}
 
     assert linked == pages
