@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import threading
+import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, get_type_hints
 
 from fastapi import APIRouter, FastAPI, Request
@@ -73,7 +73,7 @@ _WORKERS = 4
 """The number of threads for requests, so that a long one delays neither the others nor `/healthz`."""
 
 _LARGE = 64 * 1024
-"""Bytes of a body that is read alone: meanwhile, no other thread runs for as long as the validator takes."""
+"""Bytes of a body that takes its turn, so that bodies of this size never keep all workers from the others."""
 
 
 PACKED = "cuecard-packed"
@@ -92,19 +92,30 @@ class WorkerRoute(APIRoute):
 
         async def handle(request: Request) -> Response:
             data = await request.body()
+            turn = request.app.state.large if len(data) > _LARGE else nullcontext()
 
             def work() -> Response:
                 if model is None:
                     return _json(answer(request))
-                with request.app.state.reading if len(data) > _LARGE else nullcontext():
-                    body: AgentRequest = body_of(data, request.headers.get("content-type", ""), model)
+                body = _read(data, request.headers.get("content-type", ""), model)
                 facts: RequestFacts = request.scope["cuecard"]
                 facts.agent = _service(request).agents.name_of(body.agent)  # it may have to be loaded
                 return _json(answer(body, request))
 
-            return await _in_time(request, work)
+            return await _in_time(request, work, turn)
 
         return handle
+
+
+def _read(data: bytes, content_type: str, model: type[AgentRequest]) -> AgentRequest:
+    """The body; a large one rests for as long as it took, since no other thread runs while the validator does."""
+    if len(data) <= _LARGE:
+        return body_of(data, content_type, model)
+    before = time.thread_time()
+    try:
+        return body_of(data, content_type, model)
+    finally:
+        time.sleep(time.thread_time() - before)
 
 
 _v1 = APIRouter(prefix="/v1", route_class=WorkerRoute, responses=RESPONSES)
@@ -202,7 +213,7 @@ def create_routes(service: Service | None, options: ServiceOptions | None, told:
     app = FastAPI(title="cuecard", version=cuecard.__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.service, app.state.options, app.state.metrics = service, options, told
     app.state.description = None
-    app.state.reading = threading.Lock()
+    app.state.large = asyncio.Lock()
     app.state.workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="cuecard-serve")
     app.include_router(_v1)
     app.include_router(_watching)
@@ -213,11 +224,13 @@ def create_routes(service: Service | None, options: ServiceOptions | None, told:
     return app
 
 
-async def _in_time(request: Request, answer: Callable[[], Response]) -> Response:
-    """The answer of a worker, unless it takes too long."""
+async def _in_time(
+    request: Request, answer: Callable[[], Response], turn: AbstractAsyncContextManager[Any]
+) -> Response:
+    """The answer of a worker when it is its turn, unless it takes too long."""
     seconds = request.app.state.options.timeout
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(seconds), turn:
             return await _in_worker(request, answer)
     except TimeoutError:
         told = f"the answer took more than {seconds:g} seconds"
