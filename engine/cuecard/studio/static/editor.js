@@ -81,7 +81,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   const page = new DOMParser().parseFromString(serverResponse, "text/html")
   if (!page.querySelector("#problems, .problem")) return
   event.detail.shouldSwap = false
-  one("#problems").replaceChildren(...(page.querySelector("#problems")?.children || page.querySelectorAll(".problem")))
+  one("#unreadable").replaceChildren(...(page.querySelector("#problems")?.children || page.querySelectorAll(".problem")))
 }, true)
 
 document.addEventListener("click", (event) => {
