@@ -367,19 +367,23 @@ def test_a_tool_that_the_host_switches_off_while_the_model_calls_it_is_refused_a
     assert ("cms_createPage" in names(host.sent[2])) == (delivery == "append")
 
 
-def test_history_that_a_handoff_has_folded_keeps_the_instructions_of_what_it_found() -> None:
-    card = Cuecard(engine())
-    batches: list[Batch] = [[("tool_search", PAGES)], [("transfer_to_other", {})], [("cms_createPage", ABOUT)]]
-    model = script(batches)
+@pytest.mark.parametrize("at_once", [False, True], ids=["after a request", "at once"])
+def test_history_that_a_handoff_has_folded_keeps_the_instructions_of_what_it_found(at_once: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    card, chat = Cuecard(engine()), engine().conversation()
+    found: Batch = [("tool_search", PAGES)]
+    handed_over: Batch = [("transfer_to_other", {})]
+    batches = [[*found, *handed_over]] if at_once else [found, handed_over]
+    model = script([*batches, [("cms_createPage", ABOUT)]])
     other: Agent[Any] = Agent("other", model=model, tools=card.tools(TOOLS))
     first: Agent[Any] = Agent("cms", model=model, tools=card.tools(TOOLS), handoffs=[other])
     config = RunConfig(tracing_disabled=True, nest_handoff_history=True)
 
-    result = asyncio.run(Runner.run(first, "hello", **card.options(Turn(now=NOW), config=config)))
+    result = asyncio.run(Runner.run(first, "hello", **card.options(Turn(now=NOW), chat, config=config)))
 
     assert result.final_output == "done"
-    assert [str(call.input).count("<cms_createPage>") for call in model.calls] == [0, 1, 1, 1]
-    assert list(model.calls[3].input)[: len(model.calls[2].input)] == list(model.calls[2].input)
+    assert [str(call.input).count("<cms_createPage>") for call in model.calls] == [0, *[1] * len(batches), 1]
+    assert list(model.calls[-1].input)[: len(model.calls[-2].input)] == list(model.calls[-2].input)
+    assert chat.memory.entities == (Entity("page", "page-1", "About"),)
 
 
 def test_a_call_of_a_tool_that_the_request_did_not_have_is_answered_and_the_run_goes_on() -> None:

@@ -348,7 +348,7 @@ class Cuecard:
     def _noted(self, data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
         """The SDK makes text of what a tool gave by `str`: what it gave is noted before, also where that is a text."""
         if not isinstance(data.output, ToolOutputText):
-            self._running(data.context.context).given[data.context.tool_call_id] = data.output
+            self._running(data.context.context).note(data.context.tool_call_id, data.output)
         return ToolGuardrailFunctionOutput.allow()
 
     def _search_tool(self) -> FunctionTool:

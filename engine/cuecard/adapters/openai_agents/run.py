@@ -171,6 +171,7 @@ class Run:
         failed: the ids of calls that failed or were refused.
         found: tools that searches have found since the step.
         asked: tools that the model has called since the step.
+        answers: what its calls have given since the step, by call id: a handoff may fold them into a text, unseen.
         on: which tools are enabled, by identity, as the SDK has asked last.
         answering: the tools of the request that the model is answering, until its calls are run: the SDK asks anew
             whether each is enabled, and would end the run where one is not; its call is refused.
@@ -198,6 +199,7 @@ class Run:
     failed: set[str] = field(default_factory=set)
     found: set[str] = field(default_factory=set)
     asked: set[str] = field(default_factory=set)
+    answers: dict[str, Any] = field(default_factory=dict)
     on: dict[int, bool] = field(default_factory=dict)
     answering: frozenset[str] = frozenset()
     looking: Future[None] | None = None
@@ -285,6 +287,7 @@ class Run:
             self.call = self.chat.call
         self.found.clear()
         self.asked.clear()
+        self.answers.clear()
         if self.told.step:
             self.told.step(self.step)
         if self.engine.agent.results:
@@ -352,7 +355,12 @@ class Run:
             self.failed.add(call_id)
             return found
         self.found |= set(found.tools)
+        self.answers[call_id] = found.to_json()
         return json.dumps(found.to_json(), ensure_ascii=False)
+
+    def note(self, call_id: str, output: Any) -> None:
+        """A call has given something: the SDK makes a text of it by `str`."""
+        self.given[call_id] = self.answers[call_id] = output
 
     def _answered(self) -> Step | None:
         return answered_step(self.chat, self.engine, self._said(), ())
@@ -393,7 +401,9 @@ class Run:
             text = isinstance(each.result, str)  # which the SDK has made of something else, unless it is in parts
             said = plain_value(self.given.get(each.call_id or "", each.result)) if text else each.result
             results.append(replace(each, result=said, is_error=each.call_id in self.failed))
-        return results
+        unseen = self.answers.keys() - told.keys() - {each.call_id for each in results}
+        folded = [(call, plain_value(output)) for call, output in self.answers.items() if call in unseen]
+        return [*(ToolResult(self.names[call], said, call, call in self.failed) for call, said in folded), *results]
 
     def _told(self, items: Sequence[Item]) -> list[Item]:
         """The items with results as texts; which calls failed in earlier runs, the conversation knows."""
