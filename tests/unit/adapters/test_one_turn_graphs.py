@@ -225,3 +225,13 @@ def test_a_history_that_the_provider_keeps_is_refused_with_the_system_prompt_in_
 
     made("cms", model, saver, [0]).invoke({"messages": [HumanMessage("hello")]}, {"configurable": {"thread_id": "two"}})
     assert len(model.requests) == 1
+
+
+def test_so_is_one_that_is_bound_to_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, said = Asking(), Turn({"context": "ORDER-7-OF-JANA"}, now=NOW)
+    monkeypatch.setitem(CASES, "polyant", ("ORDER-7-OF-JANA", said, said))
+    with pytest.raises(InputError, match="`conversation-context` lives for one turn"):
+        agent_of("polyant", model.bind(previous_response_id="resp_1"), InMemorySaver(), [0]).invoke(
+            {"messages": [HumanMessage("hello")]}, THREAD
+        )
+    assert not model.requests

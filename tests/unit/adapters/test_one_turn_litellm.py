@@ -14,7 +14,7 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would ask the network 
 
 import litellm
 
-from cuecard import Turn
+from cuecard import InputError, Turn
 from cuecard.adapters.litellm import Cuecard
 from cuecard.adapters.litellm_callback import CuecardCallback
 from unit.adapters.model_server import Json, model_server
@@ -135,3 +135,9 @@ def test_an_input_that_may_change_is_what_it_is_now() -> None:
     assert "TRY-ANOTHER-WAY" not in repr(first)
     assert repr(second).count("TRY-ANOTHER-WAY") == 1
     assert second[0] == first[0]
+
+
+def test_a_history_that_the_provider_keeps_is_refused() -> None:
+    card = Cuecard(engine=engine("polyant"), turn=lambda arguments: turn_at("polyant", arguments))
+    with pytest.raises(InputError, match=r'kept-history.*lives for one turn.*\n?.*host="system-only"'):
+        card.prepare(GPT, [{"role": "user", "content": "hello"}], TOOLS, previous_response_id="resp_1")

@@ -20,6 +20,7 @@ from cuecard.adapters.clients import needs
 with needs("langgraph", "langchain"):
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage
+    from langchain_core.runnables.base import RunnableBindingBase
     from langchain_core.runnables.config import var_child_runnable_config
     from langchain_core.tools import BaseTool, ToolException
     from langgraph.channels.base import BaseChannel
@@ -387,7 +388,12 @@ def _said(turn: Turn | Callable[[], Turn] | None) -> Turn:
 
 
 def _keeps_history(model: Any) -> bool:
-    """Whether OpenAI's model sends only what is new, and no system prompt, either: the provider keeps the rest."""
+    """Whether OpenAI's model is told that the provider keeps the history, the system prompt in it."""
+    inner = model
+    while isinstance(inner, RunnableBindingBase):
+        if inner.kwargs.get("previous_response_id"):
+            return True
+        inner = inner.bound
     bare, name = bare_model(model), "use_previous_response_id"
     return name in type(bare).model_fields and bool(getattr(bare, name))
 

@@ -31,7 +31,7 @@ from cuecard.adapters.litellm.completions import (
     without_earlier_thinking,
 )
 from cuecard.adapters.litellm.replays import ATOMS, Replays, copied, with_tools
-from cuecard.adapters.one_turn import ends_with_turn, last_that_stays
+from cuecard.adapters.one_turn import ends_with_turn, last_that_stays, refuse_kept_history
 from cuecard.adapters.openai import place_in_chat, with_results
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -158,7 +158,8 @@ class Cuecard:
             others: further arguments of the completion: `extra_body` is kept, the rest is only passed to `turn`.
 
         Raises:
-            InputError: with everything that is wrong in messages and tools, or in the turn.
+            InputError: with everything that is wrong in messages and tools, or in the turn; with every text of one
+                turn where the provider keeps the history (`previous_response_id`).
             RunLimitError: when a limit of the run allows no further request.
         """
         said, offer = self._admitted(messages, tools)
@@ -172,6 +173,8 @@ class Cuecard:
         chat, call = made.chat, made.chat.call
         if call is None:
             raise RuntimeError("a replayed conversation has a call")
+        if others.get("previous_response_id"):
+            refuse_kept_history(engine.agent, call)
         checked_limits(made.step)
         offer = offer.keeping(made.offer, call.host.gone)
         offered = offer.sent(made.step, engine.tools if call.delivery.rebuilds else None)
