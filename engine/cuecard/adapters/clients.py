@@ -71,25 +71,25 @@ def _installed_client(package: str) -> str:
 
 
 @contextmanager
-def needs(package: str, extra: str) -> Iterator[None]:
+def needs(package: str, extra: str, module: str) -> Iterator[None]:
     """Around the imports of a framework: what is missing or too old is told with the versions that work.
 
     Args:
         package: the framework's name on PyPI, one of `TESTED`.
         extra: the extra of cuecard that installs it.
+        module: the module that needs it, for the error.
 
     Raises:
         InputError: when the framework is not installed, is too old, or lacks what is imported.
     """
-    place = f"cuecard.adapters.{extra}"
-    check_version(package, extra, place)
+    check_version(package, extra, module)
     try:
         yield
     except ImportError as error:
         installed = _version_of(package)
         there = f"{installed} is installed" if installed else "is not installed"
         told = f"{package} {there}, and the adapter needs {package}>={TESTED[package][0]}: {error}"
-        raise InputError(Problem("not-installed", told, _way_out(package, extra), place)) from error
+        raise InputError(Problem("not-installed", told, _way_out(package, extra), module)) from error
 
 
 def check_version(package: str, extra: str, place: str) -> None:

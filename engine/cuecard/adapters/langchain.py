@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from cuecard.adapters.clients import needs
 
-with needs("langchain", "langchain"):
+with needs("langchain", "langchain", __name__):
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
     from langchain.agents.middleware.types import (
         ExtendedModelResponse,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from cuecard.adapters.clients import needs
 
-with needs("litellm", "litellm"):
+with needs("litellm", "litellm", __name__):
     from litellm.exceptions import BadRequestError
     from litellm.integrations.custom_logger import CustomLogger
     from litellm.types.utils import CallTypes

@@ -70,16 +70,25 @@ def test_the_ranges_are_those_of_the_project_and_of_the_lock() -> None:
     assert {package: newest for package, (_, newest) in TESTED.items()} == {name: version(name) for name in TESTED}
 
 
-OLD = {"langchain": "1.2.18", "google-adk": "1.39.0", "litellm": "1.79.3", "pydantic-ai-slim": "1.107.0"}
+OLD = {
+    "langchain": "1.2.18",
+    "langgraph": "1.0.1",
+    "google-adk": "1.39.0",
+    "litellm": "1.79.3",
+    "openai-agents": "0.9.0",
+    "pydantic-ai-slim": "1.107.0",
+}
 
 
 @pytest.mark.parametrize(
     ("adapter", "package"),
     [
         ("langchain", "langchain"),
+        ("langgraph", "langgraph"),
         ("adk", "google-adk"),
         ("litellm", "litellm"),
         ("litellm_callback", "litellm"),
+        ("openai_agents", "openai-agents"),
         ("pydantic_ai", "pydantic-ai-slim"),
     ],
 )
@@ -91,7 +100,7 @@ def test_a_version_below_the_floor_is_one_error_at_import(
 
     assert problem.code == "not-installed"
     assert f"{package} {OLD[package]} is installed" in problem.message
-    assert f"needs {package}>={TESTED[package][0]}" in problem.message
+    assert f"`cuecard.adapters.{adapter}` needs {package}>={TESTED[package][0]}" in problem.message
     assert "pip install" in problem.hint
 
 
@@ -115,7 +124,7 @@ def test_a_newer_major_version_is_told_once_however_many_modules_ask(monkeypatch
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("default")
         check_version("litellm", "litellm", "a module")
-        with clients.needs("litellm", "litellm"):
+        with clients.needs("litellm", "litellm", "another"):
             pass
 
     assert len(told) == 1

@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from cuecard.adapters.clients import needs
 
-with needs("google-adk", "adk"):
+with needs("google-adk", "adk", __name__):
     from google.adk.agents.base_agent import BaseAgent
     from google.adk.agents.callback_context import CallbackContext
     from google.adk.agents.invocation_context import InvocationContext

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from cuecard.adapters.clients import needs
 
-with needs("langgraph", "langchain"):
+with needs("langgraph", "langchain", __name__):
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage
     from langchain_core.runnables.base import RunnableBindingBase

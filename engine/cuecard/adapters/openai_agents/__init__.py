@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 from cuecard.adapters.clients import needs
 
-with needs("openai-agents", "openai-agents"):
+with needs("openai-agents", "openai-agents", __name__):
     from agents import (
         FunctionTool,
         ModelSettings,

@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from cuecard.adapters.clients import needs
 
-with needs("pydantic-ai-slim", "pydantic-ai"):
+with needs("pydantic-ai-slim", "pydantic-ai", __name__):
     from pydantic_ai import RunContext
     from pydantic_ai.capabilities import AbstractCapability
     from pydantic_ai.exceptions import ToolFailed
