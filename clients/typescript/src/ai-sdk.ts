@@ -73,12 +73,13 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
 
   async function prepareCall({ options: asked, ...rest }: any): Promise<any> {
     const chat = options.conversation?.(asked) ?? client.conversation({ agent: options.agent });
-    const messages: Message[] = rest.messages ?? [rest.prompt ?? []].flat().map((each) => (each.role ? each : { role: "user", content: each }));
+    const given: Message[] = rest.messages ?? [rest.prompt ?? []].flat().map((each) => (each.role ? each : { role: "user", content: each }));
     const own: Record<string, any> = rest.tools ?? {};
     const allowed = (name: string) => rest.activeTools?.includes(name) ?? true;
     const told = typeof options.turn === "function" ? options.turn(asked) : options.turn;
     const turn: Turn = { model: modelName(rest.model), ...(role === "user" && { authority: "user" }), ...told };
-    const step = await chat.user(turn, toldApart(messages).results, compaction(options.compacted?.(asked, messages), messages), {
+    const { messages, results } = toldApart(given);
+    const step = await chat.user(turn, results, compaction(options.compacted?.(asked, given), given), {
       tools: Object.keys(own).filter(allowed),
       messages,
       signal: options.signal?.(asked) ?? rest.abortSignal,
@@ -118,9 +119,10 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
     const { chat } = run;
     const { messages, results } = toldApart(request.messages, steps);
     const step =
-      !chat.misses(results, run.begun) && stepNumber === 0
+      !chat.misses(results, run.begun, messages) && stepNumber === 0
         ? chat.step!
         : await chat.next(results, stepNumber === 0 ? {} : await options.inputs?.(run.options as Options, request), {
+            messages,
             signal: options.signal?.(run.options as Options),
           });
     if (step.stopped) {
@@ -131,7 +133,7 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
     return {
       system, // version 6
       instructions: system, // version 7, where it carries forward: so it is always the whole text
-      messages: withTexts(placed(messages, step, role), (call) => chat.resultText(call)),
+      messages: withTexts(placed(messages, step, chat.placed!, role), (call) => chat.resultText(call)),
       activeTools: shown(run, step.active_tools),
       ...(step.forced_tool && run.names.includes(step.forced_tool) && { toolChoice: { type: "tool", toolName: step.forced_tool } }),
     };

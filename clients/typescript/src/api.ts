@@ -504,6 +504,22 @@ export interface components {
             memory: components["schemas"]["EntityShape"][];
         };
         /**
+         * PlacedShape
+         * @description Where the appended texts belong among the messages that the request has told.
+         */
+        PlacedShape: {
+            /**
+             * Behind
+             * @description for each message, which of `appended` stand behind it, in this order, counted from 0
+             */
+            behind: number[][];
+            /**
+             * Thoughtless
+             * @description the messages whose thinking is left out, since the model checks it against texts that have ended
+             */
+            thoughtless: number[];
+        };
+        /**
          * PrepareCall
          * @description A user message, which begins a run.
          */
@@ -553,6 +569,11 @@ export interface components {
              */
             said?: string;
             /**
+             * Messages
+             * @description the messages of the request to the model, without appended texts: for each the list of the call ids of its tool results or, without any, its role; the answer then has `placed`
+             */
+            messages?: (string | string[])[] | null;
+            /**
              * Manifest
              * @description whether to include the manifest in the answer
              */
@@ -592,6 +613,11 @@ export interface components {
             inputs?: {
                 [key: string]: unknown;
             };
+            /**
+             * Messages
+             * @description the messages of the request to the model, without appended texts: for each the list of the call ids of its tool results or, without any, its role; the answer then has `placed`
+             */
+            messages?: (string | string[])[] | null;
             /** @description the body that began the run, for a service without the files of then: it prepares the user message anew, so send all results since then */
             anew?: components["schemas"]["PrepareCall"] | null;
             /**
@@ -639,6 +665,8 @@ export interface components {
              * @description texts for those results of this request that the agent file has a template for
              */
             results: components["schemas"]["RenderedResultShape"][];
+            /** @description only if the request has told its `messages` */
+            placed?: components["schemas"]["PlacedShape"] | null;
             /** Manifest */
             manifest?: {
                 [key: string]: unknown;
@@ -665,6 +693,8 @@ export interface components {
              * @description texts for those results of this request that the agent file has a template for
              */
             results: components["schemas"]["RenderedResultShape"][];
+            /** @description only if the request has told its `messages` */
+            placed?: components["schemas"]["PlacedShape"] | null;
             /** @description what is told about the user message, if it was prepared anew */
             anew?: components["schemas"]["CallShape"] | null;
             /** Manifest */

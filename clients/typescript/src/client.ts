@@ -11,6 +11,7 @@ export type Result = Schemas["ResultBody"];
 export type Entity = Schemas["EntityEntry"];
 export type Step = Schemas["StepShape"];
 export type Block = Schemas["AppendedShape"];
+export type Placed = Schemas["PlacedShape"];
 export type PreparedCall = Schemas["PreparedCall"];
 export type PreparedStep = Schemas["PreparedStep"];
 export type Found = Schemas["SearchAnswer"];

@@ -1,6 +1,6 @@
-import type { Asking, Cuecard, Entity, Found, Inputs, PreparedCall, PreparedStep, Result, Step, Turn } from "./client.js";
+import type { Asking, Cuecard, Entity, Found, Inputs, Placed, PreparedCall, PreparedStep, Result, Step, Turn } from "./client.js";
 import { CuecardError, objectIn, twoAtOnce } from "./errors.js";
-import type { Message } from "./placing.js";
+import { outline, type Message } from "./placing.js";
 import { numbered, sendable, waits } from "./results.js";
 
 type Begin = Parameters<Cuecard["prepareCall"]>[0];
@@ -13,7 +13,13 @@ export interface Beginning extends Asking {
   /** Whether the turn goes on, as after an approval, so that no message of the user is new. */
   resumed?: boolean;
   /** The messages: the last one has the words that an agent with `tools.ahead` searches by, or is not the user's if the turn goes on. */
-  messages?: readonly Message[];
+  messages?: readonly Message[] | undefined;
+}
+
+/** What else is known as the model is asked again. */
+export interface GoingOn extends Asking {
+  /** The messages of the request without blocks, for `placed`. */
+  messages?: readonly Message[] | undefined;
 }
 
 /** One conversation: a handle over the text that the service has signed. Use it for one run at a time. */
@@ -22,6 +28,8 @@ export class Conversation {
   readonly from: string | undefined;
   /** The step that was prepared last. */
   step: Step | undefined;
+  /** Where the texts of the step belong, if the messages were told. */
+  placed: Placed | undefined;
   /** What the last call said of delivery and files. */
   call: Omit<PreparedCall, "api"> | undefined;
   /** How many messages of the user this handle has begun. */
@@ -36,6 +44,7 @@ export class Conversation {
   #begin: Begin | undefined;
   #since: Result[] = [];
   #inputs: Inputs = {};
+  #outline = "";
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
@@ -72,6 +81,7 @@ export class Conversation {
       ...(compacted === null ? {} : { compacted }),
       ...(tools && { host_tools: tools }),
       ...(resumed && { resumed }),
+      ...this.#outlined(more.messages),
     };
     return this.#alone(async () => {
       if (compacted !== null) this.#forgetAllBut(results);
@@ -96,14 +106,14 @@ export class Conversation {
    *
    * `inputs` are values that count from this request on, of inputs with `tier: step` in the agent file.
    */
-  next(results: Result[] = [], inputs: Inputs = {}, asking?: Asking): Promise<Step> {
+  next(results: Result[] = [], inputs: Inputs = {}, { messages, ...asking }: GoingOn = {}): Promise<Step> {
     return this.#alone(async () => {
       const fresh = this.#fresh(results);
       const given = { ...this.#inputs, ...inputs };
       const now = { results: fresh, ...(Object.keys(inputs).length ? { inputs } : {}) };
       const all = [...this.#since, ...fresh];
       const told = await this.#orAnew(now, { results: all, inputs: given }, (body) =>
-        this.#client.prepareStep({ ...this.#agent, conversation: this.#text(), ...body }, asking),
+        this.#client.prepareStep({ ...this.#agent, conversation: this.#text(), ...this.#outlined(messages), ...body }, asking),
       );
       this.#since.push(...fresh);
       this.#inputs = given;
@@ -112,10 +122,10 @@ export class Conversation {
     });
   }
 
-  /** Whether some of these results are not in the step that was prepared last; `begun` as it was when their run began. */
-  misses(results: Result[], begun = this.begun): boolean {
+  /** Whether the step that was prepared last is of other results or messages; `begun` as it was when their run began. */
+  misses(results: Result[], begun = this.begun, messages?: readonly Message[]): boolean {
     if (begun !== this.begun) throw twoAtOnce();
-    return this.#fresh(results).length > 0;
+    return this.#fresh(results).length > 0 || (messages !== undefined && JSON.stringify(outline(messages)) !== this.#outline);
   }
 
   /** What the search tool answers; only what the next step will have active is announced. A limit out of range is brought into it. */
@@ -184,6 +194,13 @@ export class Conversation {
     return { ...this.#agent, ...(this.#signed === undefined ? {} : { conversation: this.#signed }) };
   }
 
+  #outlined(messages: readonly Message[] | undefined) {
+    if (!messages) return {};
+    const told = outline(messages);
+    this.#outline = JSON.stringify(told);
+    return { messages: told };
+  }
+
   get #reads() {
     return this.#client.reads.get(this.#agent.agent);
   }
@@ -219,9 +236,10 @@ export class Conversation {
     if (call.reads) this.#client.reads.set(this.#agent.agent, call.reads);
   }
 
-  #take(told: Pick<PreparedStep, "conversation" | "step" | "results">, given: Result[], sent: Result[]): Step {
+  #take(told: Pick<PreparedStep, "conversation" | "step" | "results" | "placed">, given: Result[], sent: Result[]): Step {
     this.#signed = told.conversation;
     this.step = told.step;
+    this.placed = told.placed ?? undefined;
     this.#asked.clear();
     const texts = new Map((told.results ?? []).map(({ at, text }) => [this.#key(sent[at]!), text]));
     for (const result of given.filter((each) => each.call_id && this.#isNew(each))) {

@@ -1,9 +1,9 @@
 import type { Reads, Result } from "./client.js";
 import { objectIn } from "./errors.js";
-import type { Message } from "./placing.js";
+import { unmarked, type Message } from "./placing.js";
 
 /**
- * The messages, in which each call has an id of its own, and the results in them.
+ * The messages without blocks, in which each call has an id of its own, and the results in them.
  *
  * A model may repeat an id, or give none. Of several calls with one id, a result answers the first of the last answer
  * that has none yet. Read again, the messages get the same ids. A tool of an MCP server that fails is a result like
@@ -14,9 +14,10 @@ export function toldApart(messages: readonly Message[], steps: readonly any[] = 
   const last = new Map<string, string>();
   const waiting = new Map<string, string[]>();
   const results: Result[] = [];
-  const answered = messages.map(({ role }) => role).lastIndexOf("assistant");
+  const stored = unmarked(messages);
+  const answered = stored.map(({ role }) => role).lastIndexOf("assistant");
   let batch: string | undefined; // results that follow each other belong to calls of one message
-  const told = messages.map((message, at) => {
+  const told = stored.map((message, at) => {
     const { role, content } = message;
     if (role === "assistant") waiting.clear();
     if (role !== "tool") batch = undefined;

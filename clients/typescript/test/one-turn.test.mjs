@@ -8,7 +8,6 @@ import { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
 import { Conversation, Cuecard, CuecardError } from "../dist/index.js";
 import { aiSdk } from "../dist/ai-sdk.js";
-import { placed } from "../dist/placing.js";
 
 const paths = [];
 const counted = (...asked) => (paths.push([new URL(asked[0]).pathname, JSON.parse(asked[1].body ?? "{}")]), fetch(...asked));
@@ -201,25 +200,4 @@ test("a call that is prepared anew has the inputs that had come since", async ()
 
 test("there is no turn to end before the first message", async () => {
   await assert.rejects(newChat().end(), { code: "no-call" });
-});
-
-test("thinking goes from the first text of its turn on, up to the next message of the user", () => {
-  const user = (content) => ({ role: "user", content });
-  const model = (text) => ({ role: "assistant", content: [{ type: "reasoning", text }, { type: "text", text }] });
-  const mute = (text) => ({ role: "assistant", content: [{ type: "reasoning", text }] });
-  const result = (id) => ({ role: "tool", content: [{ type: "tool-result", toolCallId: id }] });
-  const ended = (turn, after_call_id) => ({ what: "note", sha256: "", turn, after_call_id });
-  const messages = [user("0"), model("a"), user("1"), model("b"), result("c1"), model("c"), mute("d"), user("2"), model("e"), user("3")];
-  const thought = (...texts) => {
-    const step = { appended: [], turns: [null, null, "c1", "c1"], reminder: "{text}", checks_thinking: true, ended: texts };
-    return placed(messages, step, "user").flatMap((m) => (m.role === "assistant" ? m.content : [])).filter((p) => p.type === "reasoning").map((p) => p.text).join("");
-  };
-
-  assert.equal(thought(), "abcde");
-  assert.equal(thought(ended(1, null)), "ae");
-  assert.equal(thought(ended(1, "c1")), "abe");
-  assert.equal(thought(ended(1, "gone")), "ae");
-  assert.equal(thought(ended(0, null), ended(2, null)), "bcd");
-  assert.equal(thought(ended(3, null), ended(null, null)), "abcde");
-  assert.equal(placed(messages, { appended: [], turns: [null, null, "c1", "c1"], checks_thinking: true, ended: [ended(1, "c1")] }, "user").length, messages.length - 1);
 });

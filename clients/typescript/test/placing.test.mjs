@@ -1,37 +1,31 @@
-// Where blocks stand: behind their results and with their messages, in whatever the host has kept of a conversation.
+// Blocks among messages, where the service has placed them; and what of results the service is told.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { placed } from "../dist/placing.js";
+import { outline, placed } from "../dist/placing.js";
 import { toldApart } from "../dist/results.js";
 
 const user = (content) => ({ role: "user", content });
-const called = (id) => ({ role: "assistant", content: [{ type: "tool-call", toolCallId: id }] });
-const result = (id) => ({ role: "tool", content: [{ type: "tool-result", toolCallId: id }] });
-const block = (id, after_call_id, turn = null) => ({ id, text: `$& ${id}`, after_call_id, turn });
-const step = (appended, turns = [null]) => ({ appended, turns, reminder: "<r>{text}</r>" });
-const seen = (messages) => messages.map((m) => m.providerOptions?.cuecard.block ?? (m.role === "user" ? m.content : m.role[0])).join(" ");
+const called = (id) => ({ role: "assistant", content: [{ type: "reasoning", text: id }, { type: "tool-call", toolCallId: id }] });
+const result = (...ids) => ({ role: "tool", content: ids.map((id) => ({ type: "tool-result", toolCallId: id })) });
+const step = { appended: ["X", "Y"].map((id) => ({ id, text: `$& ${id}` })), reminder: "<r>{text}</r>" };
+const messages = [user("Hi"), called("a"), result("a", "b"), { role: "assistant", content: [{ type: "reasoning", text: "c" }] }];
 
-test("behind the last result of the batch, once, however often", () => {
-  const messages = [user("Hi"), called("a"), result("a"), result("b"), called("c"), result("c")];
-  const found = step([block("X", "a"), block("Y", "c")]);
-  const once = placed(messages, found, "user");
+test("behind the messages that the service has told, once, however often", () => {
+  const told = { behind: [[], [], [1, 0], []], thoughtless: [] };
+  const once = placed(messages, step, told, "user");
 
-  assert.equal(seen(once), "Hi a t t X a t Y");
+  assert.deepEqual(outline(messages), ["user", "assistant", ["a", "b"], "assistant"]);
+  assert.deepEqual(once.map((m) => m.providerOptions?.cuecard.block ?? m.role), ["user", "assistant", "tool", "Y", "X", "assistant"]);
   assert.equal(once[4].content, "<r>$& X</r>");
-  assert.deepEqual(placed(once, found, "user"), once);
-  assert.equal(placed(messages, found, "system")[4].content, "$& X");
+  assert.deepEqual(placed(toldApart(once).messages, step, told, "user"), once);
+  assert.equal(placed(messages, step, told, "system")[4].content, "$& X");
 });
 
-test("with the user's message, also where others of before the first turn are there, or the first are gone", () => {
-  const found = step([block("X", null, 0), block("Y", null, 1), block("Z", "gone")], [null, "a"]);
-  const messages = [user("of before"), called("0"), user("one"), called("a"), result("a"), user("two")];
+test("without the thinking that goes, and the messages that are nothing else", () => {
+  const bare = placed(messages, step, { behind: [[], [], [], [0]], thoughtless: [1, 2, 3] }, "user");
 
-  assert.equal(seen(placed(messages, found, "user")), "of before Z a one X a t two Y");
-  assert.equal(seen(placed(messages.slice(4), found, "user")), "t X Z two Y");
-});
-
-test("at the end where nobody knows better", () => {
-  assert.equal(seen(placed([user("Hi"), called("a")], step([block("X", null)]), "user")), "Hi X a");
+  assert.deepEqual(bare.slice(0, 3), [user("Hi"), { ...called("a"), content: called("a").content.slice(1) }, result("a", "b")]);
+  assert.deepEqual(bare.slice(3).map((m) => m.content), ["<r>$& X</r>"]);
 });
 
 test("what failed is told, also where only the raw output says so", () => {

@@ -19,13 +19,17 @@ from cuecard.model import Appended, Step
 
 
 class MessageFacts:
-    """What of each message matters: the call ids of its tool results, and how many texts of the user it holds."""
+    """What of each message matters: the call ids of its tool results, and how many texts of the user it holds.
 
-    __slots__ = ("_holding", "_saying", "ids", "words")
+    Where nobody `joins` messages, each is one of its own: fewer than turns means that the oldest are gone.
+    """
 
-    def __init__(self, ids: Sequence[tuple[str, ...]], words: Sequence[int]) -> None:
+    __slots__ = ("_holding", "_saying", "ids", "joins", "words")
+
+    def __init__(self, ids: Sequence[tuple[str, ...]], words: Sequence[int], *, joins: bool = True) -> None:
         self.ids: Sequence[tuple[str, ...]] = ids
         self.words: Sequence[int] = words
+        self.joins = joins
         self._holding = [place for place, held in enumerate(ids) if held]
         self._saying = [place for place, said in enumerate(words) if said]
 
@@ -171,7 +175,7 @@ def turn_places(read: MessageFacts, turns: Sequence[str | None]) -> dict[int, in
         places = _messages(read, start, end, len(members))
         if start < 0 and turns[0] == "":
             places = _first(read, end, len(members)) or places
-        whole = start >= 0 or (turns[0] == "" and not any(turns[turn] for turn in members))
+        whole = read.joins and (start >= 0 or (turns[0] == "" and not any(turns[turn] for turn in members)))
         shared = places if len(places) >= len(members) else _joined(read, places, len(members), whole)
         lost = len(members) - len(shared)
         found.update(dict.fromkeys(members[:lost], start) if start >= 0 else {})
@@ -205,6 +209,8 @@ def _messages(read: MessageFacts, start: int, end: int, wanted: int) -> list[int
     of the conversation are older than its first turn, and elsewhere the later ones are the host's.
     """
     alone = read.alone(start + 1, end)
+    if not read.joins:
+        return alone[:wanted] if start >= 0 else alone[max(len(alone) - wanted, 0) :]
     results = read.next_results(start + 1, end)
     early = [place for place in alone if place < results]
     together = set(early)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from cuecard.model import Authority, Delivery, Json, Lifetime, ReloadPolicy, Tier
 
 _API = "the number of this interface; what is added later keeps it"
+_PLACED = "only if the request has told its `messages`"
 _RESULTS = "texts for those results of this request that the agent file has a template for"
 
 
@@ -115,6 +116,17 @@ class StepShape(SparseShape):
     )
 
 
+class PlacedShape(Shape):
+    """Where the appended texts belong among the messages that the request has told."""
+
+    behind: list[list[int]] = Field(
+        description="for each message, which of `appended` stand behind it, in this order, counted from 0"
+    )
+    thoughtless: list[int] = Field(
+        description="the messages whose thinking is left out, since the model checks it against texts that have ended"
+    )
+
+
 class DeliveryShape(Shape):
     """Where new instructions go, and why."""
 
@@ -192,6 +204,7 @@ class PreparedCall(CallShape):
     conversation: str = Field(description="signed; send it with the next request")
     step: StepShape
     results: list[RenderedResultShape] = Field(description=_RESULTS)
+    placed: PlacedShape | None = Field(None, description=_PLACED)
     manifest: dict[str, Json] | None = None
 
 
@@ -202,6 +215,7 @@ class PreparedStep(SparseShape):
     conversation: str = Field(description="signed; send it with the next request")
     step: StepShape
     results: list[RenderedResultShape] = Field(description=_RESULTS)
+    placed: PlacedShape | None = Field(None, description=_PLACED)
     anew: CallShape | None = Field(None, description="what is told about the user message, if it was prepared anew")
     manifest: dict[str, Json] | None = None
 

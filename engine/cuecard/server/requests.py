@@ -36,6 +36,14 @@ Results = Annotated[
     BeforeValidator(as_tuple),
     Field(description="tool results, oldest first: those since the last model request, or all of them each time"),
 ]
+Messages = Annotated[
+    tuple[str | Annotated[tuple[str, ...], BeforeValidator(as_tuple)], ...] | None,
+    BeforeValidator(as_tuple),
+    Field(
+        description="the messages of the request to the model, without appended texts: for each the list of the call "
+        "ids of its tool results or, without any, its role; the answer then has `placed`"
+    ),
+]
 Calls = Annotated[dict[str, str], Field(description="tool names by call id, for results without a name")]
 
 
@@ -82,6 +90,7 @@ class PrepareCall(AgentRequest):
         description="the user's words, by which an agent with `tools.ahead` searches if the turn has no `query` and no "
         "`message`; the first 2,001 characters are enough",
     )
+    messages: Messages = None
     manifest: bool = Field(default=False, description="whether to include the manifest in the answer")
 
 
@@ -104,6 +113,7 @@ class PrepareStep(AgentRequest):
         default_factory=dict,
         description="values of inputs that the agent file declares with `tier: step`, from this request on",
     )
+    messages: Messages = None
     anew: Anew = None
     manifest: bool = Field(default=False, description="whether to include the manifest in the answer")
 

@@ -10,7 +10,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
+from cuecard.adapters.block_places import MessageFacts, homes
 from cuecard.adapters.host import with_words
+from cuecard.adapters.one_turn import in_ended_turns
 from cuecard.catalogue.search import MAX_LIMIT
 from cuecard.config.agent_file import InputSpec
 from cuecard.config.turn_file import to_turn
@@ -277,12 +279,14 @@ class Service:
     def _stepped(
         self, engine: Engine, chat: Conversation, step: Step, asked: PrepareCall | PrepareStep
     ) -> dict[str, Json]:
+        placed = {} if asked.messages is None else {"placed": _placed(step, asked.messages, engine)}
         told = {"manifest": step.manifest.to_json()} if asked.manifest else {}
         return {
             "api": API,
             "conversation": self.envelopes.close(self.agents.name_of(asked.agent), chat),
             "step": step_json(step, engine),
             "results": _rendered(chat, asked),
+            **placed,
             **told,
         }
 
@@ -335,6 +339,25 @@ def _rendered(chat: Conversation, asked: PrepareCall | PrepareStep) -> list[Json
     told = [(at, body) for at, body in enumerate(asked.results) if "result" in body.model_fields_set]
     made = zip((at for at, _ in told), map(chat.render_result, to_results(body for _, body in told)), strict=True)
     return [{"at": at, **each.to_json()} for at, each in made if each.rule or each.media]
+
+
+def _placed(step: Step, messages: Sequence[str | tuple[str, ...]], engine: Engine) -> dict[str, Json]:
+    """A `PlacedShape`; where neither the user nor a tool has said anything, texts stand at the end."""
+    ids = [() if isinstance(each, str) else each for each in messages]
+    said = [int(each == "user") for each in messages]
+    if messages and not any(ids) and not any(said):
+        said[-1] = 1
+    read = MessageFacts(ids, said, joins=False)
+    found = homes(read, step.appended, step.turns) if messages else {}
+    # Behind what stays in its place in the next request.
+    order = {block: (block.lifetime == "step", number) for number, block in enumerate(step.appended)}
+    checked = step.ended and step.call and _checks_thinking(step.call, engine)
+    return {
+        "behind": [
+            [number for _, number in sorted(map(order.__getitem__, found.get(at, ())))] for at in range(len(ids))
+        ],
+        "thoughtless": sorted({at for turn in in_ended_turns(read, step) for at in turn}) if checked else [],
+    }
 
 
 def _turn(asked: PrepareCall, engine: Engine) -> Turn:

@@ -102,6 +102,28 @@ def test_nothing_moves_when_an_input_changes(client: httpx2.Client) -> None:
     assert same["step"] == after["step"]
 
 
+def test_texts_are_placed_among_the_messages_that_a_request_tells(client: httpx2.Client) -> None:
+    begun = pilot(client, "prepare-call", turn=turn(), messages=["system", "user"])
+    told = ["user", "assistant", ["call-1", "call-2"], ["call-3"], "assistant", ["call-4"]]
+    after = partial(
+        pilot,
+        client,
+        "prepare-step",
+        conversation=begun["conversation"],
+        results=[RESULT],
+        inputs={"screen": "settings"},
+    )
+    home, note, changed, clock = range(4)
+
+    assert begun["placed"]["behind"] == [[], [0, 1, 2]]
+    assert [block[0] for block in blocks(after())][clock] == "It is 9:00.\n"
+    assert "placed" not in after()
+    assert after(messages=told)["placed"]["behind"] == [[home, note], [], [], [changed], [], [clock]]
+    assert after(messages=["assistant", "user"])["placed"]["behind"] == [[], [home, note, changed, clock]]
+    assert after(messages=["assistant", "assistant"])["placed"]["behind"] == [[], [home, note, changed, clock]]
+    assert after(messages=[])["placed"] == {"behind": [], "thoughtless": []}
+
+
 def test_other_inputs_of_a_request_are_refused_all_at_once(client: httpx2.Client) -> None:
     begun = pilot(client, "prepare-call", turn=turn())["conversation"]
     status, problems = refusal(
@@ -179,6 +201,19 @@ def test_a_model_that_checks_its_thinking_is_known_once_a_text_has_ended(client:
         assert "checks_thinking" not in begun["step"]
         assert after["step"].get("checks_thinking") is checks
         assert step == after["step"]
+
+
+def test_each_message_is_that_of_one_turn_also_beside_older_and_unanswered_ones(client: httpx2.Client) -> None:
+    said = {"inputs": {"note": "a secret"}, "delivery": "append", "model": "claude-opus-5-5", "profile": "calm"}
+    told: dict[str, Any] = {"conversation": None}
+    for _ in range(3):
+        told = pilot(client, "prepare-call", conversation=told["conversation"], turn=said)
+    step = partial(pilot, client, "prepare-step", conversation=told["conversation"])
+    older = ["user", "assistant", "user", "assistant", "user", "user"]
+
+    assert step(messages=older)["placed"] == {"behind": [[], [], [], [], [], [0]], "thoughtless": [3]}
+    assert step(messages=older[3:])["placed"] == {"behind": [[], [], [0]], "thoughtless": []}
+    assert step(messages=older[:4])["placed"] == {"behind": [[], [], [0], []], "thoughtless": [1]}
 
 
 def test_texts_of_one_request_are_refused_where_the_model_checks_its_thinking(client: httpx2.Client) -> None:
