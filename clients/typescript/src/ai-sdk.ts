@@ -60,7 +60,6 @@ interface OptionsSchema<Options> {
 }
 
 const KEY = "cuecard";
-const RUN = Symbol(KEY);
 
 /** The runs by what the SDK hands on: the list of their steps, and a mark in the host's context. */
 const runs = new WeakMap<object, Run>();
@@ -98,7 +97,7 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
     const system = withOwn(step, run);
     return {
       ...rest,
-      prepareStep: (request: any) => theirs({ ...request, [RUN]: run }),
+      prepareStep: (request: any) => (runs.set(request.steps, run), theirs(request)),
       onFinish: rest.onFinish === onFinish ? onFinish : endedThen(rest.onFinish), // version 6; version 7 has it from the settings
       ...(rest.toolApproval && { toolApproval: approvals(rest.toolApproval, chat) }),
       tools,
@@ -176,7 +175,7 @@ function endedThen(theirs?: (event: any) => unknown): (event: any) => Promise<vo
 
 function runOf(told: any): Run | undefined {
   const mark = told.runtimeContext?.[KEY] ?? told.experimental_context?.[KEY];
-  return told[RUN] ?? runs.get(told.steps) ?? runs.get(mark);
+  return runs.get(told.steps) ?? runs.get(mark);
 }
 
 function isPlain(context: any): boolean {

@@ -96,19 +96,20 @@ export class Cuecard {
   /** The answer, or why another try may have one. */
   async #try(path: string, body: unknown, signal: AbortSignal, requestId: string, late: AbortSignal): Promise<unknown> {
     const { url, token, fetch: send = fetch } = this.#options;
-    let answer: Response | undefined;
+    const sent = body === undefined ? null : JSON.stringify(body);
+    let answer: Response;
     let text: string;
     try {
       answer = await send(`${String(url).replace(/\/+$/, "")}/v1/${path}`, {
-        method: body === undefined ? "GET" : "POST",
+        method: sent ? "POST" : "GET",
         headers: {
-          ...(token ? { authorization: `Bearer ${token}` } : {}),
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...(token && { authorization: `Bearer ${token}` }),
+          ...(sent && { "content-type": "application/json" }),
           "x-request-id": requestId,
           "cuecard-packed": "1",
         },
         signal,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        body: sent,
       });
       text = await answer.text();
     } catch (cause) {
