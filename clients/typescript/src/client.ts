@@ -42,6 +42,7 @@ export interface Asking {
 export const API = 2;
 
 const AGAIN = [429, 502, 503, 504];
+const NEVER = Infinity;
 
 /** The service, path by path. It keeps nothing: each answer has the conversation for the next request. */
 export class Cuecard {
@@ -85,16 +86,16 @@ export class Cuecard {
     const either = signal ? AbortSignal.any([signal, late]) : late;
     const id = crypto.randomUUID();
     for (let tries = 0; ; tries++) {
-      const tried = await this.#try(path, body, either, id, late).catch((error) => (signal?.throwIfAborted(), Promise.reject(error)));
-      if (!(tried instanceof Failed)) return tried as Answer;
-      const wait = tried.wait ?? Math.min(2000, 100 * 2 ** tries) * (0.75 + Math.random() / 2);
-      if (tries >= retries || !(performance.now() + wait < ends)) throw tried.error;
+      const { told, error, after } = await this.#try(path, body, either, id, late);
+      if (!error) return told;
+      signal?.throwIfAborted();
+      const wait = after ?? Math.min(2000, 100 * 2 ** tries) * (0.75 + Math.random() / 2);
+      if (tries >= retries || !(performance.now() + wait < ends)) throw error;
       await new Promise((resolve) => (setTimeout(resolve, wait), signal?.addEventListener("abort", resolve, { once: true })));
     }
   }
 
-  /** The answer, or why another try may have one. */
-  async #try(path: string, body: unknown, signal: AbortSignal, requestId: string, late: AbortSignal): Promise<unknown> {
+  async #try(path: string, body: unknown, signal: AbortSignal, requestId: string, late: AbortSignal): Promise<Tried> {
     const { url, token, fetch: send = fetch } = this.#options;
     const sent = body === undefined ? null : JSON.stringify(body);
     let answer: Response;
@@ -115,8 +116,7 @@ export class Cuecard {
     } catch (cause) {
       const [code, told] = late.aborted ? ["deadline", "is too slow"] : ["unreachable", "does not answer"];
       const error = new CuecardError(`${path}: the service ${told} (request ${requestId})`, 0, code, [], { cause, requestId });
-      if (signal.aborted) throw error;
-      return new Failed(error);
+      return { error, after: signal.aborted ? NEVER : undefined };
     }
     requestId = answer.headers.get("x-request-id") ?? requestId;
     const { status } = answer;
@@ -126,22 +126,21 @@ export class Cuecard {
       new CuecardError(`${path}: ${said} (request ${requestId})`, status, code, ours ? told.problems : [], { requestId });
     const isAnswer = answer.ok && (told.conversation ?? told.agents ?? told.tools);
     const other = told.api ?? (isAnswer || ["unknown-key", "bad-conversation"].includes(told.code) ? 1 : API);
-    if (other !== API) throw fails(`the service has API ${other}, this client API ${API}: use one version`, "other-api");
-    if (isAnswer) return told;
+    const versions = `the service has API ${other}, this client API ${API}: use one version`;
+    if (other !== API) return { error: fails(versions, "other-api"), after: NEVER };
+    if (isAnswer) return { told };
     const error = ours
       ? fails(told.detail || told.code, told.code)
       : fails(`${status} of something in between`, "wrong-answer");
-    if (!answer.ok && !AGAIN.includes(status)) throw error;
-    return new Failed(error, waitOf(answer.headers));
+    return { error, after: answer.ok || AGAIN.includes(status) ? waitOf(answer.headers) : NEVER };
   }
 }
 
-/** A try that may be repeated, and the milliseconds after which, where the service has said so. */
-class Failed {
-  constructor(
-    readonly error: CuecardError,
-    readonly wait?: number,
-  ) {}
+interface Tried {
+  told?: any;
+  error?: CuecardError;
+  /** The milliseconds after which another try may have an answer, where somebody has said so. */
+  after?: number | undefined;
 }
 
 /** The milliseconds that an answer asks to wait; a date counts from that of the answer, by the same clock. */

@@ -26,7 +26,7 @@ const thinks = (text) => ({ type: "reasoning", text });
 const looks = (toolCallId) => answer("tool-calls", thinks(`before ${toolCallId}`), { type: "tool-call", toolCallId, toolName: "look", input: "{}" });
 const says = (text) => answer("stop", thinks(`before ${text}`), { type: "text", text });
 
-function agentOf(ai, Model, answers, { modelId = "scripted", inputs, ...settings } = {}) {
+function agentOf(ai, Model, answers, { modelId = "scripted", inputs, around, ...settings } = {}) {
   const saw = [];
   const model = new Model({ modelId, doGenerate: async ({ prompt }) => answers[saw.push(prompt) - 1] });
   const look = ai.tool({ description: "Look.", inputSchema: z.object({}), execute: async () => "seen" });
@@ -36,7 +36,7 @@ function agentOf(ai, Model, answers, { modelId = "scripted", inputs, ...settings
     turn: ({ turn }) => ({ delivery: "append", ...turn }),
     inputs,
   });
-  return { saw, agent: new ai.ToolLoopAgent({ model, tools: { look }, ...bound, ...settings }) };
+  return { saw, agent: new ai.ToolLoopAgent({ model, tools: { look }, ...bound, ...around?.(bound), ...settings }) };
 }
 
 const newChat = (text) => new Conversation(client, { agent: "pilot", text });
@@ -57,6 +57,18 @@ for (const { name, ai, Model } of versions) {
       assert.deepEqual(saw.map((prompt) => JSON.stringify(prompt).split("Say it in Czech.").length - 1), [1, 1, 0]);
     });
   }
+
+  test(`${name}: texts have their places also in messages that the host changes behind prepareCall`, async () => {
+    const older = [{ role: "user", content: "Before." }, { role: "assistant", content: "Yes." }];
+    const around = ({ prepareCall }) => ({
+      prepareCall: async (asked) => ({ ...(await prepareCall(asked)), messages: [...older, ...asked.messages] }),
+    });
+    const { agent, saw } = agentOf(ai, Model, [looks("c1"), says("Done.")], { around });
+    await agent.generate({ messages: [{ role: "user", content: "Hi" }], options: { chat: newChat(), turn: { inputs: { note: "a secret" } } } });
+
+    const begun = ["Before.", "assistant", "Hi", block("Note: a secret.")];
+    assert.deepEqual(saw.map(texts), [begun, [...begun, "assistant", "tool"]]);
+  });
 
   test(`${name}: texts of a turn are in its requests, and nowhere afterwards`, async () => {
     const screens = ["settings", undefined];
