@@ -50,8 +50,8 @@ def check_client(create: Callable[..., Any], body: Mapping[str, Any]) -> None:
 def _known(create: Callable[..., Any]) -> Iterable[str] | None:
     """The parts that the method takes; None where it takes any."""
     meta = getattr(getattr(create, "__self__", None), "meta", None)
-    if meta is not None and hasattr(meta, "method_to_api_mapping"):  # a client of boto3 takes what its data say
-        operation = meta.method_to_api_mapping.get(getattr(create, "__name__", ""), "")
+    operation = getattr(meta, "method_to_api_mapping", {}).get(getattr(create, "__name__", ""))
+    if meta and operation:  # a client of boto3 takes what its data say
         members: Iterable[str] = meta.service_model.operation_model(operation).input_shape.members
         return members
     parameters = inspect.signature(create).parameters
@@ -67,7 +67,7 @@ def _problem(create: Callable[..., Any], key: str) -> Problem:
 
 
 def _installed_client(package: str) -> str:
-    return f"{package} {_version_of(package) or ''}".strip() or "this client"
+    return f"{package} {_version_of(package) or ''}".strip() if package else "this client"
 
 
 @contextmanager
@@ -126,9 +126,9 @@ def _version_of(package: str) -> str | None:
 
 def _numbers(text: str) -> tuple[int, ...]:
     """The release that a version belongs to, without zeros at its end."""
-    release = re.match(r"(?:\d+!)?([\d.]*)", text.lstrip("v"))
-    numbers = [int(part) for part in (release[1] if release else "").split(".") if part]
-    while len(numbers) > 1 and not numbers[-1]:
+    release = re.split(r"[^\d.]", text.rpartition("!")[2])[0]
+    numbers = [int(part) for part in release.split(".") if part]
+    while numbers and not numbers[-1]:
         numbers.pop()
     return tuple(numbers)
 

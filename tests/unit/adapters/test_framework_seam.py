@@ -6,6 +6,7 @@ import importlib
 import runpy
 import sys
 import warnings
+from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -13,7 +14,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from command_line import run
-from cuecard import InputError
+from cuecard import InputError, Problem
 from cuecard.adapters import clients
 from cuecard.adapters.clients import TESTED, check_version
 
@@ -130,10 +131,51 @@ def test_a_newer_major_version_is_told_once_however_many_modules_ask(monkeypatch
     assert len(told) == 1
 
 
-@pytest.mark.parametrize("found", ["1.4", "1.4.0", "1.4.1.post1", "1.99", "1.5.0rc2"])
-def test_what_lies_in_the_range_is_taken_without_a_word(found: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("floor", ["1.4", "1.4.0"])
+@pytest.mark.parametrize(
+    ("found", "works"),
+    [
+        *((found, True) for found in ("1.4", "1.4.0", "1.4.1.post1", "1.10", "1.99", "1.5.0rc2", "1!1.5")),
+        *((found, False) for found in ("0", "0.99", "1", "1.0", "1.3.99", "1!1.3rc5")),
+    ],
+)
+def test_what_lies_in_the_range_is_taken_without_a_word(
+    found: str,
+    works: bool,  # noqa: FBT001 - a parameter of the test
+    floor: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     installed(monkeypatch, {"langchain": found})
-    check_version("langchain", "langchain", "a test")
+    monkeypatch.setattr(clients, "TESTED", {"langchain": (floor, "1.0")})
+    with nullcontext() if works else pytest.raises(InputError, match=f"langchain {found} is installed, and `a test`"):
+        check_version("langchain", "langchain", "a test")
+
+
+def test_those_that_hold_a_package_back_are_named_with_what_they_want(monkeypatch: pytest.MonkeyPatch) -> None:
+    wants = {
+        "a": "mcp<2,>=1.24.0",
+        "b": "MCP[cli] (~=1.9) ; python_version > '3.8'",
+        "c": "mcp ==1.2",
+        "d": "mcp<2",
+        "others": "mcpx==1",
+        "newer": "mcp>=2",
+        "at choice": "mcp<2 ; extra == 'all'",
+    }
+    held = [SimpleNamespace(name=name, version="1", requires=[wanted]) for name, wanted in wants.items()]
+    installed(monkeypatch, {"mcp": "1.27.0"})
+    monkeypatch.setattr(clients, "distributions", lambda: held)
+    with pytest.raises(InputError) as caught:
+        check_version("mcp", "mcp", "a test")
+
+    assert caught.value.problems == (
+        Problem(
+            "not-installed",
+            "mcp 1.27.0 is installed, and `a test` needs mcp>=2",
+            "a 1 wants mcp<2,>=1.24.0; b 1 wants mcp~=1.9; c 1 wants mcp==1.2: "
+            'run `pip install "cuecard[mcp]"` in an environment of its own (`uv venv`, `python -m venv`)',
+            "a test",
+        ),
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ def test_the_clients_of_today_take_every_body() -> None:
     with pytest.raises(InputError) as caught:
         check_client(client.converse, {"modelId": "a", "mesages": []})
     assert "boto3 1.44.5" in caught.value.problems[0].message
+    check_client(client.can_paginate, {"operation_name": "converse"})  # which is no operation of the service
     client.close()
 
 
@@ -52,7 +54,13 @@ def test_an_older_client_is_reported_with_the_version_that_works() -> None:
 
     assert problem.name == "body.diagnostics"
     assert problem.message.startswith(f"`create` of anthropic {version('anthropic')} does not take")
-    assert "anthropic 2.11.0 or later" in problem.hint
+    assert problem.hint == "install anthropic 2.11.0 or later, or leave `diagnostics` out of the body"
+
+    with pytest.raises(InputError) as caught:
+        check_client(partial(step, "gpt-5.6"), {"user": "ada"})
+    (problem,) = caught.value.problems
+    assert problem.message == "`the client` of this client does not take `user`"
+    assert problem.hint == "install a newer one, or leave `user` out of the body"
 
 
 def test_anything_but_a_client_is_refused() -> None:

@@ -70,8 +70,18 @@ def test_definitions_say_what_the_files_and_the_functions_say() -> None:
     search, page, loud = tools.definitions("anthropic")
 
     assert tools.names == ("tool_search", "cms_createPage", "shout")
-    assert search["input_schema"]["required"] == ["query"]
-    assert search["description"] == cms().tools["tool_search"].description
+    assert search == {
+        "name": "tool_search",
+        "description": cms().tools["tool_search"].description,
+        "input_schema": {
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": cms().words.search.query_description},
+                "limit": {"type": "integer", "description": cms().words.search.limit_description},
+            },
+            "required": ["query"],
+        },
+    }
     assert page["description"] == "Create an empty page"
     assert page["input_schema"]["properties"]["title"] == {"type": "string"}
     assert page["input_schema"]["required"] == ["title"]

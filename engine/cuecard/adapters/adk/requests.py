@@ -13,6 +13,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from typing_extensions import override
 
+from cuecard.adapters.function_tools import search_card
 from cuecard.engine import Engine
 from cuecard.model import CallHost, Json, Step
 
@@ -117,17 +118,12 @@ class SearchTool(BaseTool):
     def __init__(
         self, engine: Engine, search: Callable[[ToolContext, str, int | None], Awaitable[dict[str, Json]]]
     ) -> None:
-        card, words = engine.tools.get(engine.search_tool), engine.words.search
-        super().__init__(name=engine.search_tool, description=card.description if card else words.description)
-        self._search, self._words = search, words
+        self._search, self._card = search, search_card(engine)
+        super().__init__(name=self._card.name, description=self._card.description)
 
     @override
     def _get_declaration(self) -> types.FunctionDeclaration:
-        fields = {
-            "query": {"type": "string", "description": self._words.query_description},
-            "limit": {"type": "integer", "description": self._words.limit_description},
-        }
-        schema = {"type": "object", "properties": fields, "required": ["query"]}
+        schema = self._card.input_schema
         return types.FunctionDeclaration(name=self.name, description=self.description, parameters_json_schema=schema)
 
     @override

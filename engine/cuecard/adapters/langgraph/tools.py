@@ -10,6 +10,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field, create_model
 
+from cuecard.adapters.function_tools import search_card
 from cuecard.adapters.host import HostTool
 from cuecard.adapters.langgraph.messages import revealed_by_results
 from cuecard.engine import Engine
@@ -143,7 +144,6 @@ def rough(tools: Iterable[AnyTool]) -> list[dict[str, Any]]:
 def search_tool(engine: Engine, search: Callable[..., Any]) -> BaseTool:
     """The search tool, under the name that the agent file gives it, described in the agent's words."""
     name, words = engine.search_tool, engine.words.search
-    card = engine.tools.get(name)
     fields: dict[str, Any] = {
         "query": (str, Field(description=words.query_description)),
         "limit": (int | None, Field(default=None, description=words.limit_description)),
@@ -151,7 +151,7 @@ def search_tool(engine: Engine, search: Callable[..., Any]) -> BaseTool:
     return StructuredTool.from_function(
         search,
         name=name,
-        description=card.description if card else words.description,
+        description=search_card(engine).description,
         args_schema=create_model(name, **fields),
         handle_tool_error=True,
     )

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from cuecard.adapters.bodies import Body, admit_chat, checked_limits, tool_choice, tool_name
 from cuecard.adapters.clients import check_version
 from cuecard.adapters.conversations import search
+from cuecard.adapters.function_tools import definitions, search_card
 from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, OnCall, OnStep
 from cuecard.adapters.litellm.completions import (
     Cache,
@@ -132,16 +133,7 @@ class Cuecard:
     @cached_property
     def search_tool(self) -> Body:
         """The definition of the search tool, in the agent's words; requests have it by themselves."""
-        engine = self._door.current
-        words, card = engine.words.search, engine.tools.get(engine.search_tool)
-        fields = {
-            "query": {"type": "string", "description": words.query_description},
-            "limit": {"type": "integer", "description": words.limit_description},
-        }
-        schema = {"type": "object", "properties": fields, "required": ["query"]}
-        described = card.description if card else words.description
-        function = {"name": engine.search_tool, "description": described, "parameters": schema}
-        return {"type": "function", "function": function}
+        return definitions([search_card(self._door.current)], "chat")[0]
 
     def prepare(
         self, model: str, messages: Iterable[Any], tools: Iterable[Any] = (), *, api_base: str = "", **others: Any

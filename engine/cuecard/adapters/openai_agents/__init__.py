@@ -47,6 +47,7 @@ with needs("openai-agents", "openai-agents", __name__):
     )
     from agents.tool_context import ToolContext
 from cuecard.adapters.conversations import check_own, made_by
+from cuecard.adapters.function_tools import search_card
 from cuecard.adapters.host import AnyEngine, EngineDoor, OnCall, OnStep, ToolErrors, told_error
 from cuecard.adapters.openai_agents.items import user_words
 from cuecard.adapters.openai_agents.run import Run as Run  # what pages import from here
@@ -354,7 +355,6 @@ class Cuecard:
     def _search_tool(self) -> FunctionTool:
         engine = self._door.current
         words = engine.words.search
-        card = engine.tools.get(engine.search_tool)
 
         async def search(context: ToolContext[Any], query: str, limit: int | None = None) -> str:
             here = {tool.name for tool in context.agent.tools} if context.agent else set()
@@ -364,7 +364,7 @@ class Cuecard:
         tool = function_tool(
             search,
             name_override=engine.search_tool,
-            description_override=card.description if card else words.description,
+            description_override=search_card(engine).description,
             strict_mode=False,
             failure_error_function=partial(self._told, _search_error),
         )

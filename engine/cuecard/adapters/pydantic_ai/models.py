@@ -14,6 +14,7 @@ from pydantic_ai.settings import CacheSetting, ModelSettings
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import FunctionToolset
 
+from cuecard.adapters.function_tools import search_card
 from cuecard.config.model_profile import bare_name
 from cuecard.config.models_file import ModelProfiles
 from cuecard.engine import Engine
@@ -165,7 +166,6 @@ def _active(tools: Iterable[ToolDefinition], step: Step, catalogue: Collection[s
 def search_toolset(engine: Engine, search: Callable[..., Awaitable[Any]]) -> FunctionToolset[Any]:
     """The search tool, under the name that the agent file gives it, described in the agent's words."""
     name, words = engine.search_tool, engine.words.search
-    card = engine.tools.get(name)
     described = {"query": words.query_description, "limit": words.limit_description}
 
     async def in_words(_: RunContext[Any], tool: ToolDefinition) -> ToolDefinition:
@@ -173,5 +173,5 @@ def search_toolset(engine: Engine, search: Callable[..., Awaitable[Any]]) -> Fun
         fields = {key: {**value, "description": described[key]} for key, value in schema["properties"].items()}
         return replace(tool, parameters_json_schema={**schema, "properties": fields})
 
-    description = card.description if card else words.description
+    description = search_card(engine).description
     return FunctionToolset([Tool(search, name=name, description=description, prepare=in_words)])
