@@ -159,8 +159,7 @@ class McpAnswers:
         profile, variant = own.get("profile", ""), own.get("variant", "")
         call = engine.prepare_call(Turn(inputs, profile=profile, variant=variant, delivery="rewrite"))
         found = [ToolResult(engine.search_tool, {"tools": names}, "found")] if names else []
-        step = engine.prepare_step(call, found)
-        return "\n\n".join([step.system, *(block.text for block in step.appended)])
+        return engine.prepare_step(call, found).system
 
     def _value(self, name: str, text: str) -> Json:
         """An argument, which MCP has as a text only, as the type that the agent file declares."""

@@ -20,7 +20,7 @@ def odd_server(*, circle: bool = False) -> Server[Any]:
     tools = [types.Tool(name=name, description=f"The tool {name}", input_schema={"type": "object"}) for name in NAMES]
 
     async def list_tools(_context: object, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        start = int(params.cursor) if params and params.cursor else 0
+        start = int(params.cursor) if params and params.cursor is not None else 0
         more = str(start + PAGE) if start + PAGE < len(tools) else None
         return types.ListToolsResult(tools=tools[start : start + PAGE], next_cursor="0" if circle else more)
 

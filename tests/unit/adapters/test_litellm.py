@@ -190,6 +190,19 @@ def test_a_call_of_a_tool_that_is_not_active_is_answered_with_what_to_do() -> No
     assert messages[2]["content"] == told
 
 
+def test_the_search_finds_only_what_the_host_has() -> None:
+    ready = card().prepare(GPT, [{"role": "user", "content": "hi"}], TOOLS)
+    found = [ready.answer(asked("tool_search", json.dumps({"query": words}))) or {} for words in ("list pages", "publish a post")]
+
+    assert {key: found[0][key] for key in ("role", "tool_call_id", "name")} == {
+        "role": "tool",
+        "tool_call_id": "c1",
+        "name": "tool_search",
+    }
+    assert [json.loads(each["content"])["tools"] for each in found] == [["cms_listPages"], []]
+    assert "cms_publishPost" in engine().search_tools("publish a post").tools
+
+
 def test_the_search_takes_a_wrong_limit_for_an_error_of_the_model() -> None:
     ready = card().prepare(GPT, [{"role": "user", "content": "hi"}], TOOLS)
 

@@ -109,8 +109,12 @@ def test_tools_are_listed_over_all_pages_with_their_source() -> None:
 
 def test_a_server_that_lists_its_tools_in_a_cycle_is_refused() -> None:
     async def list_them(server: ToolServer) -> None:
-        with pytest.raises(ToolServerError, match="list of tools is circular"):
+        with pytest.raises(ToolServerError) as caught:
             await server.tools()
+        assert str(caught.value) == (
+            "assistant.yaml: error[server-pages]: the server's list of tools is circular or endless\n"
+            "  = each cursor must lead to a new page; at most 200 pages and 10,000 tools are read"
+        )
 
     use_in_memory(list_them, circle=True)
 

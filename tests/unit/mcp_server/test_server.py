@@ -137,9 +137,27 @@ def test_a_wrong_question_is_answered_with_the_error(
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_search_tool_finds_and_brings_the_instructions(folder: Path, mode: str) -> None:
+    words = Engine.open(folder).words.search
+
     async def search(client: Client) -> Any:
         (tool,) = (await client.list_tools()).tools
-        assert tool.name == "tool_search"
+        assert tool.model_dump(exclude_none=True) == {
+            "name": "tool_search",
+            "description": "Finds tools",
+            "input_schema": {
+                "type": "object",
+                "properties": {
+                    "query": {"type": "string", "description": words.query_description},
+                    "limit": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": 50,
+                        "description": words.limit_description,
+                    },
+                },
+                "required": ["query"],
+            },
+        }
         return await client.call_tool("tool_search", {"query": "will it rain"})
 
     answer = ask(folder, mode, search)
@@ -173,6 +191,28 @@ def test_an_unknown_tool_and_an_unknown_resource_are_refused(folder: Path) -> No
     for uri in ("skill://helper/pdf-forms/../../agent.yaml", "file:///etc/passwd", "skill://other/pdf-forms/SKILL.md"):
         with pytest.raises(MCPError, match="there is no resource"):
             ask(folder, "legacy", partial(Client.read_resource, uri=uri))
+
+
+def test_every_file_of_a_skill_is_a_resource(folder: Path) -> None:
+    (folder / "skills/pdf-forms/notes").write_text("As they are.\n", encoding="utf-8")
+
+    async def talk(client: Client) -> list[tuple[Any, Any]]:
+        listed = (await client.list_resources()).resources
+        return [(each, *(await client.read_resource(str(each.uri))).contents) for each in listed][:4]
+
+    binary = "application/octet-stream"
+    assert [
+        (listed.name, listed.description, listed.mime_type, listed.size, getattr(read, "text", None))
+        for listed, read in ask(folder, "legacy", talk)
+    ] == [
+        ("pdf-forms/SKILL.md", "Fills forms.", "text/markdown", len(SKILL), SKILL),
+        ("pdf-forms/form.bin", None, binary, 2, None),
+        ("pdf-forms/notes", None, binary, 13, "As they are.\n"),
+        ("pdf-forms/references/a b.md", None, "text/markdown", 6, "More.\n"),
+    ]
+    for listed, read in ask(folder, "legacy", talk):
+        assert (read.uri, read.mime_type) == (listed.uri, listed.mime_type)
+        assert b64decode(getattr(read, "blob", "AP8=")) == b"\x00\xff"
 
 
 def test_skills_are_listed_with_the_sha_256_of_each_file_as_fastmcp_reads_them(folder: Path) -> None:

@@ -57,7 +57,8 @@ def lying_server(skills: list[Any], files: dict[str, str], cursor: Callable[[], 
     async def resources(_context: Any, _params: Any) -> ListResourcesResult:
         return ListResourcesResult(resources=[])
 
-    async def listed(_context: Any, _params: Any) -> _Listed:
+    async def listed(_context: Any, params: Any) -> _Listed:
+        assert params.cursor != ""  # the first page has none
         return _Listed(skills=skills, nextCursor=cursor())
 
     server: Server[Any] = Server("liar", on_read_resource=read, on_list_resources=resources)
@@ -115,13 +116,31 @@ def outside(uri: str) -> dict[str, Any]:
         (outside("skill://x/forms/a%00b"), "lies outside of the skill"),
         (outside("skill://y/forms/a"), "lies outside of the skill"),
         (outside("file:///etc/passwd"), "lies outside of the skill"),
+        (outside("skill://x/forms/gone.md"), "`skill://x/forms/gone.md`: Internal"),
+        (outside(f"skill://x/forms/{'x' * 200}"), f"`skill://x/forms/{'x' * 104}`: Internal"),
+        (changed(uri="y" * 200), f"`{'y' * 120}` is not a skill entry"),
+        (changed(uri=f"skill://{'z' * 200}/SKILL.md", resources=[7]), f"a file of `{'z' * 64}` lies outside"),
     ],
 )
 def test_false_claims_of_a_server_are_left_out_with_the_reason(entry: dict[str, Any], told: str) -> None:
     packages, problems = read_from(lying_server([entry], FILES))
 
+    (problem,) = problems
+
     assert packages == {}
-    assert told in problems[0].message
+    assert told in problem.message
+    assert (problem.code, problem.severity) in {("server-tool", "warning"), ("missing-file", "error")}
+    assert problem.name == ("--mcp: forms" if problem.code == "missing-file" else "--mcp")
+    assert problem.hint == ("every skill has one" if problem.code == "missing-file" else "the skill is skipped")
+
+
+def test_of_a_skill_that_is_listed_twice_the_first_is_used() -> None:
+    packages, problems = read_from(lying_server([ENTRY, ENTRY], FILES))
+
+    assert [*packages] == ["forms"]
+    assert problems == [
+        Problem("server-tool", "the skill `forms` is listed twice", "the first is used", "--mcp", severity="warning")
+    ]
 
 
 def test_a_list_without_end_is_one_clear_error() -> None:
@@ -143,12 +162,25 @@ def test_a_list_of_skills_that_fills_memory_is_one_clear_error() -> None:
         read_from(lying_server([large], FILES, lambda: str(next(numbers))))
 
     assert next(numbers) == 3
-    assert "8,388,608 characters" in caught.value.problems[0].hint
+    assert caught.value.problems[0].name == "--mcp"
+    assert caught.value.problems[0].hint == (
+        "report it to the server's authors: at most 1,000 skills and 8,388,608 characters, "
+        "and each cursor must lead to a new page"
+    )
 
 
 def test_a_server_without_skills_says_so() -> None:
-    with pytest.raises(ToolServerError, match="the server serves no skills"):
+    with pytest.raises(ToolServerError) as caught:
         read_from(Server("plain"))
+
+    assert caught.value.problems == (
+        Problem(
+            "server-error",
+            "the server serves no skills",
+            f"it does not declare the extension `{EXTENSION}`, which newer versions of MCP define",
+            "--mcp",
+        ),
+    )
 
 
 def test_what_one_agent_serves_another_can_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -211,6 +211,23 @@ def test_a_host_with_two_texts_in_each_message_is_understood() -> None:
     assert all(later[: len(earlier)] == earlier for earlier, later in pairwise(talk.sent))
 
 
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_message_with_nothing_but_a_picture_is_one_message(host: str) -> None:
+    send, key, block, join = HOSTS[host]
+    talk = Host(send, key, block)
+    talk.says("one")
+    talk.remembers("p1")
+    talk.says("two", join=join)
+    before = talk.sent[-1]
+    talk.answered()
+    talk.chat.user(Turn())
+    talk.messages.append({"role": "user", key: [{"type": "image"} if block is typed else {"image": {}}]})
+    talk.ask()
+
+    assert talk.updates == [len(before) - 1]
+    assert talk.sent[-1] == [*before, "ok"]
+
+
 def test_messages_joined_to_one_text_are_told_from_a_window_by_a_result_before_them() -> None:
     talk = Host(claude("claude-sonnet-5"), "content", typed)
     talk.says("one")
@@ -225,6 +242,32 @@ def test_messages_joined_to_one_text_are_told_from_a_window_by_a_result_before_t
     talk.says("three")
     talk.says("four", join=one_string)
     assert talk.updates == [place]
+
+
+def test_words_that_a_host_leaves_out_leave_their_block_behind_the_result_in_front_of_them() -> None:
+    talk = Host(claude("claude-opus-5"), "content", typed)
+
+    def works(call: str) -> None:
+        used = {"type": "tool_use", "id": call, "name": "x", "input": {}}
+        talk.messages.append({"role": "assistant", "content": [typed(f"looking for {call}"), used]})
+        result = {"type": "tool_result", "tool_use_id": call, "content": "ok"}
+        talk.messages.append({"role": "user", "content": [result]})
+        talk.chat.step([ToolResult("x", "ok", call)])
+        talk.answered()
+
+    talk.says("one")
+    works("c0")
+    talk.remembers("p1")
+    talk.says("two")
+    works("c1")
+    talk.says("three")
+    talk.messages = [each for each in talk.messages if each["content"] != [typed("two")]]
+    talk.ask()
+
+    assert [text for text in talk.sent[-1] if "<" not in text] == [
+        "one", "looking for c0", "ok", "looking for c1", "ok", "three",
+    ]  # fmt: skip
+    assert talk.updates == [2]
 
 
 @pytest.mark.parametrize("host", [name for name in HOSTS if not name.startswith("chat")])

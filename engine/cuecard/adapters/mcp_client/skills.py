@@ -106,27 +106,24 @@ async def _package(server: ToolServer, entry: Mapping[str, Json]) -> SkillPackag
     uri, front, resources = entry.get("uri"), entry.get("frontmatter"), entry.get("resources")
     parts = _parts(uri)
     if len(parts) < 2 or parts[-1] != MAIN or not isinstance(front, dict):
-        raise SpecError(_odd(server, f"`{visible(str(uri))[:120]}` is not a skill entry", "the skill is skipped"))
-    name = parts[-2]
+        raise _skipped(server, f"{_quoted(str(uri))} is not a skill entry")
+    name, shown = parts[-2], visible(parts[-2])[:64]
     if not isinstance(resources, list) or len(resources) > MAX_FILES:
         told = "lists no files" if not isinstance(resources, list) else f"has more than {MAX_FILES} files"
-        raise SpecError(_odd(server, f"the skill `{visible(name)[:64]}` {told}", "the skill is skipped"))
+        raise _skipped(server, f"the skill `{shown}` {told}")
     files: dict[str, bytes] = {}
     left = MAX_BYTES
     for resource in resources:
         path = _within(resource, parts[:-1])
         if path is None:
-            raise SpecError(
-                _odd(server, f"a file of `{visible(name)[:64]}` lies outside of the skill", "the skill is skipped")
-            )
+            raise _skipped(server, f"a file of `{shown}` lies outside of the skill")
         files[path] = await _file(server, resource, left)
         left -= len(files[path])
-    package = make_package(files, name, f"{server.start.name}: {visible(name)[:64]}")
+    package = make_package(files, name, f"{server.start.name}: {shown}")
     if {key: package.front.get(key) for key in ("name", "description")} != {
         key: front.get(key) for key in ("name", "description")
     }:
-        told = f"the listing of the skill `{name}` differs from its {MAIN}"
-        raise SpecError(_odd(server, told, "the skill is skipped"))
+        raise _skipped(server, f"the listing of the skill `{name}` differs from its {MAIN}")
     return package
 
 
@@ -137,15 +134,12 @@ async def _file(server: ToolServer, resource: Mapping[str, Json], left: int) -> 
     except MCPError as error:
         if error.code in {CONNECTION_CLOSED, REQUEST_TIMEOUT}:
             raise server_error(error, server.start, server.said) from None
-        raise SpecError(
-            _odd(server, f"`{visible(uri)[:120]}`: {visible(error.message)[:200]}", "it is skipped")
-        ) from None
+        raise _skipped(server, f"{_quoted(uri)}: {visible(error.message)[:200]}") from None
     except ValidationError:
-        raise SpecError(_odd(server, f"`{visible(uri)[:120]}` is not a file", "the skill is skipped")) from None
+        raise _skipped(server, f"{_quoted(uri)} is not a file") from None
     data = _data(answer.contents[0]) if len(answer.contents) == 1 else None
     if data is None or len(data) > left or digest(data) != resource.get("digest"):
-        hint = "the skill is skipped: its contents must match the listing"
-        raise SpecError(_odd(server, f"`{visible(uri)[:120]}` does not match its digest", hint))
+        raise _skipped(server, f"{_quoted(uri)} does not match its digest")
     return data
 
 
@@ -177,6 +171,14 @@ def _within(resource: Json, folder: list[str]) -> str | None:
     parts = _parts(resource.get("uri")) if isinstance(resource, dict) else []
     inside = parts[: len(folder)] == folder and len(parts) > len(folder)
     return "/".join(parts[len(folder) :]) if inside else None
+
+
+def _quoted(uri: str) -> str:
+    return f"`{visible(uri)[:120]}`"
+
+
+def _skipped(server: ToolServer, message: str) -> SpecError:
+    return SpecError(_odd(server, message, "the skill is skipped"))
 
 
 def _odd(server: ToolServer, message: str, hint: str, code: str = "server-tool") -> Problem:
