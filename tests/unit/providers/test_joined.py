@@ -216,15 +216,16 @@ def test_a_message_with_nothing_but_a_picture_is_one_message(host: str) -> None:
     send, key, block, join = HOSTS[host]
     talk = Host(send, key, block)
     talk.says("one")
+    talk.answered()
     talk.remembers("p1")
-    talk.says("two", join=join)
+    talk.says("two")
+    talk.says("three", join=join)
     before = talk.sent[-1]
     talk.answered()
     talk.chat.user(Turn())
     talk.messages.append({"role": "user", key: [{"type": "image"} if block is typed else {"image": {}}]})
     talk.ask()
 
-    assert talk.updates == [len(before) - 1]
     assert talk.sent[-1] == [*before, "ok"]
 
 
