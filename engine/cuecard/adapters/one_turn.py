@@ -127,8 +127,8 @@ def whole_system(step: Step) -> str:
 def ends_with_turn(agent: Agent, call: Call) -> bool:
     """Whether what is stored of a call during its turn holds more than what is stored after it."""
     inputs = any(spec.lives != "conversation" for spec in agent.spec.inputs.values())
-    messages = not call.delivery.places_blocks and bool(call.prompt.messages)  # `Turn.ephemeral` may be one of them
-    return bool(call.prompt.passing) or inputs or messages or len(one_turn_names(agent)) > 1
+    rebuilt = not call.delivery.places_blocks  # `Turn.ephemeral` may be among the messages of the prompt
+    return bool(call.prompt.passing) or inputs or rebuilt or len(one_turn_names(agent)) > 1
 
 
 def refuse_kept_history(agent: Agent, call: Call, *, prompt: bool = False) -> None:

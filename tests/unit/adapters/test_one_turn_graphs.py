@@ -16,9 +16,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
+from cms_agent import cms
 from cuecard import InputError, Step, Turn
 from cuecard.adapters import langgraph
 from cuecard.adapters.langchain import Cuecard
+from cuecard.types import Delivery
 from unit.adapters.graph_models import Model, state_of
 from unit.adapters.model_server import model_server
 from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, OWN, TURNS, WORDS, check, engine, turn_of
@@ -100,6 +102,15 @@ def test_the_state_holds_the_text_while_its_turn_goes_on_so_that_another_process
     first, second = model.wires
     assert second[: len(first)] == first
     assert repr(second).count("ORDER-7-OF-JANA") == 1
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+def test_what_a_host_says_for_one_turn_is_kept_only_while_it_goes_on(delivery: Delivery) -> None:
+    card = langgraph.Cuecard(engine=cms(delivery))
+    first = card.prepare(Asking(), [HumanMessage("hello", id="1")], turn=Turn(ephemeral="ONCE-ONLY"))
+    going_on, ended = (json.dumps(card.whole(stored)) for stored in (first.cuecard, first.end()))
+
+    assert ("ONCE-ONLY" in going_on, "ONCE-ONLY" in ended) == (True, False)
 
 
 def test_a_graph_that_asks_again_after_the_answer_of_a_turn_goes_on_with_its_text() -> None:

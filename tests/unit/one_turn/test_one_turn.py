@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -72,6 +73,28 @@ def test_such_a_text_is_in_the_requests_of_its_turn_and_in_no_other(
         messages.append({"role": "assistant", "content": "ok"})
 
     assert seen == [int(has) for has in order]
+
+
+@pytest.mark.parametrize(
+    "send",
+    [
+        *(partial(anthropic.request, model=model) for model in ("claude-sonnet-4-6", "claude-opus-4-8")),
+        *(partial(openai.chat_request, model=model) for model in ("gpt-5.6", "llama-3.3-70b")),
+    ],
+)
+def test_a_text_that_reads_like_an_ended_one_is_sent_once_though_the_host_stores_what_it_sent(
+    engine: Engine, send: Callable[..., Any]
+) -> None:
+    chat, messages = engine.conversation(), list[Any]()
+    for number, last in enumerate(("THE FIRST", "THE SECOND")):
+        chat.user(Turn({"event": "THE SAME"}, ephemeral=last))
+        body = send(chat.step(), [*messages, {"role": "user", "content": f"message {number}"}])
+        messages = [each for each in body["messages"] if body.get("system") or each is not body["messages"][0]]
+        messages.append({"role": "assistant", "content": f"answer {number}"})
+    again = send(chat.step(), messages[:-1])
+
+    assert [json.dumps(again).count(text) for text in ("THE SAME", "THE FIRST", "THE SECOND")] == [1, 0, 1]
+    assert again == body
 
 
 def test_the_end_of_a_text_is_in_the_manifest(engine: Engine) -> None:
