@@ -130,6 +130,13 @@ def tools_in_front(
     return {**there, **{each: sent[each] for each in gone if each in sent and each not in there}}
 
 
+def active_only(tools: Mapping[str, Tool], step: Step, catalogue: Collection[str]) -> list[Tool]:
+    """The tools that are active, in order of discovery; those that the catalogue does not know come after the first."""
+    first = [name for name in step.active_tools if name in step.initial_tools]
+    own = [name for name in tools if name not in catalogue]
+    return [tools[name] for name in dict.fromkeys((*first, *own, *step.active_tools)) if name in tools]
+
+
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """The engine that serves a call.

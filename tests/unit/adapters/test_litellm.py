@@ -192,7 +192,8 @@ def test_a_call_of_a_tool_that_is_not_active_is_answered_with_what_to_do() -> No
 
 def test_the_search_finds_only_what_the_host_has() -> None:
     ready = card().prepare(GPT, [{"role": "user", "content": "hi"}], TOOLS)
-    found = [ready.answer(asked("tool_search", json.dumps({"query": words}))) or {} for words in ("list pages", "publish a post")]
+    asking = [json.dumps({"query": words}) for words in ("list pages", "publish a post")]
+    found = [ready.answer(asked("tool_search", each)) or {} for each in asking]
 
     assert {key: found[0][key] for key in ("role", "tool_call_id", "name")} == {
         "role": "tool",
@@ -367,18 +368,22 @@ def test_wrong_messages_and_tools_of_a_proxys_client_are_a_bad_request(
 
 
 @pytest.mark.parametrize(
-    ("messages", "place"),
+    ("given", "place"),
     [
-        (["hello"], r"messages\[0\]"),
-        ([{"content": "hello"}], r"messages\[0\].role"),
-        ([{"role": "tool", "content": "x"}], r"messages\[0\].tool_call_id"),
-        ([{"role": "assistant", "tool_calls": 7}], r"messages\[0\].tool_calls"),
-        ([{"role": "assistant", "tool_calls": ["x"]}], r"messages\[0\].tool_calls\[0\]"),
+        ({"messages": ["hello"]}, "messages[0]"),
+        ({"messages": [{"content": "hello"}]}, "messages[0].role"),
+        ({"messages": [{"role": "tool", "content": "x"}]}, "messages[0].tool_call_id"),
+        ({"messages": [{"role": "assistant", "tool_calls": 7}]}, "messages[0].tool_calls"),
+        ({"messages": [{"role": "assistant", "tool_calls": ["x"]}]}, "messages[0].tool_calls[0]"),
+        ({"tools": [{"type": "function", "function": {"name": object()}}]}, "tools[0]"),
+        ({"tools": [{"type": "function", "function": {"name": "x"}}, {"name": 7}]}, "tools[1].name"),
     ],
 )
-def test_wrong_messages_are_named(messages: list[Any], place: str) -> None:
-    with pytest.raises(InputError, match=place):
-        card().prepare(GPT, messages, TOOLS)
+def test_wrong_messages_and_tools_are_named(given: Any, place: str) -> None:
+    with pytest.raises(InputError) as caught:
+        card().prepare(GPT, **{"messages": [{"role": "user"}], "tools": TOOLS, **given})
+
+    assert [problem.name for problem in caught.value.problems] == [place]
 
 
 SHAPES: list[Any] = [

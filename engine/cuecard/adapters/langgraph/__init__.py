@@ -47,6 +47,7 @@ from cuecard.adapters.host import (
     OnCall,
     OnStep,
     ToolErrors,
+    active_only,
     refused_limit,
     told_error,
     tools_in_front,
@@ -83,7 +84,6 @@ from cuecard.adapters.langgraph.tools import (
     AnyTool,
     DeferredTools,
     OrderedTools,
-    active_only,
     described,
     name_of,
     revealing,
@@ -230,10 +230,10 @@ class Cuecard:
             showing = with_results(showing, engine.render_result)
         gone = call.host.gone if call else ()
         front = tools_in_front(tools, name_of, gone, self._threads.front(cuecard))
-        tools = [tool for name, tool in front.items() if is_offered(name, step)]
-        shown, late = self._ordered.of(tools, step), set[str]()
+        offered = {name: tool for name, tool in front.items() if is_offered(name, step)}
+        shown, late = self._ordered.of([*offered.values()], step), set[str]()
         if call and call.delivery.rebuilds:
-            shown = active_only((tool for tool in tools if name_of(tool) not in gone), step, engine.tools)
+            shown = active_only({n: tool for n, tool in offered.items() if n not in gone}, step, engine.tools)
         elif facts.defers:
             held = {message.tool_call_id for message in showing if isinstance(message, ToolMessage)}
             all_tools = shown

@@ -56,17 +56,6 @@ class OrderedTools:
         return [*ordered]
 
 
-def active_only(tools: Iterable[AnyTool], step: Step, catalogue: Collection[str]) -> list[AnyTool]:
-    """The tools that are active, in order of discovery; those that the catalogue does not know come after the first."""
-    order = {name: place for place, name in enumerate(step.active_tools)}
-
-    def rank(tool: AnyTool) -> tuple[int, int]:
-        name = name_of(tool)
-        return 0 if name in step.initial_tools else 2 if name in order else 1, order.get(name, 0)
-
-    return sorted((tool for tool in tools if name_of(tool) in order or name_of(tool) not in catalogue), key=rank)
-
-
 class DeferredTools:
     """Copies of tools that Claude is sent with `defer_loading`; each is made once."""
 

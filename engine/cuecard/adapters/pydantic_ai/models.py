@@ -15,6 +15,7 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import FunctionToolset
 
 from cuecard.adapters.function_tools import search_card
+from cuecard.adapters.host import active_only
 from cuecard.config.model_profile import bare_name
 from cuecard.config.models_file import ModelProfiles
 from cuecard.engine import Engine
@@ -145,22 +146,12 @@ def shown_tools(
     if showing == "all":
         return list(tools)
     if showing == "active":
-        return _active(tools, step, catalogue)
+        return active_only({tool.name: tool for tool in tools}, step, catalogue)
     kept = {*step.base_tools, *step.initial_tools}
     if step.call and step.call.delivery.shows_all:
         kept |= {*step.call.host.front, *announced}
     late = {tool.name for tool in tools if tool.name in catalogue and tool.name not in kept}
     return [replace(tool, defer_loading=True) if tool.name in late else tool for tool in tools]
-
-
-def _active(tools: Iterable[ToolDefinition], step: Step, catalogue: Collection[str]) -> list[ToolDefinition]:
-    order = {name: place for place, name in enumerate(step.active_tools)}
-
-    def rank(tool: ToolDefinition) -> tuple[int, int]:
-        group = 0 if tool.name in step.initial_tools else 2 if tool.name in order else 1
-        return group, order.get(tool.name, 0)
-
-    return sorted((tool for tool in tools if tool.name in order or tool.name not in catalogue), key=rank)
 
 
 def search_toolset(engine: Engine, search: Callable[..., Awaitable[Any]]) -> FunctionToolset[Any]:
