@@ -143,7 +143,7 @@ class PreparedRequest:
         return [self.system, *self.conversation]
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class Cuecard:
     """The prompt engine for graphs: one for any number of graphs, threads and runs; their state is with the graph.
 
@@ -165,17 +165,13 @@ class Cuecard:
     state_key: FilledText = "cuecard"
     handle_tool_errors: ToolErrors = False
     search_tool: BaseTool = field(init=False, repr=False)
-    _door: EngineDoor = field(init=False, repr=False)
-    _threads: Threads = field(init=False, repr=False)
-    _profiles: dict[tuple[str, str], ModelProfile] = field(init=False, repr=False, default_factory=dict)
-    _deferred: DeferredTools = field(init=False, repr=False, default_factory=DeferredTools)
-    _told: HostTools = field(init=False, repr=False, default_factory=lambda: HostTools(described))
-    _ordered: OrderedTools = field(init=False, repr=False, default_factory=OrderedTools)
 
     def __post_init__(self) -> None:
         check_fields(self, "engine", "cache", "on_call", "on_step", "state_key", "handle_tool_errors")
         self._door = EngineDoor(self.engine)
         self._threads = Threads(self._door)
+        self._profiles: dict[tuple[str, str], ModelProfile] = {}
+        self._deferred, self._ordered, self._told = DeferredTools(), OrderedTools(), HostTools(described)
         self.search_tool = search_tool(self._door.current, self._search)
 
     @property

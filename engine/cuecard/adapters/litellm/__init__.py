@@ -98,7 +98,7 @@ class PreparedCompletion:
         return found if isinstance(found, str) else json.dumps(found.to_json(), ensure_ascii=False)
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class Cuecard:
     """The prompt engine for hosts that call models with LiteLLM; it may serve any number of conversations at once.
 
@@ -118,17 +118,14 @@ class Cuecard:
     cache: Cache | None = "5m"
     on_call: OnCall | None = None
     on_step: OnStep | None = None
-    _door: EngineDoor = field(init=False, repr=False)
-    _replays: Replays = field(init=False, repr=False)
-    _target: Callable[[str, str], Target] = field(init=False, repr=False)
-    _offer: ToolOffer | None = field(init=False, repr=False, default=None)
-    _named: tuple[Any, Turn] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         check_fields(self, "engine", "turn", "cache", "on_call", "on_step")
         self._door = EngineDoor(self.engine)
         self._replays = Replays()
         self._target = lru_cache(_MODELS)(partial(Target.of, profiles=self._door.current.models))
+        self._offer: ToolOffer | None = None
+        self._named: tuple[Any, Turn] | None = None
 
     @cached_property
     def search_tool(self) -> Body:
