@@ -183,15 +183,15 @@ def _as_messages(turns: Sequence[Body], step: Step, form: Blocks) -> list[Body]:
     placed: list[Body] = []
     waiting: list[Body] = []
     for place_, turn in enumerate(bare):
-        if waiting and turn["role"] == "system":  # the host's own stands here already
+        if turn["role"] == "system":  # the host's own stands here already
             placed.append({**turn, "content": [*turn["content"], *waiting]})
             waiting = []
-            continue
-        if waiting and turn["role"] == "assistant":
-            placed.append({"role": "system", "content": waiting})
-            waiting = []
-        placed.append(turn)
-        waiting = [*waiting, *_texts(found.get(place_, ()), form)]
+        else:
+            if waiting and turn["role"] == "assistant":
+                placed.append({"role": "system", "content": waiting})
+                waiting = []
+            placed.append(turn)
+            waiting += _texts(found.get(place_, ()), form)
     return [*placed, {"role": "system", "content": waiting}] if waiting else placed
 
 

@@ -182,6 +182,33 @@ def test_claude_gets_breakpoints_at_the_end_of_the_conversation_and_where_they_p
         assert hour.count('"cache_control": {"type": "ephemeral", "ttl": "1h"}') == hour.count('"cache_control"') > 0
 
 
+POINTS = {"cache_control_injection_points": [{"location": "message", "index": -1, "control": {"type": "ephemeral"}}]}
+KEY = {"extra_body": {"prompt_cache_key": "cuecard-"}}
+
+
+@pytest.mark.parametrize("own", [{}, {"extra_body": {"a": 1}}, {"extra_body": {"prompt_cache_key": "mine"}}])
+@pytest.mark.parametrize(
+    ("model", "cache", "kept"),
+    [
+        (CLAUDE, "5m", POINTS),
+        (CLAUDE, None, {}),
+        (GPT, "1h", KEY),
+        (GPT, None, {}),
+        ("groq/llama-3.3-70b-versatile", "5m", {}),
+    ],
+)
+def test_what_keeps_the_prompt_cached_stands_beside_what_the_host_says(
+    model: str, cache: Any, kept: Json, own: Json
+) -> None:
+    ready = card(cache=cache).prepare(model, [{"role": "user", "content": "hi"}], TOOLS, **own)
+    said = {key: value for key, value in ready.arguments.items() if key not in {"model", "messages", "tools"}}
+    key = f"cuecard-{ready.step.origin[:32]}"
+    extra = {**({"prompt_cache_key": key} if kept == KEY else {}), **own.get("extra_body", {})}
+
+    assert said == {**({} if kept == KEY else kept), **({"extra_body": extra} if extra else {})}
+    assert "Engine(" not in repr(ready)
+
+
 def test_a_call_of_a_tool_that_is_not_active_is_answered_with_what_to_do() -> None:
     with served(GPT, [[("cms_createPage", {})]]) as (_, options):
         messages = talk(card(), GPT, litellm.completion, ["make a page"], **options)

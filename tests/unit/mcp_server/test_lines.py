@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cuecard import Engine
 from cuecard.adapters.mcp_lines import MAX_LINE, id_in
+from cuecard.adapters.mcp_server import FollowingServer
+from cuecard.adapters.mcp_stdio import standard_streams
 from forked import start
 
 PARSE, INVALID = -32700, -32600
@@ -113,15 +118,38 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Any:
     assert made.end() == b""
 
 
-@pytest.mark.parametrize("what", LINES)
-def test_every_line_is_answered_with_the_id_where_it_can_be_read(server: Server, what: str) -> None:
-    line, wanted = LINES[what]
-    server.ask(line, request("next"))
-    answers = [server.read() for _ in (*wanted, "next")]
+def talked(folder: Path, *lines: bytes) -> list[Any]:
+    """What a server in this process writes that reads these lines and no more, but for its greeting."""
+    (folder / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    served = FollowingServer(Engine.open(folder))
 
-    assert [(each["id"], each["error"]["code"]) for each in answers[:-1]] == wanted
-    assert answers[-1]["id"] == "next"
-    assert answers[-1]["result"]["prompts"][0]["name"] == "helper"
+    async def serve() -> None:
+        async with standard_streams() as streams:
+            await served.server.run(*streams, served.options)
+
+    (folder / "in").write_bytes(b"".join(line + b"\n" for line in (*HELLO, *lines)))
+    usual = os.dup(0), os.dup(1)
+    with (folder / "in").open("rb") as given, (folder / "out").open("wb") as written:
+        os.dup2(given.fileno(), 0)
+        os.dup2(written.fileno(), 1)
+    try:
+        asyncio.run(serve())
+    finally:
+        for place, descriptor in enumerate(usual):
+            os.dup2(descriptor, place)
+            os.close(descriptor)
+    said = [json.loads(line) for line in (folder / "out").read_bytes().splitlines()]
+    assert [each["id"] for each in said].count(0) == 1
+    return [each for each in said if each["id"] != 0]
+
+
+@pytest.mark.parametrize("what", LINES)
+def test_every_line_is_answered_with_the_id_where_it_can_be_read(what: str, tmp_path: Path) -> None:
+    line, wanted = LINES[what]
+    answers = talked(tmp_path, line, request("next"))
+
+    assert [(each["id"], each["error"]["code"]) for each in answers if "error" in each] == wanted
+    assert [each["result"]["prompts"][0]["name"] for each in answers if each["id"] == "next"] == ["helper"]
     assert max(len(json.dumps(each)) for each in answers) < 2_000
 
 

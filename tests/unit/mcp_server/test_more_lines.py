@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cuecard.adapters.mcp_lines import MAX_LINE
-from unit.mcp_server.test_lines import INVALID, PARSE, Server, request, with_text
+from unit.mcp_server.test_lines import INVALID, PARSE, Server, request, talked, with_text
 
 PING = b'{"jsonrpc":"2.0","id":%b,"method":"ping"}'
 BEHIND = request("behind")
@@ -58,13 +58,12 @@ WRONG: dict[str, tuple[bytes, list[tuple[object, int]]]] = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_no_line_ends_the_talk(server: Server, what: str) -> None:
+def test_no_line_ends_the_talk(what: str, tmp_path: Path) -> None:
     line, wanted = WRONG[what]
-    server.ask(line, BEHIND)
-    answers = [server.read() for _ in (*wanted, "behind")]
+    answers = talked(tmp_path, line, BEHIND)
 
-    assert [(each["id"], each["error"]["code"]) for each in answers[:-1]] == wanted
-    assert answers[-1]["id"] == "behind"
+    assert [(each["id"], each["error"]["code"]) for each in answers if "error" in each] == wanted
+    assert [each["id"] for each in answers if "error" not in each] == ["behind"]
     assert "Traceback" not in json.dumps(answers)
 
 

@@ -107,8 +107,9 @@ def keep_front(request: LlmRequest, host: CallHost, sent: Front) -> Front:
         own[0].function_declarations = [declared for declared, _ in front.values()]
         for tool in own[1:]:
             tool.function_declarations = None
-        lost = {name: tool for name, (_, tool) in front.items() if tool and name not in request.tools_dict}
-        request.tools_dict.update(lost)
+        for name, (_, held) in front.items():
+            if held:
+                request.tools_dict.setdefault(name, held)
     return front
 
 

@@ -83,14 +83,15 @@ def caching(target: Target, cache: Cache | None, key: str, extra: Any, stays: in
 
     Where the turn has a text of its own, `stays` is the message in front of it, which gets a breakpoint, too.
     """
+    kept: Body = {}
     if cache and target.provider == "anthropic":
         control = _breakpoint(cache)["cache_control"]
         ends = (-1,) if stays is None else (stays, -1)
         points = [{"location": "message", "index": end, "control": control} for end in ends]
-        return {"cache_control_injection_points": points, **({"extra_body": extra} if extra else {})}
-    if cache and target.role == "system":
-        return {"extra_body": {"prompt_cache_key": key, **(extra or {})}}
-    return {"extra_body": extra} if extra else {}
+        kept["cache_control_injection_points"] = points
+    elif cache and target.role == "system":
+        extra = {"prompt_cache_key": key, **(extra or {})}
+    return {**kept, "extra_body": extra} if extra else kept
 
 
 def told_apart(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
