@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cuecard import Engine
-from cuecard.adapters.mcp_lines import MAX_LINE, id_in
+from cuecard.adapters.mcp_lines import MAX_LINE, MAX_VALUES, id_in
 from cuecard.adapters.mcp_server import FollowingServer
 from cuecard.adapters.mcp_stdio import standard_streams
 from forked import start
@@ -71,6 +71,7 @@ LINES: dict[str, tuple[bytes, list[tuple[object, int]]]] = {
     "an id that is a list": (b'{"jsonrpc": "2.0", "id": [7], "method": "ping"}', [(None, INVALID)]),
     "a method that is a number": (b'{"jsonrpc": "2.0", "id": 7, "method": 5}', [(7, INVALID)]),
     "params that are a list": (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": [1]}', [(7, INVALID)]),
+    "an answer that nobody waits for": (b'{"jsonrpc": "2.0", "id": 9, "result": {}}', []),
     "an empty batch": (b"[]", [(None, INVALID)]),
     "a batch": (b"[%b, %b]" % (request(7), request("8")), [(7, INVALID), ("8", INVALID)]),
     "a batch without ids": (b'[{"jsonrpc": "2.0", "method": "ping"}, 5]', [(None, INVALID)]),
@@ -79,6 +80,17 @@ LINES: dict[str, tuple[bytes, list[tuple[object, int]]]] = {
     "a long line without an id": (b"x" * (MAX_LINE + 1), [(None, INVALID)]),
     "an unknown method": (request(7, "no/such"), [(7, -32601)]),
     "wrong params": (request(7, "prompts/get", name=5), [(7, -32602)]),
+}
+
+
+TOLD = {
+    "no JSON": "not JSON that can be read: ",
+    "bad UTF-8": "bytes that are not UTF-8",
+    "a million values": f"a message of more than {MAX_VALUES:,} values",
+    "a line that is too long": f"a line of more than {MAX_LINE:,} bytes",
+    "a number": "not a message of JSON-RPC 2.0: ",
+    "a batch": "batches are not supported: write each message into a line of its own",
+    "an empty batch": "batches are not supported: write each message into a line of its own",
 }
 
 
@@ -147,8 +159,10 @@ def talked(folder: Path, *lines: bytes) -> list[Any]:
 def test_every_line_is_answered_with_the_id_where_it_can_be_read(what: str, tmp_path: Path) -> None:
     line, wanted = LINES[what]
     answers = talked(tmp_path, line, request("next"))
+    wrong = [each for each in answers if "error" in each]
 
-    assert [(each["id"], each["error"]["code"]) for each in answers if "error" in each] == wanted
+    assert [(each["id"], each["error"]["code"]) for each in wrong] == wanted
+    assert all(each["error"]["message"].startswith(TOLD.get(what, "")) for each in wrong)
     assert [each["result"]["prompts"][0]["name"] for each in answers if each["id"] == "next"] == ["helper"]
     assert max(len(json.dumps(each)) for each in answers) < 2_000
 

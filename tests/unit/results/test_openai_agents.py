@@ -84,7 +84,7 @@ def test_requests_hold_the_texts_and_the_session_what_was_returned(tmp_path: Pat
     assert sent[1] == [TOLD]
     assert sent[2][:2] == [TOLD, "(some words)"]
     assert sent[2][2] == "(some words)"
-    assert "image/png" in str(sent[2][3])
+    assert sent[2][3][0]["image_url"] == "data:image/png;base64,eA=="
     kept = [item["output"] for item in asyncio.run(session.get_items()) if "output" in item]  # type: ignore[typeddict-item]  # asked just before
     assert "ls ls ls ls ls ls" in str(kept[0])
     session.close()
