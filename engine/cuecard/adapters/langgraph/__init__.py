@@ -19,7 +19,7 @@ from cuecard.adapters.clients import needs
 
 with needs("langgraph", "langchain", __name__):
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage
+    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
     from langchain_core.runnables.base import RunnableBindingBase
     from langchain_core.runnables.config import var_child_runnable_config
     from langchain_core.tools import BaseTool, ToolException
@@ -131,7 +131,7 @@ class PreparedRequest:
         """The conversation for the graph's state beside an answer: one without calls of tools ends the turn, and what
         belongs to that turn alone leaves the state.
         """
-        return self.cuecard if getattr(answer, "tool_calls", None) else self.end()
+        return self.cuecard if isinstance(answer, AIMessage) and answer.tool_calls else self.end()
 
     def end(self) -> Stored:
         """The same where the turn has ended in another way."""
