@@ -20,9 +20,14 @@ TIMES = "CUECARD_MUTANTS_TIMES"
 MOST_FILES, MOST_SECONDS = 8, 10.0
 """What a mistake is asked at most: modules of tests, since each has to be imported, and seconds of their tests."""
 
-
 FURTHER = 4
 """How many times as long those are asked that are further away, where none that is near has noticed."""
+
+DECLARED = (
+    "tests/unit/test_schemas.py::test_the_schemas_are_up_to_date",
+    "tests/unit/server/test_openapi.py::test_the_copy_is_up_to_date",
+)
+"""Those that write out what classes declare: they run no line of it, as it was run by an import."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -79,16 +84,22 @@ class Contexts:
     def of(self, file: str, line: int) -> tuple[list[str], list[str]]:
         """The tests that run a line: those that are asked first, and those that are asked if none of these notices.
 
-        A line that only an import runs, as that of a default, is asked of the tests that run anything of its module.
+        A line that only an import runs, as that of a default, is asked of the tests that write out what classes
+        declare, and of those that run anything of its module: which of them imported it first is chance.
         """
         lines = self.lines(file)
-        runs = set(lines.get(line, ())) & self.seconds.keys() or {*chain(*lines.values())} & self.seconds.keys()
+        imported = set(lines.get(min(lines, default=0), ()))
+        runs = set(lines.get(line, ())) & self.seconds.keys()
+        declared: list[str] = []
+        if runs <= imported:
+            runs = {*chain(*lines.values())} & self.seconds.keys()
+            declared = [test for test in DECLARED if test in self.seconds]
         in_files = defaultdict[str, list[str]](list)
         for test in runs:
             in_files[test.partition("::")[0]].append(test)
         known = sorted(in_files, key=lambda name: (self._distance(name, in_files[name]), name))
         near = self._quickest((test for name in known[:MOST_FILES] for test in in_files[name]), MOST_SECONDS)
-        return near, self._quickest(runs.difference(near), MOST_SECONDS * FURTHER)
+        return [*declared, *near], self._quickest(runs.difference(near), MOST_SECONDS * FURTHER)
 
     def _quickest(self, tests: Iterable[str], most: float) -> list[str]:
         """As many as take so many seconds, one of each function before the second of any."""
