@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from cuecard.config.documents.document import Document, Path
@@ -30,8 +30,8 @@ class TemplateChoice:
     """The files without the sections of other templates, where those were dropped, and the problems found."""
 
     layers: Sequence[Layer]
-    removed: Mapping[str, str] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
+    removed: Mapping[str, str]
+    problems: tuple[Problem, ...]
 
 
 def begun_anew(layers: Sequence[Layer]) -> TemplateChoice:
@@ -40,7 +40,7 @@ def begun_anew(layers: Sequence[Layer]) -> TemplateChoice:
     first = max((i for i in range(1, len(layers)) if templates[i] != templates[i - 1]), default=0)
     below = [document for document, _ in layers[:first]]
     if not any("sections" in document.value for document in below):
-        return TemplateChoice(layers)
+        return TemplateChoice(layers, {}, ())
     place = where(layers[first][0], ("template",))
     ids = (section_id(item, "") for document in below for item in listed(document))
     gone = {"sections"} if templates[first - 1] or not templates[first] else {"sections", "layout"}

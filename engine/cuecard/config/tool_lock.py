@@ -22,20 +22,28 @@ _PARAMETER = re.compile(r"\{[^{}/]*\}")
 
 
 class Place(FileModel):
-    """Where an argument goes in a request."""
+    """Where an argument goes in a request: `name` is its name there, by default the argument's, and empty for a whole
+    body.
+    """
 
     place: str = Field(alias="in", description="path, query, header, formData or body")
-    name: str | None = Field(None, description="its name there; by default the argument's, and empty for a whole body")
+    name: str | None = None
 
 
 class Operation(FileModel):
-    """What a request of an API is made of."""
+    """What a request of an API is made of.
+
+    Attributes:
+        id: its `operationId`; empty if it has none.
+        tags: the first one is its category.
+        arguments: by argument, where it goes.
+    """
 
     method: str = Field(description="its method, such as GET")
     path: str = Field(description="its path, with parameters in braces")
-    id: str = Field("", description="its `operationId`; empty if it has none")
-    tags: list[str] = Field(default_factory=list, description="its tags; the first one is its category")
-    arguments: dict[str, Place] = Field(default_factory=dict, description="by argument, where it goes")
+    id: str = ""
+    tags: list[str] = Field(default_factory=list)
+    arguments: dict[str, Place] = Field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -48,14 +56,20 @@ class Operation(FileModel):
 
 
 class LockedTool(FileModel):
-    """A tool as the source declared it."""
+    """A tool as the source declared it.
+
+    Attributes:
+        meta: what a server says beyond the definition.
+        operation: the request that it stands for.
+        left_out: whether its authors have no entry for it, on purpose.
+    """
 
     name: ToolName = Field(description="its name")
-    description: str = Field("", description="its description")
-    input_schema: dict[str, Json] = Field(default_factory=dict, alias="inputSchema", description="its arguments")
-    meta: dict[str, Json] = Field(default_factory=dict, alias="_meta", description="what a server says beyond that")
-    operation: Operation | None = Field(None, description="the request that it stands for")
-    left_out: bool = Field(default=False, description="whether its authors have no entry for it, on purpose")
+    description: str = ""
+    input_schema: dict[str, Json] = Field(default_factory=dict, alias="inputSchema")
+    meta: dict[str, Json] = Field(default_factory=dict, alias="_meta")
+    operation: Operation | None = None
+    left_out: bool = False
 
     @property
     def card(self) -> ToolCard:
@@ -64,21 +78,29 @@ class LockedTool(FileModel):
 
 
 class RemovedTool(FileModel):
-    """A tool that the source no longer has, and the agent's files still do."""
+    """A tool that the source no longer has, and the agent's files still do; `kept` on purpose or not."""
 
     name: str = Field(min_length=1, description="its name")
-    kept: bool = Field(default=False, description="whether its authors keep the entry on purpose")
+    kept: bool = False
 
 
 class Lock(FileModel):
-    """The file that stores what a source declared at the last import, and what authors decided on it."""
+    """The file that stores what a source declared at the last import, and what authors decided on it.
 
-    version: int = Field(1, ge=1, description="the version of this format")
-    source: str = Field("", description="the name of the source here, which no new title changes")
-    prefix: str = Field("", description="what the names of its tools begin with here")
-    instructions: str = Field("", description="its instructions for the source as a whole")
+    Attributes:
+        version: the version of this format.
+        source: the name of the source here, which no new title changes.
+        prefix: what the names of its tools begin with here.
+        instructions: its instructions for the source as a whole.
+        gone: tools that it no longer has.
+    """
+
+    version: int = Field(1, ge=1)
+    source: str = ""
+    prefix: str = ""
+    instructions: str = ""
     tools: list[LockedTool] = Field(description="its tools, in its order")
-    gone: list[RemovedTool] = Field(default_factory=list, description="tools that it no longer has")
+    gone: list[RemovedTool] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:

@@ -79,8 +79,8 @@ def watch(
 class Secrets:
     """The salt and key of an engine."""
 
-    salt: str = field(default="", repr=False)
-    key: str = field(default="", repr=False)
+    salt: str = field(repr=False)
+    key: str = field(repr=False)
 
 
 class EngineMaker:

@@ -30,9 +30,9 @@ _NEEDS = {"fastapi": "fastapi", "uvicorn": "uvicorn", "prometheus_client": "prom
 class ServeAddress:
     """The address to listen on; `to_all` says that no token is needed there."""
 
-    host: str = "127.0.0.1"
-    port: int = 8765
-    to_all: bool = False
+    host: str
+    port: int
+    to_all: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +52,19 @@ class ServeLimits:
 class ServeRecords:
     """The folder of the records, and whether they hold texts."""
 
-    folder: Path | None = None
-    texts: bool = False
+    folder: Path | None
+    texts: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ServeLibrary:
     """The library from the command line; without a URL, agents are files."""
 
-    url: str = ""
-    lifetime: float = 60.0
-    most: int = 200
-    removed: Literal["refuse", "serve"] = "refuse"
-    fallback: Path | None = None
+    url: str
+    lifetime: float
+    most: int
+    removed: Literal["refuse", "serve"]
+    fallback: Path | None
 
 
 def serve(
@@ -72,11 +72,11 @@ def serve(
     place: ServeAddress,
     limits: ServeLimits,
     *,
-    delivery: DeliveryWish | None = None,
-    states: Path | None = None,
-    records: ServeRecords | None = None,
-    library: ServeLibrary | None = None,
-    allow_code: bool = False,
+    delivery: DeliveryWish | None,
+    states: Path | None,
+    records: ServeRecords,
+    library: ServeLibrary,
+    allow_code: bool,
 ) -> int:
     """Serve requests until the process is told to stop; the exit code is 0.
 
@@ -96,15 +96,14 @@ def serve(
     options = _options(settings, limits, place)
     opened = partial(watch, delivery=delivery or settings.delivery, states=states or settings.states)
     opened = partial(opened, salt=settings.salt, cache=settings.cache_folder, allow_code=allow_code)
-    with _recorder(records or ServeRecords(), settings) as instrument:
-        chosen = library or ServeLibrary()
-        url = chosen.url or ("" if agents else settings.library)
+    with _recorder(records, settings) as instrument:
+        url = library.url or ("" if agents else settings.library)
         agents = agents or ([] if url or not has_agent(Path()) else [Path()])
         if not (url or agents):
             hint = "name an agent, or go into its folder; or a library, with `--library URL` or CUECARD_LIBRARY"
             raise InputError(Problem("wrong-option", "there is nothing to serve", hint, "AGENT"))
         if url:
-            served = _of_library(replace(chosen, url=url), list(map(str, agents)), opened, instrument)
+            served = _of_library(replace(library, url=url), list(map(str, agents)), opened, instrument)
         else:
             served = open_agents([find_content(path) for path in agents], opened, instrument=instrument)
         try:
@@ -112,7 +111,7 @@ def serve(
             log_to_stderr()
             _warn(settings, options)
             envelopes = Envelopes(options.keys, options.max_age, lasting=options.lasting)
-            recorded = bool((records and records.folder) or settings.manifests)
+            recorded = bool(records.folder or settings.manifests)
             service = Service(served, envelopes, options.max_body // 4, recorded)
             run_app(create_app(service, options), listening, options)
         finally:

@@ -167,8 +167,8 @@ class _Unfinished:
 
     path: Path
     is_object: bool
-    key: str | int = 0
-    awaits_key: bool = field(default=True)
+    key: str | int
+    awaits_key: bool = True
 
 
 def json_places(text: str) -> tuple[dict[Path, Span], dict[Path, Span]]:
