@@ -9,8 +9,6 @@ from cuecard.errors import InputError, Problem
 from cuecard.model.signed_text import SHORTEST_KEY, check_key
 from cuecard.server.connections import ROOM
 
-_DAY = 24 * 60 * 60.0
-
 
 @dataclass(frozen=True, slots=True)
 class ServiceOptions:
@@ -35,16 +33,16 @@ class ServiceOptions:
     """
 
     key: str = field(repr=False)
-    token: str = field(default="", repr=False)
-    max_body: int = 1024 * 1024
-    max_requests: int = 128
-    max_connections: int = 1024
-    max_per_address: int = 512
-    timeout: float = 10.0
-    max_age: float = 30 * _DAY
-    grace: float = 10.0
-    local: bool = False
-    lasting: bool = True
+    token: str = field(repr=False)
+    max_body: int
+    max_requests: int
+    max_connections: int
+    max_per_address: int
+    timeout: float
+    max_age: float
+    grace: float
+    local: bool
+    lasting: bool
 
     def __post_init__(self) -> None:
         for key in self.keys or (self.key,):

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from cuecard.server.door import listen
 from cuecard.server.guard import App
 from cuecard.server.options import ServiceOptions
 from cuecard.server.process import server_of
+from cuecard.server.serve import ServeLimits
 from cuecard.server.service import Service
 from cuecard.workbench.init import starter
 from forked import Process, start
@@ -30,8 +31,19 @@ PATIENCE = 30.0
 """Seconds that a test waits for what should happen at once: only a test that fails waits so long."""
 
 
+LIMITS = ServeLimits(
+    max_body=1024 * 1024,
+    max_requests=128,
+    max_connections=1024,
+    max_per_address=512,
+    timeout=10.0,
+    max_age=30 * 86400.0,
+    grace=10.0,
+)
+
+
 def options(**more: Any) -> ServiceOptions:
-    return ServiceOptions(**{"key": KEY, **more})
+    return ServiceOptions(**{"key": KEY, "token": "", "local": False, "lasting": True, **asdict(LIMITS), **more})
 
 
 @contextmanager
