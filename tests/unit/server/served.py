@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx2
 
+from cuecard.server import answers
 from cuecard.server.app import create_app
 from cuecard.server.door import listen
 from cuecard.server.guard import App
@@ -60,13 +61,33 @@ def in_thread(app: App, chosen: ServiceOptions, listening: socket.socket | None 
             thread.join(PATIENCE)
 
 
+ANSWERS: dict[str, type[answers.Shape]] = {
+    "/v1/agents": answers.AgentsAnswer,
+    "/v1/prepare-call": answers.PreparedCall,
+    "/v1/prepare-step": answers.PreparedStep,
+    "/v1/search-tools": answers.SearchAnswer,
+    "/v1/remember": answers.MemoryAnswer,
+    "/healthz": answers.Health,
+    "/readyz": answers.Readiness,
+}
+
+
+def is_as_described(answer: httpx2.Response) -> None:
+    """Each answer has every field that is described, and no other."""
+    is_problem = answer.headers.get("content-type") == "application/problem+json"
+    shape = answers.ProblemDetails if is_problem else ANSWERS.get(answer.request.url.path)
+    if shape and answer.read():
+        shape.model_validate(answer.json(), extra="forbid")
+
+
 @contextmanager
 def serving(service: Service, **more: Any) -> Iterator[httpx2.Client]:
     """A client of a service in a thread."""
     chosen = options(**more)
+    hooks = {"response": [is_as_described]}
     with (
         in_thread(create_app(service, chosen), chosen) as address,
-        httpx2.Client(base_url=address, timeout=PATIENCE) as client,
+        httpx2.Client(base_url=address, timeout=PATIENCE, event_hooks=hooks) as client,
     ):
         yield client
 
