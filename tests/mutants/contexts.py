@@ -77,7 +77,7 @@ class Contexts:
         """What a run has written."""
         measured = CoverageData(str(data))
         measured.read()
-        files = {f"engine{file.rpartition('/engine')[2]}": file for file in measured.measured_files()}
+        files = {f"engine/{file.rpartition('/engine/')[2]}": file for file in measured.measured_files()}
         told = map(json.loads, times.read_text(encoding="utf-8").splitlines())
         return cls(dict(told), cache(lambda file: measured.contexts_by_lineno(files[file]) if file in files else {}))
 
