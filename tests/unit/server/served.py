@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import signal
 import socket
@@ -47,18 +48,32 @@ def options(**more: Any) -> ServiceOptions:
     return ServiceOptions(**{"key": KEY, "token": "", "local": False, "lasting": True, **asdict(LIMITS), **more})
 
 
+class Faults(logging.Handler):
+    """What went wrong in a service, which its clients are not told."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.found.append(f"{record.getMessage()}: {record.exc_info}")
+
+
 @contextmanager
 def in_thread(app: App, chosen: ServiceOptions, listening: socket.socket | None = None) -> Iterator[str]:
-    """The address of a service that runs in a thread: uvicorn on a real socket."""
-    server = server_of(app, chosen)
+    """The address of a service that runs in a thread: uvicorn on a real socket. No request may make it fail."""
+    server, faults, log = server_of(app, chosen), Faults(), logging.getLogger("cuecard.server")
     with listening or listen("127.0.0.1", 0) as opened:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
         thread.start()
+        log.addHandler(faults)
         try:
             yield f"http://127.0.0.1:{opened.getsockname()[1]}"
         finally:
             server.should_exit = True
             thread.join(PATIENCE)
+            log.removeHandler(faults)
+    assert not faults.found
 
 
 ANSWERS: dict[str, type[answers.Shape]] = {
