@@ -65,7 +65,7 @@ def misplaced(document: Document, sections: Sequence[Json]) -> Iterator[Problem]
     for index, item in enumerate(sections):
         if not isinstance(item, dict):
             continue
-        if {"before", "after"} <= item.keys():
+        if "before" in item and "after" in item:
             path, hint = ("sections", index, "after"), "keep one of them"
             yield document.problem(path, "wrong-value", "`before` and `after` exclude each other", hint, key=True)
         if not isinstance(item.get("remove", False), bool):

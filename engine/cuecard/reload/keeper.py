@@ -203,8 +203,9 @@ class Keeper(Generic[Made]):
         try:
             sources = self._last_good.load()
         except NoState as missing:
-            damage = _damage(missing)
-            raise (SpecError((*error.problems, *damage)) if damage else error) from None
+            if missing.damaged:
+                raise SpecError((*error.problems, _damage(missing))) from None
+            raise error from None
         try:
             made = self._build(sources)
         except CuecardError:  # a newer version of the engine may be stricter
@@ -240,11 +241,8 @@ class Keeper(Generic[Made]):
         return ""
 
 
-def _damage(missing: NoState) -> tuple[Problem, ...]:
+def _damage(missing: NoState) -> Problem:
     """Why the last good state cannot be used, although there should be one."""
-    if not missing.damaged:
-        return ()
     message = f"the last good state {visible(missing.reason)}"
-    return (
-        Problem("damaged-state", message, "delete the file; the next good start writes it again", severity="warning"),
-    )
+    hint = "delete the file; the next good start writes it again"
+    return Problem("damaged-state", message, hint, severity="warning")

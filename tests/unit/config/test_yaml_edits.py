@@ -1,6 +1,7 @@
 """A YAML file is saved as its author wrote it: only what changed is written anew."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.documents.yaml_edits import patched, same, with_value, without, written
-from cuecard.errors import CuecardError
+from cuecard.errors import CuecardError, InputError
 
 TURN = """\
 # yaml-language-server: $schema=turn.schema.json
@@ -167,12 +168,33 @@ def test_a_new_key_stands_where_its_order_has_it_and_another_leaves() -> None:
         ("a: &x {b: c}\nd: *x\n", "an anchor"),
         ("a: {b: c}\na: {b: d}\n", "duplicate key"),
         ("a: {b: c\n", "yaml-syntax"),
-        ("a: {b: c, # why\n  d: e}\n", "cannot be changed alone"),
+        (
+            "a: {b: c, # why\n  d: e}\n",
+            "{file}: error[wrong-edit]: {what} is written in a way that cannot be changed alone",
+        ),
     ],
 )
 def test_what_cannot_be_edited_is_refused_with_its_reason(text: str, told: str) -> None:
-    with pytest.raises(CuecardError, match=told):
-        with_value(text, ("a",), {"b": "x", "f": "g"})
+    new = {"b": "x", "f": "g"}
+    with pytest.raises(CuecardError) as one:
+        with_value(text, ("a",), new)
+    with pytest.raises(CuecardError) as all_of_it:
+        patched(text, {"a": new}, "mine.yaml")
+
+    assert told.format(file="edit", what="`a`") in str(one.value)
+    assert told.format(file="mine.yaml", what="the file") in str(all_of_it.value)
+
+
+def test_a_refused_edit_says_the_way_out() -> None:
+    text = "a: {b: c, # why\n  d: e}\n"
+    edits: dict[str, Callable[[], str]] = {
+        "edit the file itself": lambda: without(text, ("a", "b")),
+        "save under another name": lambda: patched(text, {"a": {"f": "g"}}, ""),
+    }
+    for way, edit in edits.items():
+        with pytest.raises(InputError) as caught:
+            edit()
+        assert [problem.hint for problem in caught.value.problems] == [way]
 
 
 def test_what_is_not_there_is_not_edited() -> None:

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ import pytest
 
 from cuecard import watch
 from cuecard.config.documents.sources import AgentSources, SkillSource, SourceText
-from cuecard.reload.keeper import LastGood
+from cuecard.errors import Problem
+from cuecard.reload.files import Look
+from cuecard.reload.keeper import Keeper, LastGood, Refusal
 from cuecard.reload.states import NoState
-from cuecard.types import States
+from cuecard.types import States, Status
 from unit.watch.demo import PATIENCE, QUICK, Folder
 from unit.watch.test_processes import run
 
@@ -86,6 +89,57 @@ def test_a_state_that_serves_again_soon_is_not_written_again(tmp_path: Path) -> 
     states.use(digest)
 
     assert (tmp_path / f"{digest}.json").stat().st_mtime == 1_000_000_000
+
+
+def test_what_serves_is_saved_again_where_its_file_is_gone_and_is_marked_as_used(tmp_path: Path) -> None:
+    sources = state(0)
+    kept = LastGood(States(tmp_path), HOME / "agent.yaml")
+    keeper = Keeper(lambda built: built, kept, Look(sources, sources.sha256()))
+    age(tmp_path, sources, 0)
+    keeper.save_again()
+    file = tmp_path / f"{sources.sha256()}.json"
+
+    assert file.stat().st_mtime > 1_000_000_000
+    file.unlink()
+    keeper.save_again()
+    assert kept.load().content() == sources.content()
+    assert (keeper.state.status.number, keeper.state.status.unsaved) == (0, "")
+
+
+SERVED = Status(3, "ab" * 32, datetime(2026, 11, 20, 9, tzinfo=UTC))
+REFUSED = Refusal("cd" * 32, SERVED.since, (Problem("xml", "no root", "", "a.xml"), Problem("yaml-empty", "empty", "")))
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({}, "serving abababababab since 2026-11-20 09:00:00+00:00 (polling)"),
+        (
+            {"restored": True, "watching": "events", "refused": REFUSED},
+            (
+                "serving abababababab since 2026-11-20 09:00:00+00:00, the last good state of an earlier run (events)\n"
+                "refused cdcdcdcdcdcd since 2026-11-20 09:00:00+00:00:\n"
+                "a.xml: error[xml]: no root\n\nerror[yaml-empty]: empty"
+            ),
+        ),
+        (
+            {"stale_since": "2026-11-21", "unsaved": "no room"},
+            (
+                "serving abababababab since 2026-11-20 09:00:00+00:00 (polling)\n"
+                "stale since 2026-11-21: the library could not be asked, or the label was removed\n"
+                "the last good state is not on disk: no room"
+            ),
+        ),
+    ],
+)
+def test_a_status_says_what_serves_and_what_does_not(more: dict[str, Any], told: str) -> None:
+    status = replace(SERVED, **more)
+
+    assert str(status) == told
+    written = status.to_json()
+    times = {each["since"] for each in (written, written["refused"]) if each}
+    assert times == {"2026-11-20T09:00:00+00:00"}
+    assert written.keys() == asdict(status).keys()
 
 
 def test_no_more_bytes_are_kept_than_allowed(tmp_path: Path) -> None:

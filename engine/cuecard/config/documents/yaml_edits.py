@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
@@ -157,7 +158,6 @@ class _Patch:
         self._document, self._text = document, text
         self._rows = [row for row in _BREAK.split(text) if row]
         self._starts = [0, *accumulate(map(len, self._rows))]
-        self._flows: dict[Path, tuple[int, int]] | None = None
 
     def made(self, value: dict[str, Json]) -> str:
         if same(self._document.value, value):
@@ -280,9 +280,12 @@ class _Patch:
             if not same(old[step], value[step]):
                 yield from self._in_flow((*path, step), value[step])
 
+    @cached_property
+    def _flows(self) -> dict[Path, tuple[int, int]]:
+        return _offsets(self._text)
+
     def _flow(self, path: Path) -> tuple[int, int]:
         """The offsets of a value in a flow; its comments could not be kept."""
-        self._flows = _offsets(self._text) if self._flows is None else self._flows
         start, end = self._flows[path]
         if start == end or ("#" in self._text[start:end] and "\n" in self._text[start:end]):
             raise _TooTightError
@@ -296,9 +299,8 @@ class _Patch:
             return _like(self._text[start] if isinstance(old, str) else "", value, flow=True)
         said = []
         for key, item in value.items():
-            place = self._flows.get((*path, key), (0, 0)) if self._flows else (0, 0)
-            as_it_was = key in old and same(old[key], item) and place[0] < place[1]
-            said.append(f"{_key(key)}: {self._text[slice(*place)] if as_it_was else _flow(item)}")
+            start, end = self._flows[(*path, key)] if key in old and same(old[key], item) else (0, 0)
+            said.append(f"{_key(key)}: {self._text[start:end] or _flow(item)}")
         return "{" + ", ".join(said) + "}"
 
     def _rows_edit(self, start: int, end: int, rows: Sequence[str]) -> Edit:
