@@ -76,8 +76,8 @@ def lock_text(
         value["gone"] = [{"name": name, **({"kept": True} if kept else {})} for name, kept in gone.items()]
     try:
         return to_json(value, indent=1, inf_nan_mode="constants").decode() + "\n"
-    except PydanticSerializationError:  # half a character, which the standard library lets through
-        return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    except PydanticSerializationError:  # half a character, which only an escape can hold
+        return json.dumps(value)
 
 
 def with_authors_words(listing: Listing) -> Listing:

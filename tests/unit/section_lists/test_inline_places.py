@@ -39,13 +39,14 @@ EXACT = [
     "  - {id: a, text: 'it''s {{{nobody}}}'}\n",
     "  - id: a\n    text: plain\n      goes on {{{nobody}}}\n",
     '  - id: a\n    text: "quoted\n\n      goes on {{{nobody}}}"\n',
+    "  - id: a\n    text: nobody or\n      nobody, said nobody\n      of {{{nobody}}}\n",
 ]
 
 
 @pytest.mark.parametrize("text", EXACT)
 def test_the_place_is_exact(tmp_path: Path, text: str) -> None:
     line, column, marked = place(tmp_path, text)
-    before = f"agent: a\nsections:\n{text}".partition("nobody")[0]
+    before = f"agent: a\nsections:\n{text}".rpartition("nobody")[0]
 
     assert marked == "nobody"
     assert (line, column) == (before.count("\n") + 1, len(before) - before.rfind("\n"))

@@ -42,7 +42,15 @@ def made(engine: Engine, turn: Turn) -> Step:
     return engine.prepare_step(engine.prepare_call(turn), ())
 
 
-TREE = {"r/b.md": "B", "r/a.txt": "no", "r/d/a.md": "A", "r/d/old/c.md": "C", "r/.h.md": "no", "r/e.md~": "no"}
+TREE = {
+    "r/b.md": "B",
+    "r/a.txt": "no",
+    "r/d/a.md": "A",
+    "r/d/old/c.md": "C",
+    "r/.h.md": "no",
+    "r/e.md~": "no",
+    "r/z[.txt": "Z",
+}
 
 
 @pytest.mark.parametrize(
@@ -55,6 +63,7 @@ TREE = {"r/b.md": "B", "r/a.txt": "no", "r/d/a.md": "A", "r/d/old/c.md": "C", "r
         ('glob: "**/*.md", sort: name', "[r/d/a.md=A][r/b.md=B][r/d/old/c.md=C]"),
         ('glob: ["r/[ab].md", "r/*/?.md"], sort: -path', "[r/d/a.md=A][r/b.md=B]"),
         ('glob: "r/.*.md"', "[r/.h.md=no]"),
+        ('glob: "r/z[.txt"', "[r/z[.txt=Z]"),
     ],
 )
 def test_a_glob_shows_what_matches_in_order(tmp_path: Path, entry: str, expected: str) -> None:

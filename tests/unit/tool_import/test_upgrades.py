@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from cuecard import Engine
+from cuecard.config.tool_listing import Listing, lock_text
+from cuecard.model import ToolCard
 from unit.run.talking import Ran, cuecard, write
 
 AGENT = """\
@@ -231,6 +233,13 @@ def test_a_lock_that_was_edited_by_hand_is_one_clear_error(
     assert told in ran.err
     assert "Traceback" not in ran.err
     assert {path.name: path.read_bytes() for path in Path("tools").iterdir()} == before
+
+
+def test_half_a_character_is_kept_as_an_escape() -> None:
+    text = lock_text(Listing("mini", (ToolCard("listPosts", "\ud800"),)), "mini")
+
+    assert text.isascii()
+    assert json.loads(text)["tools"][0]["description"] == "\ud800"
 
 
 def test_a_number_in_a_name_stays_when_the_operation_before_it_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
