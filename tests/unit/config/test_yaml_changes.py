@@ -13,7 +13,7 @@ from cuecard import SpecError
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.yaml import MAX_DEPTH, MAX_NODES, read_yaml
 from cuecard.config.documents.yaml_changes import read_change
-from property.test_yaml_readers import PIECE, small
+from unit.config.test_yaml_readers import PIECE, small
 
 TOOLS = """\
 category: pages

@@ -19,7 +19,7 @@ from fuzz.fuzz_yaml import PHRASES, PIECES
 
 pytest.importorskip("_ruamel_yaml", reason="there is one reader only where the C extension has no wheel")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FOLDERS = ("docs", "examples", "prompts", "tests", "tool_instructions")
 
 
