@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime
 from typing import Any
 
 import httpx2
+import pytest
 
 from cuecard import Engine, ToolResult, Turn
 from cuecard.server.agents import Agents
+from cuecard.server.service import Service
+from unit.server.served import serving
 
 NOW = "2026-11-20T09:00:00+00:00"
 
@@ -128,6 +132,47 @@ def test_a_request_keeps_the_name_that_it_came_with(client: httpx2.Client) -> No
 
     assert named.headers["x-request-id"] == "order-66"
     assert forged.headers["x-request-id"] != "two words"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "level", "seldom", "told"),
+    [
+        ("GET", "/healthz", "DEBUG", "200", {"path": "/healthz", "status": 200}),
+        ("POST", "/healthz", "INFO", "wrong-method", {"path": "/healthz", "status": 405, "codes": ["wrong-method"]}),
+        ("GET", "/v1/agents", "INFO", "no-token", {"path": "/v1/agents", "status": 401, "codes": ["no-token"]}),
+        ("GET", "/v1/agents", "INFO", "", {"path": "/v1/agents", "status": 200}),
+        (
+            "POST",
+            "/v1/prepare-call",
+            "INFO",
+            "",
+            {"path": "/v1/prepare-call", "status": 200, "agent": "cms", "received": 15},
+        ),
+        ("GET", "/else", "INFO", "", {"path": "other", "status": 404, "codes": ["unknown-path"]}),
+    ],
+)
+def test_a_request_is_a_line_of_the_log(
+    service: Service, caplog: pytest.LogCaptureFixture, method: str, path: str, level: str, seldom: str, told: Any
+) -> None:
+    caplog.set_level(logging.DEBUG, "cuecard.server")
+    token = "a token of twenty-two letters"  # noqa: S105 - of tests alone
+    headers = {"x-request-id": "r-1", **({} if seldom == "no-token" else {"authorization": f"Bearer {token}"})}
+    with serving(service, token=token) as client:
+        answer = client.request(method, path, headers=headers, json={"agent": "cms"} if told.get("agent") else None)
+    (line,) = [each for each in caplog.records if each.getMessage() == "request"]
+    facts = {"request": "r-1", "agent": "", "codes": [], "received": 0, "sent": len(answer.content), **told}
+
+    assert (line.levelname, vars(line)["seldom"]) == (level, seldom)
+    assert 0 < vars(line)["facts"].pop("ms") < 60_000
+    assert vars(line)["facts"] == facts
+
+
+def test_wrong_messages_of_a_turn_are_named(client: httpx2.Client) -> None:
+    wrong = {"role": "nobody", "content": "x"}
+    answer = client.post("/v1/prepare-call", json={"agent": "cms", "turn": {"messages": [wrong]}})
+
+    assert answer.status_code == 422
+    assert [each["name"] for each in answer.json()["problems"]] == ["turn.messages"]
 
 
 def test_the_removed_reload_policy_is_refused_with_the_way_out(client: httpx2.Client) -> None:

@@ -18,7 +18,7 @@ from cuecard import InputError
 from cuecard.server import process as protocol
 from cuecard.server.agents import Agents
 from cuecard.server.service import Envelopes, Service
-from unit.server.served import PATIENCE, ask_at_once, options, serving
+from unit.server.served import KEY, PATIENCE, ask_at_once, options, serving
 from unit.server.test_endpoints import ask
 
 TOKEN = "a token of twenty-two letters"  # noqa: S105 - of tests alone
@@ -38,8 +38,10 @@ def test_a_body_that_is_too_large_is_reported(service: Service) -> None:
 
         refused = client.post("/v1/search-tools", content=pieces).json()
 
-        assert refused["code"] == "large-body"
-        assert "a larger `--max-body`, or begin a conversation with a summary" in refused["problems"][0]["hint"]
+        (problem,) = refused["problems"]
+        assert (refused["code"], problem["name"]) == ("large-body", "body")
+        assert problem["message"] == "the body has more than 10,000 bytes"
+        assert "a larger `--max-body`, or begin a conversation with a summary" in problem["hint"]
         assert ask(client, "search-tools", query="create a page")
 
 
@@ -137,7 +139,20 @@ def test_weak_secrets_and_limits_of_nothing_are_refused() -> None:
     with pytest.raises(InputError, match="the key has 5 characters"):
         options(key="short")
 
-    assert [problem.name for problem in weak.value.problems] == ["CUECARD_TOKEN", "--max-body", "--timeout"]
+    assert [(problem.name, problem.message) for problem in weak.value.problems] == [
+        ("CUECARD_TOKEN", "each token should be at least 16 printable ASCII characters"),
+        ("--max-body", "`--max-body` should be more than 0"),
+        ("--timeout", "`--timeout` should be more than 0"),
+    ]
+    with pytest.raises(InputError) as few:
+        options(max_requests=10, max_connections=41, max_per_address=42)
+    (problem,) = few.value.problems
+    told = "`--max-connections` should be at least 42", "32 more than `--max-requests`, so that health checks have room"
+    assert (problem.name, problem.message, problem.hint) == ("--max-connections", *told)
+    for token, key in (("é" * 16, KEY), (",", KEY), ("t" * 15, KEY), ("t" * 16 + ",short", KEY), ("", f"{KEY},short")):
+        with pytest.raises(InputError):
+            options(token=token, key=key)
+    assert options(token=f" {'t' * 16} , {'u' * 16},").tokens == ("t" * 16, "u" * 16)
 
 
 @pytest.mark.repeats
@@ -175,23 +190,53 @@ def test_nothing_that_was_said_is_logged(client: httpx2.Client, caplog: pytest.L
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        (b"", "400 json-syntax at body"),
-        (b"nothing", "400 json-syntax at body:1:1"),
-        (b"[]", "422 wrong-value at body"),
-        (b"null", "422 wrong-value at body"),
-        (b'"text"', "422 wrong-value at body"),
-        (b'{"agent": "cms",\n "query": oops}', "400 json-syntax at body:2:11"),
-        (b'{"agent": "cms", "query": NaN}', "400 json-syntax at body:1:1"),
-        (b'{"agent": "cms", "query": 1e999}', "400 json-syntax at body:1:1"),
-        (b'{"agent": "cms", "query": "\xff"}', "400 json-syntax at body:1:28"),
-        (b'{"agent": "cms", "query": ' + b"[" * 100_000, "400 json-syntax at body:1:1"),
-        (b'{"agent": "cms", "query": ' + b"9" * 10_000 + b"}", "400 json-syntax at body:1:1"),
-        (b'{"agent": "cms", "query": "x", "limit": 0}', "422 search-limit at limit"),
-        (b'{"agent": "cms", "query": "x", "limit": "5"}', "422 wrong-value at body:1:41"),
-        (b'{"agent": "cms", "query": "x", "conversation": {}}', "422 wrong-value at body:1:48"),
-        (b'{"agent": "\\ud800", "query": "x"}', "404 unknown-agent at agent"),
-        (b'\xef\xbb\xbf{"agent": "cms"}', "422 missing-key at body:1:1"),
-        (b'{"agent": "cms", "query": "x", "quary": "x"}', "422 unknown-key at body:1:32"),
+        (b"", "400 json-syntax at body: the body is empty; send a JSON object"),
+        (b"nothing", "400 json-syntax at body:1:1: the body is not JSON: Expecting value"),
+        (b"[]", "422 wrong-value at body: the body should be a JSON object"),
+        (b"null", "422 wrong-value at body: the body should be a JSON object"),
+        (b'"text"', "422 wrong-value at body: the body should be a JSON object"),
+        (b'{"agent": "cms",\n "query": oops}', "400 json-syntax at body:2:11: the body is not JSON: Expecting value"),
+        (
+            b'{"agent": "cms", "query": NaN}',
+            "400 json-syntax at body:1:1: the body is not JSON: `NaN` is not a JSON number",
+        ),
+        (
+            b'{"agent": "cms", "query": 1e999}',
+            "400 json-syntax at body:1:1: the body is not JSON: `1e999` is not a JSON number",
+        ),
+        (b'{"agent": "cms", "query": "\xff"}', "400 json-syntax at body:1:28: the body is not JSON: not UTF-8"),
+        (
+            b'{"agent": "cms", "query": ' + b"[" * 100_000,
+            "400 json-syntax at body:1:1: the body is not JSON: nested too deeply",
+        ),
+        (
+            b'{"agent": "cms", "query": ' + b"9" * 10_000 + b"}",
+            "400 json-syntax at body:1:1: the body is not JSON: a number has too many digits",
+        ),
+        (
+            b'{"agent": "cms", "query": "x", "limit": 0}',
+            "422 search-limit at limit: a search cannot return 0 tools; ask for 1 to 50 tools; 8 is the default",
+        ),
+        (
+            b'{"agent": "cms", "query": "x", "limit": "5"}',
+            "422 wrong-value at body:1:41: `limit` should be a whole number",
+        ),
+        (
+            b'{"agent": "cms", "query": "x", "conversation": {}}',
+            "422 wrong-value at body:1:48: `conversation` should be a text",
+        ),
+        (
+            b'{"agent": "\\ud800", "query": "x"}',
+            "404 unknown-agent at agent: no agent `\ud800` is served here; known here: `cms`, `other`",
+        ),
+        (
+            b'\xef\xbb\xbf{"agent": "cms"}',
+            "422 missing-key at body:1:1: `query` is missing; add `query:` - what the tools should do, in a few words",
+        ),
+        (
+            b'{"agent": "cms", "query": "x", "quary": "x"}',
+            "422 unknown-key at body:1:32: unknown key `quary`; did you mean `query`?",
+        ),
     ],
     ids=lambda given: given[:40].decode("latin-1") if isinstance(given, bytes) else "",
 )
@@ -201,15 +246,8 @@ def test_a_wrong_body_is_reported_with_its_place(client: httpx2.Client, body: by
     (problem,) = said["problems"]
     place = [problem["name"], *(str(problem["span"][key]) for key in ("line", "column") if problem["span"])]
 
-    assert f"{answer.status_code} {said['code']} at {':'.join(place)}" == told
+    assert f"{answer.status_code} {said['code']} at {':'.join(place)}: {said['detail']}" == told
     assert problem["code"] == said["code"]
-
-
-def test_a_number_of_too_many_digits_is_told_in_words_of_http(client: httpx2.Client) -> None:
-    body = b'{"agent": "cms", "query": ' + b"9" * 10_000 + b"}"
-    answer = client.post("/v1/search-tools", content=body, headers={"Content-Type": "application/json"})
-
-    assert answer.json()["detail"] == "the body is not JSON: a number has too many digits"
 
 
 @pytest.mark.parametrize(
