@@ -263,3 +263,17 @@ def test_any_text_takes_the_place_of_any_other(style: str, old: str, new: str) -
     made = with_value(text, ("a", "k"), new)
     assert read_yaml(made, "").value == {"a": {"k": new, "l": old}}
     assert "  # between\n" in made
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "text"),
+    [
+        (("a", "b"), 3, "a: {\n  b: 3, c: [2,\n  x]} # why\n"),
+        (("a", "c", 1), "y: z", 'a: {\n  b: 1, c: [2,\n  "y: z"]} # why\n'),
+        (("a", "c"), [2], "a: {\n  b: 1, c: [2]} # why\n"),
+        (("a",), {"b": 1, "c": [2, "x"], "d": None}, "a: {b: 1, c: [2,\n  x], d: null} # why\n"),
+        (("a",), {"d": "no", "b": 1}, 'a: {b: 1, d: "no"} # why\n'),
+    ],
+)
+def test_a_value_in_braces_changes_alone(path: tuple[str | int, ...], value: Any, text: str) -> None:
+    assert with_value("a: {\n  b: 1, c: [2,\n  x]} # why\n", path, value) == text

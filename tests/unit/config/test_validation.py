@@ -1,0 +1,75 @@
+"""What a file's values are told when they are not what its model has: at their place, with the way out."""
+
+from __future__ import annotations
+
+import pytest
+
+from cuecard import SpecError
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml import read_yaml
+
+TYPES = "should be 'string', 'integer', 'number', 'boolean', 'list' or 'object'"
+PAIRS = "write `key: value` pairs, indented"
+
+
+@pytest.mark.parametrize(
+    ("line", "told", "hint"),
+    [
+        ("agent: 3.10", "1:8:4 wrong-value: `agent` should be a text", "write it as text: '3.10'"),
+        (
+            "agent: # Heading",
+            "1:6:1 wrong-value: `agent` should be a text",
+            "what follows its `#` is a comment: quote the text, or write it as a block: `|`",
+        ),
+        ("inputs: {a: {type: strng}}", f"2:20:5 wrong-value: `inputs.a.type` {TYPES}", "did you mean `string`?"),
+        ("inputs: {a: {type: Bool}}", f"2:20:4 wrong-value: `inputs.a.type` {TYPES}", "did you mean `boolean`?"),
+        ("inputs: {a: {type: ran}}", f"2:20:3 wrong-value: `inputs.a.type` {TYPES}", ""),
+        ("inputs: {a: {type: }}", f"2:18:1 wrong-value: `inputs.a.type` {TYPES}", ""),
+        ("inputs: {a: 7}", "2:13:1 wrong-value: `inputs.a` should be a mapping", PAIRS),
+        ("inputs: [a]", "2:9:3 wrong-value: `inputs` should be a mapping", PAIRS),
+        (
+            "tools: {core: ['a b']}",
+            "2:16:5 wrong-value: `tools.core.0` does not match ^[A-Za-z0-9_.:/*?-]{1,128}$",
+            "use letters, digits, `_` and `-`, starting with a letter",
+        ),
+        ("sections: [{id: a, file: [b]}]", "2:26:3 wrong-value: `sections.0.file` should be a text", ""),
+        ("sections: [{id: a, budgt: 5}]", "2:20:5 unknown-key: unknown key `budgt`", "did you mean `budget`?"),
+        (
+            "sections: [{text: x}]",
+            "2:12:9 missing-key: `id` is missing",
+            "add `id:` - the section's name, in manifests and in files that extend this one",
+        ),
+        (
+            "sections: [{id: a, budget: 0}]",
+            "2:28:1 wrong-value: `sections.0.budget` should be greater than or equal to 1",
+            "",
+        ),
+        (
+            "run: {requests: two}",
+            "2:7:8 unknown-key: unknown key `requests`",
+            "known here: `always`, `failures`, `first_tool`, `force_first`, `kept_tools`, `retries`, `steps`",
+        ),
+        (
+            "layout: {partials: }",
+            "2:18:1 wrong-value: `layout.partials` should be a text",
+            "leave the key out, or give it a value",
+        ),
+        ("memory: {extract: {t: {}}}", "2:19:7 wrong-value: `memory.extract` should be a list", ""),
+        (
+            "history: {policy: last, limit: 1.5}",
+            "2:32:3 wrong-value: `history.limit` should be a whole number",
+            "",
+        ),
+    ],
+)
+def test_a_wrong_value_is_told_at_its_place_with_the_way_out(line: str, told: str, hint: str) -> None:
+    text = line if line.startswith("agent") else f"agent: a\n{line}"
+    with pytest.raises(SpecError) as caught:
+        validate(read_yaml(f"{text}\n", "agent.yaml"), AgentFile)
+    (problem,) = caught.value.problems
+    assert problem.span
+    place = f"{problem.span.line}:{problem.span.column}:{problem.span.length}"
+
+    assert f"{place} {problem.code}: {problem.message}" == told
+    assert problem.hint == hint
