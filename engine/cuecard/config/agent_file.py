@@ -3,7 +3,6 @@
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.history_spec import HistorySpec, StackSpec
@@ -152,7 +151,7 @@ class RunSpec(FileModel):
     @model_validator(mode="after")
     def _forces_something(self) -> Self:
         if self.force_first and self.first_tool is None:
-            raise PydanticCustomError("force_first", "`force_first` needs `first_tool`, the tool to call first")
+            raise ValueError("`force_first` needs `first_tool`, the tool to call first")
         return self
 
 

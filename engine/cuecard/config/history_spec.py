@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.sections.section_spec import SectionId
@@ -143,7 +142,7 @@ class WindowHistory(HistoryBase):
     def _ordered(self) -> Self:
         if not self.on_overflow <= self.keep < self.load:
             message = "should have `on_overflow` up to `keep`, and `keep` below `load`: otherwise nothing overflows"
-            raise PydanticCustomError("window", message)
+            raise ValueError(message)
         return self
 
 
@@ -175,7 +174,7 @@ class TokenHistory(HistoryBase):
     @model_validator(mode="after")
     def _has_budget(self) -> Self:
         if self.budget < 1:
-            raise PydanticCustomError("budget", "should have a `reserve` below `max_context`")
+            raise ValueError("should have a `reserve` below `max_context`")
         return self
 
 
@@ -202,13 +201,13 @@ class BlockHistory(HistoryBase):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.block > self.limit:
-            raise PydanticCustomError("block", "should have a `block` up to `limit`")
+            raise ValueError("should have a `block` up to `limit`")
         return self
 
 
 def _known_policy(value: Any) -> Any:
     if isinstance(value, dict) and value.get("policy") not in {"window", "tokens", "last", "blocks"}:
-        raise PydanticCustomError("policy", "should name its `policy`: window, tokens, last or blocks")
+        raise ValueError("should name its `policy`: window, tokens, last or blocks")
     return value
 
 
@@ -229,8 +228,7 @@ def _each_once(order: tuple[StackPart, ...]) -> tuple[StackPart, ...]:
     wrong = [f"`{name}` is missing" for name in _DEFAULT_ORDER if name not in order]
     wrong += [f"`{name}` is there twice" for name in dict.fromkeys(order) if order.count(name) > 1]
     if wrong:
-        message = "should hold system, metadata, history and current, each once: {wrong}"
-        raise PydanticCustomError("order", message, {"wrong": ", ".join(wrong)})
+        raise ValueError(f"should hold system, metadata, history and current, each once: {', '.join(wrong)}")
     return order
 
 

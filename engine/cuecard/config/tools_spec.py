@@ -6,7 +6,6 @@ import re
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.values import ToolName, as_tuple
@@ -85,7 +84,7 @@ class CuesSpec(FileModel):
             message = (
                 "should name each of before, after, next and gotcha once, in `on_discovery` or `on_result`, and not "
             )
-            raise PydanticCustomError("cues", f"{message}all of them in `on_result`")
+            raise ValueError(f"{message}all of them in `on_result`")
         return self
 
 

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
-from pydantic_core import PydanticCustomError
 
 from cuecard.model import Json
 
@@ -20,9 +19,9 @@ def _read(value: Any) -> Any:
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
-        raise PydanticCustomError("moment", f"should be an ISO 8601 time with a zone, {_SUCH_AS}") from None
+        raise ValueError(f"should be an ISO 8601 time with a zone, {_SUCH_AS}") from None
     if isinstance(moment, datetime) and moment.tzinfo is None:
-        raise PydanticCustomError("moment", f"should have a zone, {_SUCH_AS}")
+        raise ValueError(f"should have a zone, {_SUCH_AS}")
     return moment
 
 
@@ -134,13 +133,10 @@ def holds(*known: str, required: tuple[str, ...] = ()) -> AfterValidator:
         unknown = [word for word in found if word not in known]
         if unknown:
             listed = ", ".join(f"{{{word}}}" for word in known) or "none"
-            context = {"word": f"{{{unknown[0]}}}", "known": listed}
-            raise PydanticCustomError(
-                "placeholder", "contains the unknown placeholder {word}; known here: {known}", context
-            )
+            raise ValueError(f"contains the unknown placeholder {{{unknown[0]}}}; known here: {listed}")
         if missing := [word for word in required if word not in found]:
             listed = " and ".join(f"{{{word}}}" for word in missing)
-            raise PydanticCustomError("placeholder", "should contain {word}", {"word": listed})
+            raise ValueError(f"should contain {listed}")
         return value
 
     return AfterValidator(check)

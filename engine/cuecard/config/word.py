@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from pydantic import AfterValidator
-from pydantic_core import PydanticCustomError
 
 from cuecard.config.values import PLACEHOLDER
 from cuecard.template.markup.tags import FILLER, Tag, blanked, skipped, tags
@@ -84,34 +83,34 @@ NUMBERS = frozenset({"turn", "count"})
 
 def _say_something(text: str) -> str:
     if not text.strip():
-        raise PydanticCustomError("empty_word", "should not be blank")
+        raise ValueError("should not be blank")
     return text
 
 
 def _with_sound_tags(text: str) -> str:
     for problem in tag_problems(text, NUMBERS):
-        raise PydanticCustomError("word_tags", "{problem}", {"problem": problem})
+        raise ValueError(problem)
     return text
 
 
 def _without_tags(text: str) -> str:
     if "<" in text:
         message = "should contain no `<`: the working memory is printed as data, so it would become `&lt;`"
-        raise PydanticCustomError("word_tags", message)
+        raise ValueError(message)
     return text
 
 
 def _in_an_element(text: str) -> str:
     if not is_wrapped(text):
         message = "should be a single element, such as `<note>...</note>`: otherwise its values could imitate it"
-        raise PydanticCustomError("word_tags", message)
+        raise ValueError(message)
     return text if text.endswith("\n") else f"{text}\n"
 
 
 def _behind_a_sign(text: str) -> str:
     if any(line.lstrip().startswith("{") for line in text.splitlines()):
         message = "should begin with a marker, such as `- `: otherwise a name could imitate another line"
-        raise PydanticCustomError("word_start", message)
+        raise ValueError(message)
     return text
 
 

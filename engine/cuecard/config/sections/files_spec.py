@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.sections.file_entry import FileEntry, Upward
@@ -23,8 +22,8 @@ def _distinct(entries: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
     for what, words in said.items():
         twice = sorted({word for word in words if words.count(word) > 1})
         if twice:
-            context = {"listed": ", ".join(f"`{word}`" for word in twice), "what": what}
-            raise PydanticCustomError("twice", "has {listed} as the {what} of two entries; make each unique", context)
+            listed = ", ".join(f"`{word}`" for word in twice)
+            raise ValueError(f"has {listed} as the {what} of two entries; make each unique")
     return entries
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.sections.files_spec import FilesSpec
@@ -98,8 +97,7 @@ def _reachable(choices: tuple[ChoiceSpec, ...]) -> tuple[ChoiceSpec, ...]:
     """A text after one without a condition would never be used."""
     always = next((at for at, choice in enumerate(choices, 1) if choice.condition is None), len(choices))
     if always < len(choices):
-        context = {"at": always}
-        raise PydanticCustomError("unreachable", "has entries after number {at}, which always applies", context)
+        raise ValueError(f"has entries after number {always}, which always applies")
     return choices
 
 

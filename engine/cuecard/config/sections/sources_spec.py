@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
-from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.values import Names, NamesOrPatterns, Texts, ToolName
@@ -36,7 +35,7 @@ def _checked(value: Text, check: Callable[[], object]) -> Text:
         check()
     except InputError as error:
         problem = error.problems[0]
-        raise PydanticCustomError("unknown_name", "{text}", {"text": f"{problem.message}; {problem.hint}"}) from None
+        raise ValueError(f"{problem.message}; {problem.hint}") from None
     return value
 
 
