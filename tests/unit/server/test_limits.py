@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import resource
 import socket
 import threading
 import time
@@ -153,6 +154,47 @@ def test_weak_secrets_and_limits_of_nothing_are_refused() -> None:
         with pytest.raises(InputError):
             options(token=token, key=key)
     assert options(token=f" {'t' * 16} , {'u' * 16},").tokens == ("t" * 16, "u" * 16)
+
+
+async def _nothing(*_: Any) -> None:
+    """An application that nobody asks."""
+
+
+INFINITE = resource.RLIM_INFINITY
+
+
+@pytest.mark.parametrize(
+    ("allowed", "most", "raised"),
+    [
+        ((INFINITE, INFINITE), 1024, []),
+        ((1152, 1152), 1024, []),
+        ((1151, INFINITE), 1024, [(1152, INFINITE)]),
+        ((256, 4096), 1024, [(1152, 4096)]),
+        ((256, 1000), 872, [(1000, 1000)]),
+        ((256, 288), 160, [(288, 288)]),
+    ],
+)
+def test_a_service_has_as_many_connections_as_the_system_has_files(
+    monkeypatch: pytest.MonkeyPatch, allowed: tuple[int, int], most: int, raised: list[tuple[int, int]]
+) -> None:
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", {resource.RLIMIT_NOFILE: allowed}.__getitem__)
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, pair: asked.append(pair) if kind else None)
+
+    assert protocol.server_of(_nothing, options()).connections.most == most
+    assert asked == raised
+
+
+def test_too_few_files_for_the_requests_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (287, 287))
+    monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
+    with pytest.raises(InputError) as caught:
+        protocol.server_of(_nothing, options())
+    (problem,) = caught.value.problems
+
+    assert (problem.code, problem.name) == ("wrong-option", "--max-requests")
+    assert problem.message == "the process may open 287 files, which is too few for 128 requests at once"
+    assert problem.hint == "raise the limit (`ulimit -n 1152`), or lower `--max-requests`"
 
 
 @pytest.mark.repeats
