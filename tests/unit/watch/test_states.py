@@ -56,23 +56,27 @@ def test_a_state_comes_back_with_the_names_of_the_folder_that_asks(tmp_path: Pat
 
 def test_a_fingerprint_is_of_the_texts_with_their_paths_and_roles() -> None:
     one, text = state(0), SourceText("a.md", "a.md", "x")
+
+    def other(**more: Any) -> AgentSources:
+        return replace(one, **more)
+
     problem = Problem("missing-file", "gone", "", "a.md")
-    same = [replace(one, problems=(problem,)), replace(one, folders=("a",)), replace(one, not_files=("a",))]
+    same = [other(problems=(problem,)), other(folders=("a",)), other(not_files=("a",))]
     roles = ("layers", "partials", "sections", "files", "instructions", "results", "skills")
     others = [
-        *(replace(one, **{role: (text,)}) for role in roles),
-        *(replace(one, **{role: text}) for role in ("template", "models")),
-        replace(one, unread=(("a", "why"),)),
-        replace(one, files=(replace(text, path="b.md"),)),
-        replace(one, files=(replace(text, text="y"),)),
-        replace(one, skills=(SkillSource("s", "s", "x", "a", "r"),)),
-        replace(one, skills=(SkillSource("s", "s", "x", "b", "r"),)),
-        replace(one, skills=(SkillSource("s", "s", "x", "a", "q"),)),
+        *(other(**{role: (text,)}) for role in roles),
+        *(other(**{role: text}) for role in ("template", "models")),
+        other(unread=(("a", "why"),)),
+        other(files=(replace(text, path="b.md"),)),
+        other(files=(replace(text, text="y"),)),
+        other(skills=(SkillSource("s", "s", "x", "a", "r"),)),
+        other(skills=(SkillSource("s", "s", "x", "b", "r"),)),
+        other(skills=(SkillSource("s", "s", "x", "a", "q"),)),
     ]
 
     assert {each.sha256() for each in same} == {one.sha256()}
     assert len({each.sha256() for each in (one, *others)}) == 1 + len(others)
-    assert replace(one, files=(replace(text, name="other"),)).sha256() == others[3].sha256()
+    assert other(files=(replace(text, name="other"),)).sha256() == others[3].sha256()
     assert replace(others[-1], skills=(replace(others[-1].skills[0], strict=True),)).sha256() == others[-1].sha256()
 
 
