@@ -19,7 +19,7 @@ from cuecard import InputError
 from cuecard.server import process as protocol
 from cuecard.server.agents import Agents
 from cuecard.server.service import Envelopes, Service
-from unit.server.served import KEY, PATIENCE, ask_at_once, options, serving
+from unit.server.served import KEY, PATIENCE, options, serving
 from unit.server.test_endpoints import ask
 
 TOKEN = "a token of twenty-two letters"  # noqa: S105 - of tests alone
@@ -293,6 +293,31 @@ def test_a_wrong_body_is_reported_with_its_place(client: httpx2.Client, body: by
 
 
 @pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("application/json", ""),
+        ("application/json; charset=utf-8", ""),
+        ("Application/JSON", ""),
+        ("application/merge-patch+json", ""),
+        ("text/json", "the `Content-Type` is `text/json`"),
+        ("application/x-www-form-urlencoded", "the `Content-Type` is `application/x-www-form-urlencoded`"),
+        ("x" * 101, f"the `Content-Type` is `{'x' * 100}`"),
+        ("", "the request has no `Content-Type`"),
+    ],
+)
+def test_a_body_says_that_it_is_json(client: httpx2.Client, said: str, told: str) -> None:
+    headers = {"content-type": said} if said else {}
+    answer = client.post("/v1/prepare-call", content=b'{"agent": "cms"}', headers=headers)
+
+    assert answer.status_code == (415 if told else 200)
+    if told:
+        (problem,) = answer.json()["problems"]
+        hint = "send `Content-Type: application/json`"
+        assert (problem["code"], problem["name"]) == ("wrong-media-type", "content-type")
+        assert (problem["message"], problem["hint"]) == (told, hint)
+
+
+@pytest.mark.parametrize(
     "body",
     [b'{"results": [' + b"0," * 1_000 + b"0]}", b"{" + b",".join(b'"k%d": 0' % at for at in range(1_001)) + b"}"],
 )
@@ -307,13 +332,6 @@ def test_half_a_character_comes_back_as_it_was_sent(client: httpx2.Client) -> No
     answer = client.post("/v1/remember", content=page, headers={"Content-Type": "application/json"})
 
     assert answer.status_code in {200, 422}
-
-
-def test_a_request_line_that_is_not_http_is_reported_as_a_problem(client: httpx2.Client) -> None:
-    (answer,) = ask_at_once(str(client.base_url).rstrip("/"), [b"HELLO\r\n\r\n"])
-
-    assert answer.startswith(b"HTTP/1.1 400 ")
-    assert b'"code":"bad-http"' in answer
 
 
 def test_each_of_several_tokens_is_valid_and_health_answers_head(service: Service) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 
 import httpx2
 import pytest
 
+from cuecard.server.process import MAX_HEADERS, MAX_PIECES
 from unit.server.served import ask_at_once
 from unit.server.test_endpoints import ask
 
@@ -58,3 +60,42 @@ def test_a_request_in_the_body_of_another_is_never_answered(client: httpx2.Clien
 
     assert answer.count(b"HTTP/1.1 ") == 1
     assert b'"agents"' not in answer
+
+
+def with_headers(count: int) -> bytes:
+    """A request with so many headers."""
+    return (GET % b"/v1/agents").replace(b"\r\n\r\n", b"\r\n" + b"X: a\r\n" * (count - 2) + b"\r\n")
+
+
+@pytest.mark.parametrize(
+    ("sent", "message", "hint"),
+    [
+        (b"HELLO\r\n\r\n", "the request is not valid HTTP/1.1", ""),
+        (with_headers(MAX_HEADERS + 1), f"the request has more than {MAX_HEADERS} headers", "send fewer"),
+        (
+            HEAD + b"Content-Length: 4\r\n" + CHUNKED + b"0\r\n\r\n",
+            "the request has both a `Content-Length` and a `Transfer-Encoding`",
+            "send one of them",
+        ),
+        (
+            HEAD + CHUNKED + b"1\r\n \r\n" * (MAX_PIECES + 20),
+            "the body came in too many small pieces",
+            "send it in pieces of some kilobytes",
+        ),
+    ],
+)
+def test_what_is_not_read_is_told_as_a_problem(client: httpx2.Client, sent: bytes, message: str, hint: str) -> None:
+    (answer,) = ask_at_once(str(client.base_url).rstrip("/"), [sent])
+    head, _, body = answer.partition(b"\r\n\r\n")
+    (problem,) = json.loads(body)["problems"]
+
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"connection: close" in head.lower()
+    told = {"code": "bad-http", "message": message, "hint": hint, "name": "request"}
+    assert problem == {**problem, **told}
+
+
+def test_as_many_headers_as_allowed_are_read(client: httpx2.Client) -> None:
+    (answer,) = ask_at_once(str(client.base_url).rstrip("/"), [with_headers(MAX_HEADERS)])
+
+    assert answer.startswith(b"HTTP/1.1 200 ")

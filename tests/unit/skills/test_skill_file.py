@@ -114,7 +114,8 @@ def test_a_folder_name_that_could_forge_a_line_is_refused(slug: str) -> None:
     made, problems = read_skill_file(source("---\nname: x\ndescription: y\n---\n", slug=slug))
 
     assert made is None
-    assert "skill-name" in [problem.code for problem in problems]
+    hints = {problem.code: problem.hint for problem in problems}
+    assert hints["skill-name"] == "rename the folder: lower-case letters, digits and hyphens"
     assert "\n" not in problems[-1].picture().splitlines()[0].removeprefix("\n")
 
 
