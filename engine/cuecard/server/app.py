@@ -55,7 +55,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 
 def openapi_of(app: FastAPI) -> dict[str, Json]:
     """The description of the application's routes."""
-    told = get_openapi(title="cuecard", version=app.version, description=_ABOUT, routes=app.routes)
+    told = get_openapi(title="cuecard", version=cuecard.__version__, description=_ABOUT, routes=app.routes)
     wrong = ProblemDetails.model_json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
     parts = told.setdefault("components", {}).setdefault("schemas", {})
     parts.update(wrong.pop("$defs", {}))
@@ -210,7 +210,7 @@ def create_app(service: Service, options: ServiceOptions) -> App:
 
 def create_routes(service: Service | None, options: ServiceOptions | None, told: Metrics | None) -> FastAPI:
     """The routes alone; without a service, they can be described but not called."""
-    app = FastAPI(title="cuecard", version=cuecard.__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.state.service, app.state.options, app.state.metrics = service, options, told
     app.state.description = None
     app.state.large = asyncio.Lock()

@@ -18,6 +18,7 @@ import pytest
 from cuecard import InputError
 from cuecard.server import process as protocol
 from cuecard.server.agents import Agents
+from cuecard.server.door import listen
 from cuecard.server.service import Envelopes, Service
 from unit.server.served import KEY, PATIENCE, options, serving
 from unit.server.test_endpoints import ask
@@ -183,6 +184,18 @@ def test_a_service_has_as_many_connections_as_the_system_has_files(
 
     assert protocol.server_of(_nothing, options()).connections.most == most
     assert asked == raised
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError) as caught:
+            listen("127.0.0.1", port)
+    (problem,) = caught.value.problems
+
+    assert (problem.code, problem.name) == ("cannot-listen", "--port")
+    assert problem.message == f"cannot listen on 127.0.0.1, port {port}: Address already in use"
+    assert problem.hint == "choose another `--host` or `--port`, or stop the process that listens there"
 
 
 def test_too_few_files_for_the_requests_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

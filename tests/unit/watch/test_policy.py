@@ -46,6 +46,15 @@ def test_a_change_reaches_a_conversation_when_the_policy_says(
 
     assert [names[each.engine.agent.sha256] for each in served] == [step, next_call, next_conversation]
     assert {each.policy for each in served} == {policy}
+    before, after = (digest[:12] for digest in names)
+    told = f"{policy}: configuration {after} instead of {before}"
+    newest = "the newest state" if policy == "now" else "the newest state when this call started"
+    assert [each.changed for each in served] == [
+        f"{told} within a run, and earlier text is replaced: {newest}" if step == "new" else "",
+        f"{told} with this call, and earlier text is replaced: {newest}" if next_call == "new" else "",
+        "",
+    ]
+    assert served[0].reason == (newest if step == "new" else "the state that prepared this call")
 
 
 def test_without_a_word_a_conversation_keeps_its_state(folder: Folder, reports: Reports) -> None:
