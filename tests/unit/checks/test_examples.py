@@ -1,4 +1,7 @@
-"""Every example of docs/checks is run: the bad text gives its code, the good one nothing at all."""
+"""Every example of docs/checks is run: the bad text gives its code, the good one nothing at all.
+
+What is said of the bad text, with its place and its remedy, is kept beside the examples; `make golden` writes it anew.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import collections
 import functools
 import gzip
 import json
+import os
 import re
 import shlex
 import socket
@@ -38,7 +42,7 @@ from cuecard.template.backends.pybars_backend import pybars3
 from cuecard.types import RunLimits, messages_from_json
 from cuecard.workbench.check.command import check
 from cuecard.workbench.diff.revision import read_revision
-from unit.checks.examples import Example, examples
+from unit.checks.examples import FOLDER, Example, examples, pages
 from unit.server.served import ask_at_once, in_thread, raw_requests
 
 PATIENCE = 10
@@ -84,6 +88,12 @@ NAMES = {
 }
 """What a Python example may use."""
 
+DIFFER = {
+    *("bad-conversation", "cannot-listen", "library-away", "unknown-locale", "wrong-tool"),  # others say it
+    *("damaged-state", "old-conversation"),  # a folder and a time are in it
+}
+"""Codes of which not the same is said everywhere, always, and with each version of what is installed."""
+
 
 def test_every_code_has_an_example_and_no_other_has() -> None:
     assert set(examples()) == set(CODES)
@@ -98,7 +108,11 @@ def test_the_bad_text_gives_its_code(
     if example.bad_without:
         monkeypatch.setitem(sys.modules, example.bad_without, None)
 
-    assert code in told(example, example.bad, tmp_path, monkeypatch, capsys)
+    said = told(example, example.bad, tmp_path, monkeypatch, capsys)
+
+    assert code in codes(said)
+    if code not in DIFFER:
+        hold(code, passage(code, said).replace(str(tmp_path), "FOLDER").replace(sys.executable, "python"))
 
 
 @pytest.mark.repeats
@@ -109,13 +123,37 @@ def test_the_good_text_gives_nothing(
     example = examples()[code]
     example.write(tmp_path, example.good)
 
-    assert told(example, example.good, tmp_path, monkeypatch, capsys) == []
+    assert codes(told(example, example.good, tmp_path, monkeypatch, capsys)) == []
+
+
+def codes(said: str) -> list[str]:
+    """The codes of all problems that are told."""
+    return re.findall(r"(?:error|warning|note)\[([a-z0-9-]+)\]", said) + re.findall(r'"code": ?"([a-z0-9-]+)"', said)
+
+
+def passage(code: str, said: str) -> str:
+    """What is told under a code: its lines, and those below that are set in; or its line of JSON."""
+    return "".join(re.findall(rf'^(?:.*\[{code}\]: .*\n(?: .*\n)*|.*"code": ?"{code}".*\n)', said, re.MULTILINE))
+
+
+def hold(code: str, said: str) -> None:
+    """Compare with what is kept of a code in the file of its page."""
+    (page,) = (name for name, of_page in pages().items() if code in of_page)
+    path = FOLDER / "told" / f"{page}.txt"
+    found = re.findall(r"^## (.+)\n((?:(?!## ).*\n)*)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    kept = {name: text for name, text in found if name in pages()[page]}
+    if os.environ.get("CUECARD_GOLDEN"):
+        kept[code] = said
+        texts = (f"## {name}\n{kept[name]}" for name in pages()[page] if name in kept)
+        path.write_text("".join(texts), encoding="utf-8")
+
+    assert kept.get(code) == said, "run `make golden` and read the difference"
 
 
 def told(
     example: Example, text: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> list[str]:
-    """The codes of all problems that come of a text."""
+) -> str:
+    """What is said of a text."""
     monkeypatch.chdir(folder)
     if example.place == "Python":
         return executed(text)
@@ -125,38 +163,38 @@ def told(
     return ran(command, monkeypatch, capsys)
 
 
-def executed(text: str) -> list[str]:
+def executed(text: str) -> str:
     names = dict(NAMES)
     try:
         exec(compile(text, "example", "exec"), names)  # noqa: S102 - running the example is the test
     except CuecardError as error:
-        return [problem.code for problem in error.problems]
+        return f"{error}\n"
     finally:
         for watcher in (value for value in names.values() if isinstance(value, Watcher)):
             watcher.stop()
         for library in (value for value in names.values() if isinstance(value, Library)):
             library.close()
-    return []
+    return ""
 
 
-def asked(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """The codes in what a service answers: its command is run, and its socket is real."""
+def asked(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a service answers: its command is run, and its socket is real."""
     command, *lines = text.splitlines()
-    codes: list[str] = []
+    refused: list[str] = []
 
     def run_app(app: App, listening: socket.socket, options: ServiceOptions) -> None:
         with in_thread(app, options, listening) as address:
             for answer in ask_at_once(address, raw_requests(lines)):
-                codes.extend(re.findall(r'"problems":\[{"code":"([a-z-]+)"', answer.decode()))
+                refused.extend(re.findall(r'"problems":\[{"code":.*', answer.decode()))
 
     monkeypatch.setenv("CUECARD_STATES", str(folder / "states"))
     monkeypatch.setattr("cuecard.server.process.run_app", run_app)
     monkeypatch.setattr("cuecard.server.door.listen", lambda host, _: listen(host, 0))
     monkeypatch.setattr("cuecard.server.monitoring.log_to_stderr", lambda: None)
-    return [*ran(command, monkeypatch, capsys), *codes]
+    return "".join(f"{line}\n" for line in (ran(command, monkeypatch, capsys), *refused))
 
 
-def ran(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
+def ran(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
     words = shlex.split(command)
     while "=" in words[0]:
         name, _, value = words.pop(0).partition("=")
@@ -165,8 +203,7 @@ def ran(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit) as ended:
         main()
     shown = capsys.readouterr()
-    codes = re.findall(r"(?:error|warning|note)\[([a-z0-9-]+)\]", shown.err + shown.out)
-    codes += re.findall(r'"code": "([a-z0-9-]+)"', shown.out)
+    said = shown.err + shown.out
 
-    assert codes or not ended.value.code, shown
-    return codes
+    assert codes(said) or not ended.value.code, shown
+    return said
