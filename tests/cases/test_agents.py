@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,6 +36,7 @@ def _outcome() -> str:
         step = step_from(engine, discovered="", values=[], turn=Path("turn.yaml"))
     except CuecardError as error:
         return f"{type(error).__name__}\n\n{error}\n"
+    assert Step.from_json(json.loads(json.dumps(step.to_json()))) == step
     warnings = "".join(f"{warning.picture()}\n\n" for warning in engine.warnings)
     return warnings + _prompt(step) + "".join(_results(engine))
 

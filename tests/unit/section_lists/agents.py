@@ -37,8 +37,9 @@ def opened(folder: Path, text: str, /, *, delivery: DeliveryWish | None = None, 
 
 
 def step(engine: Engine, turn: Turn | None = None, /, *found: str) -> Step:
-    """The first request of a conversation, after a search that found these tools."""
+    """The first request of a conversation, after a search that found these tools; its call can be stored."""
     call = engine.prepare_call(turn)
+    assert travelled(call) == call
     return engine.prepare_step(call, [search(*found)] if found else [])
 
 
