@@ -76,15 +76,16 @@ class KnownResults:
         """
         if all(result.tool for result in results):
             return results
-        tools = ChainMap(dict(waiting), self.tools)
+        tools = ChainMap[Any, str](dict(waiting), self.tools)
+        named = [each if each.tool else replace(each, tool=tools.get(each.call_id, "")) for each in results]
         problems = [
             Problem("unknown-call", f"unknown call id {each.call_id!r}", _NAME_IT, f"results[{place}]")
-            for place, each in enumerate(results)
-            if not each.tool and (each.call_id or "") not in tools
+            for place, each in enumerate(named)
+            if not each.tool
         ]
         if problems:
             raise InputError(problems)
-        return [each if each.tool else replace(each, tool=tools[each.call_id or ""]) for each in results]
+        return named
 
     def news(self, results: History, search: str, pending: str) -> Iterator[tuple[ResultRecord, ToolResult]]:
         """The results that are not known yet, each with what is kept of it; one without a call id is always new.

@@ -243,5 +243,6 @@ def _named(document: Document, at: Path, word: str, known: KnownNames) -> Proble
     hint = DidYouMean(word, known.names)
     if found is None:
         return document.problem(at, "unknown-tool", message, hint, severity="warning")
-    told = TemplateSource(document.name, found.string).problem(*found.span(), "unknown-tool", message)
-    return replace(inline_problem(document, path, told), advice=hint, severity="warning")
+    source = TemplateSource(document.name, found.string)
+    told = source.problem(*found.span(), "unknown-tool", message, hint, severity="warning")
+    return inline_problem(document, path, told)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import problems
+from command_line import problems, run
 from unit.checks.agents import place, write
 
 ENTRY = "{description: Look up notes, gotcha: Try other words}"
@@ -54,6 +54,16 @@ def test_an_old_name_is_reported_where_it_stands(
     line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
 
     assert told(tmp_path, {file: text}, monkeypatch) == [f"{Path(file).name}:{line}:{column} find_notes"]
+
+
+def test_in_a_long_line_it_is_marked_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"{LIST}  - {{id: a, text: '{'Be kind. ' * 200}Use find_notes.'}}\n"
+    monkeypatch.chdir(write(tmp_path, {**FILES, "agent.yaml": text}))
+    told = run("check", ".").stderr.splitlines()
+    at = next(number for number, line in enumerate(told) if "[unknown-tool]" in line)
+    line, carets = told[at + 1 : at + 3]
+
+    assert line[carets.index("^") : carets.rindex("^") + 1] == "find_notes"
 
 
 @pytest.mark.parametrize(

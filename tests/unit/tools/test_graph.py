@@ -97,6 +97,7 @@ KNOWN = ("cms_getPage", "pexels_getPhoto", "acknowledge", "readFile")
         ("cms_getPage-style answers, a read-only page, an add-on", []),
         ("see https://cms_host.example/cms_page or pages.cms_items", []),
         ("cms_", []),
+        (f"cms_{'a' * 124} cms_{'b' * 125}", [f"cms_{'a' * 124}"]),  # no name is longer
     ],
 )
 def test_words_shaped_like_the_known_names_are_reported(text: str, expected: list[str]) -> None:

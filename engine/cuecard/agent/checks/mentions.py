@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 from cuecard.catalogue.unknown_names import KnownNames, strange_words
 from cuecard.config.documents.document import Document, Path, inline_problem
@@ -57,8 +56,7 @@ def _in_document(document: Document, known: KnownNames) -> Iterator[tuple[str, P
     for path, text in _strings(document.value, ()):
         if any(map(str.isspace, text.strip())) and path[0] not in _NO_TEXTS and path in document.values:
             for word, problem in _in_text(TemplateSource(document.name, text), known):
-                told = inline_problem(document, path, problem)
-                yield word, replace(told, advice=problem.advice)
+                yield word, inline_problem(document, path, problem)
 
 
 def _in_text(source: TemplateSource, known: KnownNames) -> Iterator[tuple[str, Problem]]:
@@ -66,8 +64,8 @@ def _in_text(source: TemplateSource, known: KnownNames) -> Iterator[tuple[str, P
     for at, word, alike in strange_words(plain, known):
         message = f"no tool is called `{word}`" if alike else f"no tool of these files is called `{word}`"
         severity = "warning" if alike else "note"  # it may be a tool of the host that needs no entry
-        told = source.problem(at, at + len(word), "unknown-tool", message, severity=severity)
-        yield word, replace(told, advice=DidYouMean(word, known.names))
+        hint = DidYouMean(word, known.names)
+        yield word, source.problem(at, at + len(word), "unknown-tool", message, hint, severity=severity)
 
 
 def _strings(value: Json, path: Path) -> Iterator[tuple[Path, str]]:

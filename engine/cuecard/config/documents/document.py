@@ -111,10 +111,8 @@ def inline_problem(document: Document, path: Path, problem: Problem) -> Problem:
     """
     origin = document.origin(path)
     span = _span(lines_of(origin.text), document.span(path), document.at(path), problem.span)
-    moved = problem_at(origin.name, origin.text, span, problem.code, problem.message, problem.hint)
-    return Problem(
-        moved.code, moved.message, moved.hint, moved.name, span, moved.source, problem.severity, problem.chain
-    )
+    told, chain = (problem.code, problem.message, problem.advice), problem.chain
+    return problem_at(origin.name, origin.text, span, *told, severity=problem.severity, chain=chain)
 
 
 def _span(lines: list[str], start: Span, text: str, inside: Span | None) -> Span:

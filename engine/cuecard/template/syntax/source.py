@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import field
 from typing import Any, Final
 
-from cuecard.errors import Problem, Span, TemplateSyntaxError
+from cuecard.errors import DidYouMean, Problem, Span, TemplateSyntaxError
 from cuecard.records import dataclass
 
 _LINE_END = re.compile("\n")
@@ -31,7 +31,9 @@ class TemplateSource:
         first, last = self._line(line)
         return Span(line, start - first + 1, max(1, min(end, last) - start))
 
-    def problem(self, start: int, end: int, code: str, message: str, hint: str = "", **more: Any) -> Problem:
+    def problem(
+        self, start: int, end: int, code: str, message: str, hint: str | DidYouMean = "", **more: Any
+    ) -> Problem:
         """A problem at these offsets."""
         span = self.span(start, end)
         first, last = self._line(span.line)
