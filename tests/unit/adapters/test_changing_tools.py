@@ -295,6 +295,15 @@ def test_a_definition_that_came_is_a_named_baseline() -> None:
     assert told[1] == ["the definitions in front of the request changed: `cms_createPage` came"]
 
 
+def test_what_came_and_what_left_at_once_is_one_reason() -> None:
+    chat = engine().conversation()
+    chat.user(Turn())
+    chat.in_front(chat.step(), ("a", "b"))
+    (cut,) = (cut for cut in chat.in_front(chat.step(), ("b", "c")).manifest.cuts if cut.what == "baseline")
+
+    assert cut.reason == "the definitions in front of the request changed: `c` came, `a` left"
+
+
 def test_in_another_process_a_definition_that_nobody_has_any_more_is_a_named_baseline() -> None:
     saver, steps = InMemorySaver(), list[Step]()
     thread: Any = {"configurable": {"thread_id": "one"}}

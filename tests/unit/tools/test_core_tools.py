@@ -23,6 +23,14 @@ TEMPLATE = """<agent>
 <protocols>{{{activeProtocols}}}</protocols>
 </agent>
 """
+SET_IN = """
+{{#*inline "cues"}}
+{{{activeProtocols}}}
+{{/inline}}
+  {{> cues}}
+"""
+"""The instructions with blanks before each line."""
+
 TOOL = "  {name}: {{before: Read it first, after: Say what changed, next: None, gotcha: Slow}}\n"
 CALENDAR = ("calendar_add", "calendar_list")
 MAIL = ("mail_read", "mail_send")
@@ -287,12 +295,15 @@ def test_core_tools_do_not_count_against_the_budget_of_instructions(tmp_path: Pa
     assert step_of(engine).active_tools == (*CALENDAR, *MAIL)
 
 
+@pytest.mark.parametrize(("slot", "total"), [("{{{activeProtocols}}}", 200), (SET_IN, 240)])
 @pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])
 def test_a_tool_that_comes_later_and_does_not_fit_is_withheld_with_its_reason(
-    tmp_path: Path, delivery: DeliveryWish
+    tmp_path: Path, delivery: DeliveryWish, slot: str, total: int
 ) -> None:
-    agent(tmp_path, ", core: [mail_read, 'calendar_*']", more="inputs: {rules: {default: ''}}\nbudget: {total: 200}\n")
-    (tmp_path / "agent.xml").write_text(TEMPLATE.replace("Help the user.", "{{{rules}}}"), encoding="utf-8")
+    more = f"inputs: {{rules: {{default: ''}}}}\nbudget: {{total: {total}}}\n"
+    agent(tmp_path, ", core: [mail_read, 'calendar_*']", more=more)
+    core = TEMPLATE.replace("Help the user.", "{{{rules}}}").replace("{{{activeProtocols}}}", slot)
+    (tmp_path / "agent.xml").write_text(core, encoding="utf-8")
     chat = Engine.open(tmp_path, delivery=delivery).conversation()
     long = {"rules": "Help the user with a letter. " * 14}
     chat.user(Turn(inputs=long, tools=("mail_read",)))
@@ -304,9 +315,9 @@ def test_a_tool_that_comes_later_and_does_not_fit_is_withheld_with_its_reason(
 
     assert first.active_tools == ("mail_read",)
     assert second.active_tools == third.active_tools == ("mail_read", "calendar_add")
-    assert second.manifest.total_tokens <= 200
+    assert second.manifest.total_tokens <= total
     told = {cut.what: cut.reason for cut in second.manifest.cuts}
-    assert told["calendar_list"].startswith("not active: budget.total: 200 tokens")
+    assert told["calendar_list"].startswith(f"not active: budget.total: {total} tokens")
     assert "no room" in str(second.refusal("calendar_list"))
 
 
