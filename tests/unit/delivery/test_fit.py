@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,8 @@ from cms_agent import CORE, cms
 from cuecard import Engine, Message, Step, ToolResult, Turn
 from cuecard.agent import PROTOCOLS, Section
 from cuecard.config.agent_file import BudgetSpec
-from cuecard.types import Delivery, DeliveryWish, Json
+from cuecard.files.tokens import TokenCounter
+from cuecard.types import Delivery, DeliveryWish, Json, TokenSource
 from unit.section_lists.agents import opened
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -198,3 +199,23 @@ def test_a_message_that_ends_in_the_words_of_another_is_not_taken_for_it(tmp_pat
 
     assert not baseline("the page")
     assert baseline("not the page")
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])
+@pytest.mark.parametrize("budget", [f"total: {total}" for total in range(60, 420, 40)] + ["protocols: 60"])
+def test_before_the_table_of_tokens_is_unpacked_the_same_is_decided(
+    tmp_path: Path, delivery: DeliveryWish, budget: str
+) -> None:
+    engine = agent(tmp_path, *"abcdef", delivery=delivery, text=f"{AGENT}budget: {{{budget}}}\n")
+    unready = replace(engine, count=TokenCounter(TokenSource("packed", "bundled", exact=True), engine.count.count))
+    assert not unready.count.ready
+
+    def made(engine: Engine) -> Iterator[object]:
+        chat = engine.conversation()
+        for turn, searches in enumerate([["ab", "c", ""], ["d", "ef"]]):
+            chat.user(Turn({"show": True}))
+            for number, names in enumerate(searches):
+                step = chat.step([found(f"{turn}-{number}", *names)])
+                yield step.active_tools, step.system, [block.text for block in step.appended], step.manifest.cuts
+
+    assert [*made(unready)] == [*made(engine)]
