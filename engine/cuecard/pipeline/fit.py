@@ -389,7 +389,7 @@ def _step_offers(request: StepRequest, new: Sequence[Discovery]) -> list[Offer]:
 
 
 def _messages(request: StepRequest, new: Sequence[Discovery]) -> dict[str, int]:
-    """Which message contains each of these tools: one per result, or two if cues come between; counted from 1."""
+    """Which message contains each of these tools: one per result, or two if cues come between; numbers above 0."""
     if request.call.delivery.rebuilds:  # they are in the system prompt
         return {}
     found, ends = request.found.tools, {answer.behind for answer in request.found.answers}
@@ -400,7 +400,7 @@ def _messages(request: StepRequest, new: Sequence[Discovery]) -> dict[str, int]:
         while place and found[place - 1].after_call_id == after and place not in ends:
             place -= 1
         together = [discovery.tool for discovery in found[place:last]]
-        numbers |= dict.fromkeys(together, place + 1)
+        numbers |= dict.fromkeys(together, last)
         missing.difference_update(together)
     return numbers
 

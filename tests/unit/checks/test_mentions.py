@@ -81,7 +81,7 @@ def test_in_a_long_line_it_is_marked_as_well(tmp_path: Path, monkeypatch: pytest
     ],
 )
 def test_other_words_are_left_alone(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    agent = f"{AGENT}inputs: {{get_help: {{default: none}}}}\n"
+    agent = f"{AGENT}inputs: {{get_help: {{default: none}}}}\nmemory: {{types: {{add_note: get_kind}}}}\n"
     core = CORE.replace("{{>", f"{text}\n{{{{{{get_help}}}}}}\n{{{{>")
 
     assert told(tmp_path, {"agent.yaml": agent, "agent.xml": core}, monkeypatch) == []

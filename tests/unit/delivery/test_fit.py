@@ -219,3 +219,18 @@ def test_before_the_table_of_tokens_is_unpacked_the_same_is_decided(
                 yield step.active_tools, step.system, [block.text for block in step.appended], step.manifest.cuts
 
     assert [*made(unready)] == [*made(engine)]
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+def test_where_all_would_fit_if_every_byte_were_a_token_nothing_is_counted(
+    tmp_path: Path, delivery: DeliveryWish
+) -> None:
+    counted = list[str]()
+    unready = TokenCounter(TokenSource("packed", "bundled", exact=True), lambda text: counted.append(text) or len(text))
+    engine = agent(tmp_path, *"abc", delivery=delivery, text=f"{AGENT}budget: {{total: 5000}}\n")
+    chat = replace(engine, count=unready).conversation()
+    for turn in ("ab", "c"):
+        chat.user(Turn({"show": True}))
+        step = chat.step([found(turn, *turn)])
+
+    assert (step.active_tools, counted) == (("tool_search", "a", "b", "c"), [])
