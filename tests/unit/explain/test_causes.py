@@ -66,6 +66,15 @@ def test_every_input_that_differs_is_named(engine: Engine) -> None:
     assert changed(comparison) == {"identity": "changed: input site, user"}
 
 
+def test_a_discovery_is_no_cause_of_what_reads_no_instructions(rewriting: Engine) -> None:
+    comparison = compare(step(rewriting).manifest, step(rewriting, ("list_pages",), inputs={"user": "Kim"}).manifest)
+
+    assert changed(comparison) == {
+        "identity": "changed: input user",
+        "instructions": "changed: discovery list_pages",
+    }
+
+
 def test_the_working_memory_is_a_cause_of_its_own(engine: Engine) -> None:
     comparison = compare(step(engine).manifest, step(engine, memory=HOME).manifest)
 

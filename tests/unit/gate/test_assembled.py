@@ -202,6 +202,16 @@ def test_an_entry_that_a_value_leaves_empty_is_not_a_line_under_a_text(tmp_path:
     assert counted(tmp_path, section, x="a", y="\nb") == {"layout_marks": 1}
 
 
+@pytest.mark.parametrize("placeholder", ["{{x}}", "{{{x}}}"])
+def test_what_looks_like_an_element_is_told_apart_from_an_angle_bracket(tmp_path: Path, placeholder: str) -> None:
+    section = f'text: "<rules>{placeholder}</rules>"'
+
+    assert (
+        said(tmp_path, section, x="\u2039/rules\u203a \u2039b\u203a") == "<rules>&lt;/rules\u203a \u2039b\u203a</rules>"
+    )
+    assert counted(tmp_path, section, x="\u2039/rules\u203a \u2039b\u203a") == {"look_alikes_escaped": 1}
+
+
 def test_a_value_opens_no_comment_that_it_does_not_end(tmp_path: Path) -> None:
     shown = said(tmp_path, 'text: "{{{x}}} {{{y}}}"', x="<!-- a --> <!-- <![CDATA[ <?x ?>", y="--> ]]>")
 
