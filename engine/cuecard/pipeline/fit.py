@@ -265,15 +265,20 @@ def call_room(request: CallRequest, room: Room, used: int, limited: Limited, dec
         decided: the decisions to keep; None where every tool is active, regardless of the budget of instructions.
     """
     taken = decided.kept.difference(each.tool for each in decided.withheld) if decided else None
-    protocols, definitions = (None, None) if taken is None else _of_tools(request, taken)
-    total, section = _of_the_whole(request.agent, used), _of_sections(limited)
-    return room._replace(protocols=protocols, definitions=definitions, total=total, section=section)
+    return _within(request, room, used, limited, taken)
 
 
 def step_room(request: StepRequest, room: Room, used: int, limited: Limited = ()) -> Room:
     """The room for the tools that are decided within a call; the arguments are those of `call_room`."""
     tools = request.call.tools
-    protocols, definitions = _of_tools(request, {*tools.earlier, *tools.sent})
+    return _within(request, room, used, limited, {*tools.earlier, *tools.sent})
+
+
+def _within(
+    request: CallRequest | StepRequest, room: Room, used: int, limited: Limited, taken: Collection[str] | None
+) -> Room:
+    """The room within the budgets; `taken` are the tools that have theirs already, None where those have no budget."""
+    protocols, definitions = (None, None) if taken is None else _of_tools(request, taken)
     total, section = _of_the_whole(request.agent, used), _of_sections(limited)
     return room._replace(protocols=protocols, definitions=definitions, total=total, section=section)
 
