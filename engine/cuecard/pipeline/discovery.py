@@ -136,7 +136,7 @@ class Discoveries:
         read = [result for result in good if result.found or result.unread]
         called = _latest(self.called, [r.tool for r in good if not r.found and r.tool in known])
         if not read and (called is self.called or not cues):
-            return self if tally is self.tally else replace(self, called=called, tally=tally)
+            return replace(self, called=called, tally=tally)
         told = dict.fromkeys([*self.diagnostics, *[_unread(result) for result in read if result.unread]])
         tools = {discovery.tool: discovery for discovery in self.tools}
         unknown = {cut.what: cut for cut in self.unknown}

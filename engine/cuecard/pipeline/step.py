@@ -186,9 +186,8 @@ _ENCODER = json.JSONEncoder(default=_flat, check_circular=False)
 def _cut_short(request: StepRequest) -> Iterator[Cut]:
     """Core tools whose instructions were cut by the budget of their section but that are active nevertheless."""
     agent, call, count = request.agent, request.call, request.count
-    limited = [section for section in slots(agent, call) if section.spec.budget is not None][:1]
-    texts = render_sections(agent, limited, call.values, (), notice=PROBE) if limited else ()
-    for section, text in zip(limited, texts, strict=True):
+    for section in [each for each in slots(agent, call) if each.spec.budget is not None][:1]:
+        (text,) = render_sections(agent, [section], call.values, (), notice=PROBE)
         yield from cut_short(request, section, tokens_around(text, PROBE, agent.names, count))
 
 

@@ -303,6 +303,7 @@ def test_what_is_cut_off_at_the_end_of_a_section_counts_as_the_whole() -> None:
 
     assert gate.admit(marked("a <ru"))[0] == "a &lt;ru"
     assert gate.admit(marked("a [[en"))[0] == "a [[en\\"
+    assert gate.admit(marked("a [[EN"))[0] == "a [[EN\\"
     assert gate.admit(marked("a <ab, [[no"))[0] == "a <ab, [[no"
 
 

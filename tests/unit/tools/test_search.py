@@ -105,6 +105,7 @@ def test_a_query_of_a_whole_document_is_not_ranked(index: SearchIndex) -> None:
 
     assert result.tools == ()
     assert result.message.startswith("The query is longer than 2000 characters.")
+    assert index.search("send mail ".ljust(2000)).tools
 
 
 def test_the_message_repeats_a_query_on_one_short_visible_line(index: SearchIndex) -> None:
