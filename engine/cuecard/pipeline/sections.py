@@ -145,9 +145,9 @@ class SectionsDraft:
             return self._listing(unlisted).completed(tools)
         agent, notes, present = self.request.agent, self.notes.copy(), self.present
         made, cut, trust = dict(self.made), dict(self.cut), dict(self.trust)
-        slots = self._slots
-        for section, (text, neutralised) in zip(slots, gated_sections(agent, slots, self.values, tools), strict=True):
-            trust[section.id] = neutralised
+        gated = gated_sections(agent, self._slots, self.values, tools)
+        for section in self._slots:
+            text, trust[section.id] = gated[section.id]
             made[section.id], cut[section.id] = within_budget(section, text, agent.names, self.request.count)
         bodies = {section.id: made[section.id] for section in present}
         notes.cuts += [each for section in present for each in cut[section.id]]
@@ -169,8 +169,9 @@ class SectionsDraft:
         values = {**self.values, **filled}
         made, trust, cut = dict(self.made), dict(self.trust), dict(self.cut)
         fixed = [section for section in lists if PROTOCOLS not in section.reads]
-        for section, (text, neutralised) in zip(fixed, gated_sections(agent, fixed, values, ()), strict=True):
-            trust[section.id] = neutralised
+        gated = gated_sections(agent, fixed, values, ())
+        for section in fixed:
+            text, trust[section.id] = gated[section.id]
             made[section.id], cut[section.id] = within_budget(section, text, agent.names, count)
         return replace(self, there=there, values=values, made=made, trust=trust, cut=cut)
 
@@ -208,7 +209,7 @@ def draft_sections(
     notes.cuts += _not_chosen(agent, turn, sections)
     filled = {**values, **chosen, **_filled(present, notes, lambda: _given(request, authored(agent, values), there))}
     fixed = [section for section in present if PROTOCOLS not in section.reads]  # what no tool changes
-    gated = {section.id: each for section, each in zip(fixed, gated_sections(agent, fixed, filled, ()), strict=True)}
+    gated = gated_sections(agent, fixed, filled, ())
     saying = {section.id for section in fixed if not section.waits and gated[section.id][0].strip()}
     present = _not_in_vain(present, replace(facts, saying=saying), notes)
     notes.cuts += _silent(present, {name: text for name, (text, _) in gated.items()}, agent)
@@ -253,7 +254,7 @@ def compose_again(request: StepRequest, sections: Sequence[Section], values: Map
     present = _not_in_vain(there, facts, notes)
     filled = {**chosen, **_filled(present, notes, lambda: _given_again(request, authored(agent, values)))}
     made = gated_sections(agent, present, {**values, **filled}, call.tools.initial)
-    bodies = {section.id: text for section, (text, _) in zip(present, made, strict=True)}
+    bodies = {name: text for name, (text, _) in made.items()}
     notes.cuts += [Cut(section.id, "empty") for section in present if not bodies[section.id]]
     for section in present:
         bodies[section.id], cut = within_budget(section, bodies[section.id], agent.names, request.count)

@@ -33,7 +33,7 @@ def render_sections(
     Raises:
         TemplateRenderError: when a section cannot be rendered with these values.
     """
-    return [text for text, _ in gated_sections(agent, sections, values, tools, notice=notice, form=form)]
+    return [text for text, _ in gated_sections(agent, sections, values, tools, notice=notice, form=form).values()]
 
 
 def gated_sections(
@@ -44,8 +44,8 @@ def gated_sections(
     *,
     notice: str = "",
     form: Form = "text",
-) -> list[tuple[str, Mapping[str, int]]]:
-    """The same, each text with what the gate neutralised in it.
+) -> dict[str, tuple[str, Mapping[str, int]]]:
+    """The same by section, each text with what the gate neutralised in it.
 
     Raises:
         TemplateRenderError: when a section cannot be rendered with these values.
@@ -54,7 +54,7 @@ def gated_sections(
     if notice:
         protocols = f"{protocols}\n{notice}".strip("\n")
     everything = {**authored(agent, values), PROTOCOLS: trusted(protocols)}
-    return [agent.gated(section, everything) for section in sections]
+    return {section.id: agent.gated(section, everything) for section in sections}
 
 
 def authored(agent: Agent, values: Mapping[str, Json]) -> Mapping[str, Json]:

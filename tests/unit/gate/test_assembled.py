@@ -123,6 +123,7 @@ def test_no_file_can_pose_as_the_next_one_nor_as_what_appears_between_them(tmp_p
         ("```sh\nls", "```sh\nls\n```\nMore."),
         ("~~~~\nls\n~~~", "~~~~\nls\n~~~\n~~~~\nMore."),
         ("```\nls\n```", "```\nls\n```\nMore."),
+        ("```\nls\n```\xa0\nx", "```\nls\n```\xa0\nx\n```\nMore."),
         ("```inline```", "```inline```\nMore."),
         ("text\n  ```", "text\n  \\```\nMore."),
         ("\t```", "```\n```\nMore."),
