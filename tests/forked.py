@@ -54,6 +54,7 @@ class Forked:
         pipes: str,
         text: bool,
         errors: IO[Any] | None = None,
+        warm: str = "",
     ) -> None:
         ours: list[IO[Any] | None] = [None, None, None]
         theirs = [os.open(os.devnull, os.O_RDWR) for _ in ours]
@@ -72,7 +73,7 @@ class Forked:
         self._report = own.makefile("rb")
         own.close()
         asked = json.dumps([program, words, {**environment}, str(Path.cwd())]).encode() + b"\n"
-        socket.send_fds(_template(), [asked], [*theirs, report.fileno()])
+        socket.send_fds(_template(warm), [asked], [*theirs, report.fileno()])
         for each in theirs:
             os.close(each)
         report.close()
@@ -137,13 +138,17 @@ def start(
     pipes: str = "",
     text: bool = False,
     errors: IO[Any] | None = None,
+    warm: str = "",
     **environment: str,
 ) -> Process:
-    """`cuecard`, or a program in Python, with these words; which of `stdin`, `stdout` and `stderr` are pipes."""
+    """`cuecard`, or a program in Python, with these words; which of `stdin`, `stdout` and `stderr` are pipes.
+
+    The process that it is forked from has run `warm`, which imports more than `cuecard` does.
+    """
     asked, told = [str(word) for word in words], {**os.environ, **environment}
     measured = not program and any(name in told for name in MEASURING)
     if FORKS and not measured:
-        return Forked(program, asked, told, pipes=pipes, text=text, errors=errors)
+        return Forked(program, asked, told, pipes=pipes, text=text, errors=errors, warm=warm)
     streams: Any = {n: subprocess.PIPE if n in pipes else subprocess.DEVNULL for n in ("stdin", "stdout", "stderr")}
     streams |= {"stderr": errors} if errors else {}
     command = [sys.executable, "-c", program] if program else [COMMAND]
@@ -162,10 +167,12 @@ def ended(*words: object, **environment: str) -> subprocess.CompletedProcess[str
 
 
 @cache
-def _template() -> socket.socket:
+def _template(warm: str) -> socket.socket:
     ours, theirs = socket.socketpair()
     folder = str(Path(__file__).parent)
-    program = f"import sys; sys.path.insert(0, {folder!r}); import forked; forked.serve({theirs.fileno()})"
+    program = (
+        f"import sys; sys.path.insert(0, {folder!r}); import forked; {warm or 'pass'}; forked.serve({theirs.fileno()})"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", program], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd=folder
     )

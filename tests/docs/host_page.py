@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import re
 import runpy
-import subprocess
 import sys
+from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,6 +48,28 @@ server.run()
 """
 QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
 """Frameworks that would send more than the page asks them to."""
+
+IMPORTED = (
+    "agents",
+    "anthropic",
+    "boto3",
+    "cuecard.adapters.litellm_callback",
+    "google.adk.agents",
+    "google.adk.runners",
+    "google.genai",
+    "langchain.agents.middleware",
+    "langchain.chat_models",
+    "langgraph.prebuilt",
+    "openai",
+    "pydantic_ai",
+)
+
+
+def warm() -> None:
+    """Import what takes the pages long, for a process of which each page is a fork."""
+    os.environ.update(QUIET)
+    for name in IMPORTED:
+        import_module(name)
 
 
 def environment(url: str) -> dict[str, str]:
@@ -101,6 +123,18 @@ def stand_in() -> None:
     sys.modules |= {"langchain_mcp_adapters": ModuleType("langchain_mcp_adapters"), module.__name__: module}
 
 
+def cuecard(*words: str) -> None:
+    """Run the command in this process, which has imported most of it."""
+    before, sys.argv = sys.argv, ["cuecard", *words]
+    try:
+        runpy.run_path(str(Path(sys.executable).with_name("cuecard")), run_name="__main__")
+    except SystemExit as end:
+        if end.code:
+            raise
+    finally:
+        sys.argv = before
+
+
 def called(page: str) -> tuple[str, str]:
     """What the model searches for, and the tool that it calls then."""
     return CALLED.get(page, ("save a note", "add_note"))
@@ -115,7 +149,7 @@ def play(page: str) -> list[dict[str, Any]]:
     script = ([("tool_search", {"query": query})], [(tool, {"title": "Plants"})])
     with TemporaryDirectory() as folder, loopback_models(script) as service:
         os.chdir(folder)
-        subprocess.run([Path(sys.executable).with_name("cuecard"), "init", "notes"], check=True, capture_output=True)
+        cuecard("init", "notes")
         Path("notes_server.py").write_text(SERVER, encoding="utf-8")
         os.environ.update(environment(service.url))
         if page == "langchain-mcp":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import shutil
 import subprocess
 import xml.etree.ElementTree as ET
 from itertools import pairwise
@@ -18,12 +17,10 @@ from docs.pictures.__main__ import FOLDER, PICTURES
 from docs.pictures.drawing import WIDTH
 from docs.pictures.session import DELIVERIES, bodies, requests
 from once import once
+from studio.served import BROWSER
 
 SVG = "{http://www.w3.org/2000/svg}"
 PAGES = sorted(FOLDER.parent.glob("*.md"))
-BROWSER = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
-)
 MEASURE = """
 <script>
 const wide = [...document.querySelectorAll('text')].filter(t => {
