@@ -12,6 +12,8 @@ MINUTES ?= 10
 # One more than there are processors, since some tests wait for time to pass.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
+INSTALL = apt-get -qq install --yes --no-install-recommends
+
 # Where the system keeps certificates of its own (a company's proxy), uv must trust them as pip does.
 ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt),)
 export UV_SYSTEM_CERTS ?= 1
@@ -53,7 +55,7 @@ test: setup ## run the tests; ARGS are those of pytest
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # The studio is used in a browser: where there is none, its tests are skipped, and it does not count.
-UNMEASURED = $(if $(shell command -v chromium chromium-browser google-chrome),,--omit='*/studio/*')
+UNMEASURED = $(if $(shell command -v chromium-headless-shell chromium chromium-browser google-chrome),,--omit='*/studio/*')
 
 coverage: setup ## run the tests of single parts, and hold the branches that they reach to their figure
 	@rm -f .coverage .coverage.*
@@ -173,8 +175,9 @@ audit: $(UV) ## look for known vulnerabilities in every lock; without the databa
 	$(UV) pip sync --quiet --python .tools/audit/bin/python --require-hashes requirements/audit.lock
 	.tools/audit/bin/python .ci/audit.py
 
-browser: ## install Chromium from Debian's packages, for the tests of pages (needs root)
-	@command -v chromium > /dev/null || { apt-get -qq update && apt-get -qq install --yes --no-install-recommends chromium; }
+browser: ## install Chromium from Debian's packages, without windows where they have it, for the tests of pages (needs root)
+	@command -v chromium-headless-shell > /dev/null || { apt-get -qq update && $(INSTALL) chromium-headless-shell; } \
+		|| command -v chromium > /dev/null || $(INSTALL) chromium
 
 promptfoo: ## install promptfoo from npm, for its tests (260 MB in .tools)
 	npm install --prefix .tools/promptfoo --ignore-scripts --no-save --loglevel=error promptfoo@0.121.20

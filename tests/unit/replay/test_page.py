@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 from functools import cache
@@ -19,11 +18,9 @@ from cuecard.workbench.replay.charts import Axis, ChartBreak, Series, ceiling, l
 from cuecard.workbench.replay.page import page
 from cuecard.workbench.replay.report import BillingModels, ReplayReport, replay
 from cuecard.workbench.replay.tables import bar
+from studio.served import BROWSER
 from unit.replay.small import advice, conversation, engine, profile, report
 
-BROWSER = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
-)
 NEEDS_BROWSER = pytest.mark.skipif(not BROWSER, reason="no chromium on this machine")
 
 
