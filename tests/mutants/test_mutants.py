@@ -69,11 +69,14 @@ def test_wrong(): assert 1 == 2
 def test_hangs(): time.sleep(600)
 def test_eats(): bytearray(1 << 40)
 """
+UNUSED = "-p no:schemathesis -p no:langsmith_plugin"
+"""Plugins that take a second to import in every process, as in pyproject.toml."""
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 def test_what_hangs_or_eats_memory_is_ended_and_noticed_and_the_next_is_asked(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(JUDGED, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\naddopts = {UNUSED}\n", encoding="utf-8")
     names = ["test_fine", "test_hangs", "test_eats", "test_wrong", "test_fine"]
     asked = [
         json.dumps({"tests": [f"test_it.py::{name}"], "seconds": 3 if name == "test_hangs" else 300}) for name in names
