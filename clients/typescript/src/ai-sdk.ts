@@ -4,6 +4,8 @@ import { CuecardError } from "./errors.js";
 import { placed, type Message, type Role } from "./placing.js";
 import { toldApart, withTexts } from "./results.js";
 
+type Tools = readonly string[] | undefined;
+
 /** `Options` are those of a call of the agent, as the callbacks name their type. */
 export interface AiSdkOptions<Options = any, Search extends string = string> {
   /** The agent's name; may be left out where the service has only one. */
@@ -14,6 +16,8 @@ export interface AiSdkOptions<Options = any, Search extends string = string> {
   turn?: Turn | ((options: Options) => Turn) | undefined;
   /** Inputs that have changed since the last request, asked before each but the first: those of that one are in `turn`. */
   inputs?: ((options: Options, request: any) => Inputs | undefined | Promise<Inputs | undefined>) | undefined;
+  /** The tools that a run may use from now on, asked before each request but the first: for that one the agent's own `activeTools` count. */
+  activeTools?: ((options: Options, request: any) => Tools | Promise<Tools>) | undefined;
   /** The conversation of a call; each call is one of its own unless told. */
   conversation?: ((options: Options) => Conversation | undefined) | undefined;
   /** Whether the messages were shortened since the last call; or how many of the user are left before the new one. */
@@ -74,12 +78,11 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
     const chat = options.conversation?.(asked) ?? client.conversation({ agent: options.agent });
     const given: Message[] = rest.messages ?? [rest.prompt ?? []].flat().map((each) => (each.role ? each : { role: "user", content: each }));
     const own: Record<string, any> = rest.tools ?? {};
-    const allowed = (name: string) => rest.activeTools?.includes(name) ?? true;
     const told = typeof options.turn === "function" ? options.turn(asked) : options.turn;
     const turn: Turn = { model: modelName(rest.model), ...(role === "user" && { authority: "user" }), ...told };
     const { messages, results } = toldApart(given);
     const step = await chat.user(turn, results, compaction(options.compacted?.(asked, given), given), {
-      tools: Object.keys(own).filter(allowed),
+      ...toolsOf(own, rest.activeTools),
       messages,
       signal: options.signal?.(asked) ?? rest.abortSignal,
     });
@@ -88,9 +91,8 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
     const alone = turn.host === "system-only" || chat.call!.delivery.name === "rewrite";
     if (!alone) refuseKeptHistory(chat, rest.providerOptions);
     const tools = boundTools(own, chat);
-    const names = Object.keys(tools).filter((each) => each === name || allowed(each));
     const mark = { id: crypto.randomUUID() };
-    const run: Run = { chat, begun: chat.begun, names, options: asked, own: rest.instructions ?? rest.system, alone };
+    const run: Run = { chat, begun: chat.begun, tools: own, active: rest.activeTools, options: asked, own: rest.instructions ?? rest.system, alone };
     runs.set(mark, run);
     const marked = (context: any) => (isPlain(context) ? { ...context, [KEY]: mark } : context);
     const theirs = rest.prepareStep ?? prepareStep;
@@ -117,24 +119,27 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
     runs.set(steps, run);
     const { chat } = run;
     const { messages, results } = toldApart(request.messages, steps);
-    const step =
-      !chat.misses(results, run.begun, messages) && stepNumber === 0
-        ? chat.step!
-        : await chat.next(results, stepNumber === 0 ? {} : await options.inputs?.(run.options as Options, request), {
-            messages,
-            signal: options.signal?.(run.options as Options),
-          });
+    let inputs: Inputs | undefined;
+    if (stepNumber > 0) {
+      run.active = (await options.activeTools?.(run.options as Options, request)) ?? run.active;
+      inputs = await options.inputs?.(run.options as Options, request);
+    }
+    const isReady = !chat.misses(results, run.begun, messages) && stepNumber === 0 && chat.step!.front;
+    const step = isReady
+      ? chat.step!
+      : await chat.next(results, inputs, { ...toolsOf(run.tools, run.active), messages, signal: options.signal?.(run.options as Options) });
     if (step.stopped) {
       throw new CuecardError(`the run is at its limit (${step.stopped}): end the turn and tell the user`, 0, "run-limit");
     }
     options.onStep?.(chat);
+    const { front = [] } = step;
     const system = withOwn(step, run);
     return {
       system, // version 6
       instructions: system, // version 7, where it carries forward: so it is always the whole text
       messages: withTexts(placed(messages, step, chat.placed!, role), (call) => chat.resultText(call)),
-      activeTools: shown(run, step.active_tools),
-      ...(step.forced_tool && run.names.includes(step.forced_tool) && { toolChoice: { type: "tool", toolName: step.forced_tool } }),
+      activeTools: front,
+      ...(front.includes(step.forced_tool!) && { toolChoice: { type: "tool", toolName: step.forced_tool } }),
     };
   }
 
@@ -210,17 +215,17 @@ function refuseKeptHistory({ call }: Conversation, providers: any): void {
 interface Run {
   chat: Conversation;
   begun: number;
-  names: string[];
+  tools: Record<string, unknown>;
+  active: Tools;
   options: unknown;
   own: any;
   alone: boolean;
 }
 
-/** Under `append` all definitions stay in front, so that a discovery costs no cache, and calls are refused instead. */
-function shown({ chat, names }: Run, active: readonly string[]): string[] {
-  if (chat.call?.delivery.name !== "rewrite") return names;
-  const { tools, search } = chat.step!.refusals;
-  return names.filter((name) => active.includes(name) || !(tools.includes(name) || name === search));
+/** The tools that the host allows, and the definitions that it has. */
+function toolsOf(own: Record<string, unknown>, active: Tools) {
+  const definitions = Object.keys(own);
+  return { tools: active ? definitions.filter((name) => active.includes(name)) : definitions, definitions };
 }
 
 /** The host's tools, each of which answers what to do while it is not active; and the search tool, where there is something to find. */

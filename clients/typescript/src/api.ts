@@ -559,6 +559,11 @@ export interface components {
              */
             host_tools?: string[] | null;
             /**
+             * Definitions
+             * @description with `host_tools`: every tool whose definition your program can send, in their order, those that are gone among them; the answer then has `front`
+             */
+            definitions?: string[] | null;
+            /**
              * Resumed
              * @description whether the turn goes on, as after an approval, so that no message of the user is new
              */
@@ -618,6 +623,16 @@ export interface components {
              * @description the messages of the request to the model, without appended texts: for each the list of the call ids of its tool results or, without any, its role; the answer then has `placed`
              */
             messages?: (string | string[])[] | null;
+            /**
+             * Host Tools
+             * @description every tool of the request to the model; those that the agent does not know are left alone
+             */
+            host_tools?: string[] | null;
+            /**
+             * Definitions
+             * @description with `host_tools`: every tool whose definition your program can send, in their order, those that are gone among them; the answer then has `front`
+             */
+            definitions?: string[] | null;
             /** @description the body that began the run, for a service without the files of then: it prepares the user message anew, so send all results since then */
             anew?: components["schemas"]["PrepareCall"] | null;
             /**
@@ -1259,6 +1274,11 @@ export interface components {
              * @description the tool that the request must force the model to call (`tool_choice`)
              */
             forced_tool?: string;
+            /**
+             * Front
+             * @description the definitions to send, in their order, if the request has told its `definitions`
+             */
+            front?: string[];
             /**
              * Ended
              * @description texts that earlier requests held and this one must not: a stored history may contain them

@@ -6,19 +6,21 @@ import { numbered, sendable, waits } from "./results.js";
 type Begin = Parameters<Cuecard["prepareCall"]>[0];
 type Again = { results?: Result[]; inputs?: Inputs; anew?: Begin };
 
-/** What else is known as a message begins. */
-export interface Beginning extends Asking {
+/** What else is known as the model is asked again. */
+export interface GoingOn extends Asking {
   /** Every tool of the request; those that the agent does not know are left alone. */
-  tools?: string[];
-  /** Whether the turn goes on, as after an approval, so that no message of the user is new. */
-  resumed?: boolean;
-  /** The messages: the last one has the words that an agent with `tools.ahead` searches by, or is not the user's if the turn goes on. */
+  tools?: string[] | undefined;
+  /** Every tool whose definition can be sent, in their order; `step.front` then has those to send, those of tools that are gone among them. */
+  definitions?: string[] | undefined;
+  /** The messages of the request without blocks, for `placed`. */
   messages?: readonly Message[] | undefined;
 }
 
-/** What else is known as the model is asked again. */
-export interface GoingOn extends Asking {
-  /** The messages of the request without blocks, for `placed`. */
+/** What else is known as a message begins. */
+export interface Beginning extends GoingOn {
+  /** Whether the turn goes on, as after an approval, so that no message of the user is new. */
+  resumed?: boolean;
+  /** The messages: the last one has the words that an agent with `tools.ahead` searches by, or is not the user's if the turn goes on. */
   messages?: readonly Message[] | undefined;
 }
 
@@ -73,13 +75,13 @@ export class Conversation {
   /** The user has said something: the step for the first request to the model. */
   async user(turn: Turn = {}, results: Result[] = [], compacted: number | null = null, more: Beginning = {}): Promise<Step> {
     if (this.#waiting) throw twoAtOnce();
-    const { tools, messages = [], resumed = messages.length > 0 && messages.at(-1)!.role !== "user", ...asking } = more;
+    const { tools, definitions, messages = [], resumed = messages.length > 0 && messages.at(-1)!.role !== "user", ...asking } = more;
     const said = resumed ? "" : textOf(messages.at(-1)?.content);
     const begin = {
       ...this.#goingOn(),
       turn,
       ...(compacted === null ? {} : { compacted }),
-      ...(tools && { host_tools: tools }),
+      ...tooled(tools, definitions),
       ...(resumed && { resumed }),
       ...this.#outlined(more.messages),
     };
@@ -106,14 +108,14 @@ export class Conversation {
    *
    * `inputs` are values that count from this request on, of inputs with `tier: step` in the agent file.
    */
-  next(results: Result[] = [], inputs: Inputs = {}, { messages, ...asking }: GoingOn = {}): Promise<Step> {
+  next(results: Result[] = [], inputs: Inputs = {}, { tools, definitions, messages, ...asking }: GoingOn = {}): Promise<Step> {
     return this.#alone(async () => {
       const fresh = this.#fresh(results);
       const given = { ...this.#inputs, ...inputs };
       const now = { results: fresh, ...(Object.keys(inputs).length ? { inputs } : {}) };
       const all = [...this.#since, ...fresh];
       const told = await this.#orAnew(now, { results: all, inputs: given }, (body) =>
-        this.#client.prepareStep({ ...this.#agent, conversation: this.#text(), ...this.#outlined(messages), ...body }, asking),
+        this.#client.prepareStep({ ...this.#agent, conversation: this.#text(), ...tooled(tools, definitions), ...this.#outlined(messages), ...body }, asking),
       );
       this.#since.push(...fresh);
       this.#inputs = given;
@@ -205,12 +207,12 @@ export class Conversation {
     return this.#client.reads.get(this.#agent.agent);
   }
 
-  /** Those that change the conversation wait for each other. */
-  async #alone<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-    this.#waiting++;
+  /** Those that change the conversation wait for each other; no message begins while one `answers`. */
+  async #alone<Answer>(work: () => Promise<Answer>, answers = 1): Promise<Answer> {
+    this.#waiting += answers;
     const done = this.#last.then(work);
     this.#last = done.catch(() => {});
-    return done.finally(() => this.#waiting--);
+    return done.finally(() => (this.#waiting -= answers));
   }
 
   #remembered(told: object, asking?: Asking) {
@@ -218,7 +220,7 @@ export class Conversation {
       const answer = await this.#client.remember({ ...this.#goingOn(), ...told }, asking);
       this.#signed = answer.conversation;
       return answer;
-    });
+    }, 0);
   }
 
   /** Where another replica has other files, and not those that made this call: the same, made anew from where it began. */
@@ -273,6 +275,11 @@ export class Conversation {
     const unsent = results.filter((result) => this.#isNew(result));
     return sendable(unsent, reads, (result) => this.#had.has(this.#key(result)));
   }
+}
+
+/** What is undefined is in no JSON, which the types of bodies do not know. */
+function tooled(host_tools?: string[], definitions?: string[]): object {
+  return { host_tools, definitions };
 }
 
 /** Under which id the question of a call is kept that waits for a confirmation. */

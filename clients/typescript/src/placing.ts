@@ -11,6 +11,7 @@ export interface Message {
 export type Role = "user" | "system";
 
 const MARK = "cuecard";
+const ANSWER = "assistant";
 
 /** The messages without the blocks of an earlier request. */
 export function unmarked(messages: readonly Message[]): Message[] {
@@ -37,10 +38,17 @@ export function placed(messages: readonly Message[], step: Step, { behind, thoug
     const content = role === "user" ? step.reminder.replace("{text}", () => text) : text;
     return { role, content, providerOptions: { [MARK]: { block: id } } };
   };
-  return messages.flatMap((message, at) => [
-    ...(thoughtless.includes(at) ? withoutThinking(message) : [message]),
-    ...behind[at]!.map(block),
-  ]);
+  let waiting: Message[] = [];
+  return messages.flatMap((message, at) => {
+    waiting.push(...behind[at]!.map(block));
+    const own = thoughtless.includes(at) ? withoutThinking(message) : [message];
+    // Models that take messages of the system mid-conversation take one, in front of an answer.
+    if (role === "system") {
+      if ((messages[at + 1]?.role ?? ANSWER) !== ANSWER) return own;
+      if (waiting[1]) waiting = [{ ...waiting[0]!, content: waiting.map(({ content }) => content).join("\n") }];
+    }
+    return [...own, ...waiting.splice(0)];
+  });
 }
 
 function withoutThinking(message: Message): Message[] {

@@ -163,6 +163,18 @@ test("what the host allows, tells and hands on stays its own", async () => {
   assert.doesNotMatch(told + JSON.stringify(plain.steps), /<agent>|text_signature/);
 });
 
+test("a tool that goes within a run is not called any more, and what was sent of it stays", async () => {
+  made.length = 0;
+  const { model, saw } = scripted(search("c1", "create a page"), calls(["c2", "cms_createPage"]), calls(["c3", "cms_createPage"]), says("It is gone."));
+  const left = ["cms_deletePage", "cms_listPages"];
+  const agent = new ai.ToolLoopAgent({ model, ...bounded(client, { activeTools: (_, { stepNumber }) => (stepNumber > 1 ? left : undefined) }), tools: hostTools() });
+  assert.equal((await agent.generate({ prompt: "Two pages", options: {} })).text, "It is gone.");
+  assert.deepEqual(made, ["cms_createPage"]);
+  assert.deepEqual(saw[3].tools, saw[0].tools);
+  for (const at of [1, 2, 3]) assert.deepEqual(saw[at].messages.slice(0, saw[at - 1].messages.length), saw[at - 1].messages);
+  assert.match(JSON.stringify(saw[2].messages.at(-1)), /cms_createPage/);
+});
+
 test("stored messages keep their searches, and the second message begins as the first has ended", async () => {
   made.length = 0;
   const { model, saw } = scripted(search("c1", "create a page"), calls(["c2", "cms_createPage"]), says("Done."), calls(["c3", "cms_createPage"]), says("Again."));

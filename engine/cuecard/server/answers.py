@@ -106,6 +106,9 @@ class StepShape(SparseShape):
     offers_search: bool = Field(description="whether the request has the search tool; it stays so until a new baseline")
     stopped: str = Field("", description="why a limit of the run allows no further request; otherwise left out")
     forced_tool: str = Field("", description="the tool that the request must force the model to call (`tool_choice`)")
+    front: list[str] = Field(
+        [], description="the definitions to send, in their order, if the request has told its `definitions`"
+    )
     ended: list[EndedShape] = Field(
         [], description="texts that earlier requests held and this one must not: a stored history may contain them"
     )

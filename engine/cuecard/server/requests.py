@@ -44,6 +44,19 @@ Messages = Annotated[
         "ids of its tool results or, without any, its role; the answer then has `placed`"
     ),
 ]
+HostTools = Annotated[
+    tuple[str, ...] | None,
+    BeforeValidator(as_tuple),
+    Field(description="every tool of the request to the model; those that the agent does not know are left alone"),
+]
+Definitions = Annotated[
+    tuple[str, ...] | None,
+    BeforeValidator(as_tuple),
+    Field(
+        description="with `host_tools`: every tool whose definition your program can send, in their order, those that "
+        "are gone among them; the answer then has `front`"
+    ),
+]
 Calls = Annotated[dict[str, str], Field(description="tool names by call id, for results without a name")]
 
 
@@ -78,9 +91,8 @@ class PrepareCall(AgentRequest):
         ge=0,
         description="after your program has shortened the messages: how many user messages come before this one",
     )
-    host_tools: Annotated[tuple[str, ...] | None, BeforeValidator(as_tuple)] = Field(
-        None, description="every tool of the request to the model; those that the agent does not know are left alone"
-    )
+    host_tools: HostTools = None
+    definitions: Definitions = None
     resumed: bool = Field(
         default=False,
         description="whether the turn goes on, as after an approval, so that no message of the user is new",
@@ -114,6 +126,8 @@ class PrepareStep(AgentRequest):
         description="values of inputs that the agent file declares with `tier: step`, from this request on",
     )
     messages: Messages = None
+    host_tools: HostTools = None
+    definitions: Definitions = None
     anew: Anew = None
     manifest: bool = Field(default=False, description="whether to include the manifest in the answer")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode, b64encode
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -166,7 +167,7 @@ class Service:
         """
         agent, state = self._opened(asked)
         begun = self._begun(agent, state, asked)
-        step = begun.step or begun.chat.step()
+        step = begun.step or begun.chat.step(tools=_there(asked, begun.served.engine))
         return {**self._stepped(begun.served.engine, begun.chat, step, asked), **self._told(begun, asked)}
 
     def prepare_step(self, asked: PrepareStep) -> dict[str, Json]:
@@ -176,7 +177,7 @@ class Service:
             CuecardError: with everything that is wrong in the request.
         """
         engine, chat, anew = self._running(asked)
-        step = chat.step(to_results(asked.results), asked.calls, inputs=asked.inputs)
+        step = chat.step(to_results(asked.results), asked.calls, inputs=asked.inputs, tools=_there(asked, engine))
         return {**self._stepped(engine, chat, step, asked), **({"anew": anew} if anew else {})}
 
     def search_tools(self, asked: SearchTools) -> dict[str, Json]:
@@ -279,12 +280,14 @@ class Service:
     def _stepped(
         self, engine: Engine, chat: Conversation, step: Step, asked: PrepareCall | PrepareStep
     ) -> dict[str, Json]:
+        front = _front(step, asked, engine)
+        step = step if front is None else chat.in_front(step, front)
         placed = {} if asked.messages is None else {"placed": _placed(step, asked.messages, engine)}
         told = {"manifest": step.manifest.to_json()} if asked.manifest else {}
         return {
             "api": API,
             "conversation": self.envelopes.close(self.agents.name_of(asked.agent), chat),
-            "step": step_json(step, engine),
+            "step": {**step_json(step, engine), **({"front": front} if front else {})},
             "results": _rendered(chat, asked),
             **placed,
             **told,
@@ -311,7 +314,7 @@ def _resumed(agent: ServedAgent, state: ConversationState, asked: PrepareCall) -
     chat = served.engine.conversation(state)
     declared = served.engine.inputs
     given = {name: value for name, value in asked.turn.inputs.items() if _changes(declared.get(name))}
-    step = chat.step(to_results(asked.results), asked.calls, inputs=given)
+    step = chat.step(to_results(asked.results), asked.calls, inputs=given, tools=_there(asked, served.engine))
     return _Begun(served, chat, step.call or call, bool(call.prompt.passing), step)
 
 
@@ -349,15 +352,25 @@ def _placed(step: Step, messages: Sequence[str | tuple[str, ...]], engine: Engin
         said[-1] = 1
     read = MessageFacts(ids, said, joins=False)
     found = homes(read, step.appended, step.turns) if messages else {}
+    placed = defaultdict[int, list[Appended]](list)
+    for at, blocks in sorted(found.items()):
+        placed[_end_of_results(messages, at)] += blocks
     # Behind what stays in its place in the next request.
     order = {block: (block.lifetime == "step", number) for number, block in enumerate(step.appended)}
     checked = step.ended and step.call and _checks_thinking(step.call, engine)
     return {
         "behind": [
-            [number for _, number in sorted(map(order.__getitem__, found.get(at, ())))] for at in range(len(ids))
+            [number for _, number in sorted(map(order.__getitem__, placed.get(at, ())))] for at in range(len(ids))
         ],
         "thoughtless": sorted({at for turn in in_ended_turns(read, step) for at in turn}) if checked else [],
     }
+
+
+def _end_of_results(messages: Sequence[str | tuple[str, ...]], at: int) -> int:
+    """Where the results of a batch end, among which answers to approvals may stand; any other message is its own end."""
+    while messages[at] != "user" and at + 1 < len(messages) and messages[at + 1] not in ("user", "assistant"):
+        at += 1
+    return at
 
 
 def _turn(asked: PrepareCall, engine: Engine) -> Turn:
@@ -367,6 +380,31 @@ def _turn(asked: PrepareCall, engine: Engine) -> Turn:
         return turn
     known = {*engine.tools, *engine.core_tools} - {engine.search_tool}
     return replace(turn, tools=(engine.search_tool, *(name for name in asked.host_tools if name in known)))
+
+
+def _there(asked: PrepareCall | PrepareStep, engine: Engine) -> tuple[str, ...] | None:
+    """The tools that the host has, if it tells."""
+    return None if asked.host_tools is None else _with_search(asked.host_tools, engine)
+
+
+def _with_search(names: Iterable[str], engine: Engine) -> tuple[str, ...]:
+    """The names, that of the search first, which every host has."""
+    return tuple(dict.fromkeys((engine.search_tool, *names)))
+
+
+def _front(step: Step, asked: PrepareCall | PrepareStep, engine: Engine) -> list[str] | None:
+    """The definitions in front of the request, if the host tells which it has. Those of tools that are gone stay, since
+    nothing may leave what a provider has cached.
+    """
+    call, there = step.call, _there(asked, engine)
+    if call is None or there is None or asked.definitions is None:
+        return None
+    hidden = set() if step.offers_search else {engine.search_tool}
+    if call.delivery.rebuilds:
+        hidden = {*engine.tools, engine.search_tool}.difference(step.active_tools)
+    else:
+        there = (*there, *call.host.gone)
+    return [name for name in _with_search(asked.definitions, engine) if name in there and name not in hidden]
 
 
 def step_json(step: Step, engine: Engine) -> dict[str, Json]:

@@ -182,3 +182,26 @@ def test_the_removed_reload_policy_is_refused_with_the_way_out(client: httpx2.Cl
     problems = answer.json()["problems"]
     assert [each["code"] for each in problems] == ["removed-setting", "removed-setting"]
     assert all("`next-call`" in each["hint"] for each in problems)
+
+
+def test_tools_come_and_go_between_requests_and_definitions_that_were_sent_stay(client: httpx2.Client) -> None:
+    there = ["cms_createPage", "cms_deletePage", "weather"]
+    found = {"tool": "tool_search", "call_id": "c1", "result": {"tools": ["cms_createPage"]}}
+    told = ask(client, "prepare-call", results=[found], host_tools=there, definitions=there)
+
+    assert told["step"]["front"] == ["tool_search", *there]
+    assert "cms_createPage" in told["step"]["active_tools"]
+
+    chat = told["conversation"]
+    told = ask(client, "prepare-step", conversation=chat, host_tools=there[1:], definitions=there, manifest=True)
+
+    assert told["step"]["front"] == ["tool_search", *there]
+    assert "cms_createPage" not in told["step"]["active_tools"]
+    assert "cms_createPage" in told["step"]["appended"][-1]["text"]
+    assert not [cut for cut in told["manifest"]["cuts"] if cut["what"] == "baseline"]
+
+    told = ask(client, "prepare-step", conversation=chat, host_tools=there[1:], definitions=there[1:], manifest=True)
+    cuts = [cut["reason"] for cut in told["manifest"]["cuts"] if cut["what"] == "baseline"]
+
+    assert told["step"]["front"] == ["tool_search", *there[1:]]
+    assert cuts == ["the definitions in front of the request changed: `cms_createPage` left"]
