@@ -28,7 +28,7 @@ from cuecard.model import (
 from cuecard.pipeline.cues import waiting
 from cuecard.pipeline.discovery import last_call_id
 from cuecard.pipeline.fit import NOT_SHOWN, Decisions, Room, call_room, excess
-from cuecard.pipeline.messages import as_before
+from cuecard.pipeline.messages import as_before, with_system
 from cuecard.pipeline.news import NOTHING_UNSAID, ToolsInView, Unsaid, make_news, tool_notices
 from cuecard.pipeline.passing import ended_before, ended_cut, of_turn
 from cuecard.pipeline.placement import (
@@ -310,7 +310,8 @@ def with_tools(
     if call.delivery.rebuilds:
         changed = replace(request, call=call)
         segments = rewritten(changed, active_tools(changed, ())).segments
-        return replace(call, prompt=replace(call.prompt, segments=segments))
+        messages = call.prompt.messages and with_system(call, segments, "".join(each.text for each in segments))
+        return replace(call, prompt=replace(call.prompt, segments=segments, messages=messages))
     return _frozen_so_far(request, call, placed, change.notice(results, placed))
 
 

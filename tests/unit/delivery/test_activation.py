@@ -392,3 +392,19 @@ def test_an_engine_has_no_delivery_that_does_not_exist() -> None:
     wrong: Any = "apend"
     with pytest.raises(InputError, match="delivery"):
         replace(cms(), delivery=wrong)
+
+
+def test_under_rewrite_messages_have_one_system_prompt_also_after_a_tool_has_gone() -> None:
+    engine = limited(delivery="rewrite")
+    chat = engine.conversation()
+    there = (*engine.tools, engine.search_tool)
+    left = tuple(name for name in there if name != SMALL)
+    chat.user()
+    chat.step([found(1, SMALL, LAST)], tools=there)
+    chat.compacted(0)
+    chat.user(Turn(ephemeral="Only now."))
+    chat.step(tools=there)
+    chat.step(tools=left)
+    step = chat.step([found(2, BIG)], tools=left)
+
+    assert [message.content for message in step.messages] == [step.system, "Only now."]
