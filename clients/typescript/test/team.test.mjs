@@ -322,3 +322,10 @@ test("two messages at once: the second is told, and the answer to the first goes
   await Promise.all([chat.remember(one), chat.remember([{ type: "page", id: "p2", name: "Team" }]), chat.next()]);
   assert.deepEqual((await chat.remember([])).map(({ id }) => id).sort(), ["p1", "p2"]);
 });
+
+test("a message waits for what ends the one before", async () => {
+  const chat = new Conversation(client, { agent: "cms" });
+  await chat.user();
+  const [, step] = await Promise.all([chat.end(), chat.user()]);
+  assert.equal(step.turns.length, 2);
+});

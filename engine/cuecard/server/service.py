@@ -167,8 +167,11 @@ class Service:
         """
         agent, state = self._opened(asked)
         begun = self._begun(agent, state, asked)
-        step = begun.step or begun.chat.step(tools=_there(asked, begun.served.engine))
-        return {**self._stepped(begun.served.engine, begun.chat, step, asked), **self._told(begun, asked)}
+        engine, chat = begun.served.engine, begun.chat
+        if begun.step:  # the answers to its last calls are yet to come, and what has changed is told behind them
+            asked = asked.model_copy(update={"definitions": None})
+        step = begun.step or chat.step(tools=_there(asked, engine))
+        return {**self._stepped(engine, chat, step, asked), **self._told(begun, asked)}
 
     def prepare_step(self, asked: PrepareStep) -> dict[str, Json]:
         """A `PreparedStep`: the model is about to be asked.
@@ -314,7 +317,7 @@ def _resumed(agent: ServedAgent, state: ConversationState, asked: PrepareCall) -
     chat = served.engine.conversation(state)
     declared = served.engine.inputs
     given = {name: value for name, value in asked.turn.inputs.items() if _changes(declared.get(name))}
-    step = chat.step(to_results(asked.results), asked.calls, inputs=given, tools=_there(asked, served.engine))
+    step = chat.step(to_results(asked.results), asked.calls, inputs=given)
     return _Begun(served, chat, step.call or call, bool(call.prompt.passing), step)
 
 
@@ -367,7 +370,7 @@ def _placed(step: Step, messages: Sequence[str | tuple[str, ...]], engine: Engin
 
 
 def _end_of_results(messages: Sequence[str | tuple[str, ...]], at: int) -> int:
-    """Where the results of a batch end, among which answers to approvals may stand; any other message is its own end."""
+    """Where the results of a batch end; answers to approvals may stand among them."""
     while messages[at] != "user" and at + 1 < len(messages) and messages[at + 1] not in ("user", "assistant"):
         at += 1
     return at
