@@ -115,7 +115,8 @@ explore: setup ## look for examples that break a property, for MINUTES (default 
 
 talks: setup ## play conversations of hosts with new seeds, N (default 25) on each; SEED=7 plays those of before again
 	CUECARD_SEED=$(or $(SEED),$$(date +%s)) CUECARD_CONVERSATIONS=$(or $(N),25) $(BIN)/python -m pytest -n $(WORKERS) -rP \
-		tests/property/test_seeded_frameworks.py tests/property/test_seeded_hosts.py tests/property/test_one_turn.py $(ARGS)
+		tests/property/test_seeded_frameworks.py tests/property/test_seeded_hosts.py tests/property/test_one_turn.py \
+		tests/typescript_client/test_typescript.py::test_a_host_that_a_seed_plays_sends_what_was_promised $(ARGS)
 
 $(MUTMUT)/.ready: $(UV) requirements/mutate.lock
 	@$(UV) venv --quiet --allow-existing --python $(BIN)/python $(MUTMUT)

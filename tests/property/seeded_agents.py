@@ -47,20 +47,24 @@ class Setting:
 
 @cache
 def engine_of(setting: Setting, edition: int, versions: tuple[int, ...]) -> Engine:
+    return opened(texts_of("a", setting, edition, versions))
+
+
+def texts_of(name: str, setting: Setting, edition: int, versions: tuple[int, ...]) -> dict[str, str]:
+    """The agent's files, by their paths; the first is its agent file."""
     told = {name: _instructions(name, version) for name, version in zip(TOLD, versions, strict=True) if version}
     told |= {"find": {"before": "B-find-v1", "after": "none", "next": "none", "gotcha": "none"}}
     tools: Json = {"instructions": "t.yaml", "core": list(CORE), "search": {"tool": "find"}}
     tools |= LATE if setting.late else {}
     tools |= {"ahead": {}} if setting.ahead else {}
     budget = {key: value for key, value in (("protocols", setting.protocols), ("total", setting.total)) if value}
-    spec = {"agent": "a", "template": "a.xml", "tools": tools, "delivery": setting.delivery, "reload": setting.policy}
+    spec = {"agent": name, "template": "a.xml", "tools": tools, "delivery": setting.delivery, "reload": setting.policy}
     described = {name: {"description": name} for name in (*NAMES, "done") if name not in told}
-    texts = {
+    return {
         "agent.yaml": json.dumps({**spec, **({"budget": budget} if budget else {})}),
         "a.xml": HEAD.replace("{edition}", str(edition)) + USES[setting.use],
         "t.yaml": json.dumps({"tools": told, "described": described}),
     }
-    return opened(texts)
 
 
 def _instructions(name: str, version: int) -> Json:

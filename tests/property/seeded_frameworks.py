@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would ask the network for prices as it is imported
 
@@ -61,7 +59,7 @@ from typing_extensions import override
 from cuecard.adapters import adk, langchain, langgraph, openai_agents, pydantic_ai
 from cuecard.adapters.litellm import Cuecard as LiteLLM
 from property.seeded_agents import NAMES, Json
-from property.seeded_talks import IMAGE, Asked, Talk
+from property.seeded_talks import IMAGE, Asked, Host, Talk, moves
 from unit.adapters.graph_models import Model as FakeModel
 from unit.adapters.graph_models import state_of
 from unit.adapters.model_server import ToLoopback
@@ -71,87 +69,13 @@ TOOLS = (*NAMES, "done")
 INNER = "inner"
 """The conversation of an agent that is another one's tool."""
 OPENAI, ANTHROPIC = "https://api.openai.com/v1", "https://api.anthropic.com"
-EVERYWHERE = """
-gone-between gone-within back-between back-within renamed-between renamed-within called-too-early failing-tool
-failing-search text-of-one-turn broken-off other-process other-model image repeated-id
-"""
-
-
-class Host(ABC):
-    """An application on a framework; a new one goes on in another process with what it has stored."""
-
-    name: ClassVar[str]
-    can: ClassVar[frozenset[str]]
-    models: ClassVar[tuple[str, ...]]
-    forgets: ClassVar[bool] = False
-    """Whether nothing is known but what stands in the messages."""
-
-    def __init__(self, talk: Talk, url: str) -> None:
-        self.talk, self.url, self.model = talk, url, talk.draw.choice(self.models)
-        talk.trace.append(f"{self.name} {self.model}")
-        self.loop = asyncio.Runner()
-
-    def live(self) -> None:
-        """Play the conversation."""
-        talk = self.talk
-        try:
-            self.start()
-            for number in range(talk.draw.randint(2, 4)):
-                if number:
-                    self.between()
-                said = talk.begin()
-                try:
-                    self.say(said, image=talk.does("image", 0.1))
-                except Exception as error:
-                    if talk.faults or not talk.breaks:
-                        raise
-                    talk.trace.append(f"  broke off: {type(error).__name__}")
-                if talk.faults:
-                    raise AssertionError(talk.faults[0])
-        finally:
-            self.close()
-
-    def between(self) -> None:
-        """What the host does between two messages."""
-        talk = self.talk
-        if talk.does("other process", 0.2):
-            self.start()
-        if talk.does("other model", 0.1):
-            self.model = talk.draw.choice(self.models)
-            self.start()
-        if talk.does("shortened between", 0.15):
-            talk.recent.add("shortened")
-            talk.found -= talk.found if self.forgets else set()
-            self.shorten()
-
-    def shorten(self) -> None:
-        """Leave out the beginning of what was said."""
-        raise NotImplementedError
-
-    def run(self, made: Coroutine[Any, Any, Any]) -> Any:
-        return self.loop.run(made)
-
-    def close(self) -> None:
-        self.loop.close()
-
-    @abstractmethod
-    def start(self) -> None:
-        """Begin in a new process, with what was stored."""
-
-    @abstractmethod
-    def say(self, words: str, *, image: bool) -> None:
-        """A message of the user."""
-
-
-def _moves(*more: str) -> frozenset[str]:
-    return frozenset(each.replace("-", " ") for each in (*EVERYWHERE.split(), *more))
 
 
 class PydanticAI(Host):
     """pydantic-ai: the host stores the messages of runs, and the conversation."""
 
     name = "pydantic-ai"
-    can = _moves("shortened-between", "compacted-within", "agent-as-a-tool")
+    can = moves("shortened-between", "compacted-within", "agent-as-a-tool")
     models = ("claude-opus-4-8", "claude-sonnet-4-6", "gpt-5", "chat:gpt-5", "gateway:gpt-5")
 
     def __init__(self, talk: Talk, url: str) -> None:
@@ -277,7 +201,7 @@ class LangGraph(Host):
     """A graph of its own around a model and its tools."""
 
     name = "langgraph"
-    can = _moves("resumed", "shortened-between")
+    can = moves("resumed", "shortened-between")
     models = ("claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-5-5", "gateway:claude-opus-4-8")
 
     def __init__(self, talk: Talk, url: str) -> None:
@@ -346,7 +270,7 @@ class LangChain(LangGraph):
     """An agent of `create_agent`, with other middlewares in front of the card and behind it."""
 
     name = "langchain"
-    can = _moves("resumed", "compacted-within", "agent-as-a-tool")
+    can = moves("resumed", "compacted-within", "agent-as-a-tool")
 
     def __init__(self, talk: Talk, url: str) -> None:
         super().__init__(talk, url)
@@ -398,7 +322,7 @@ class OpenAIAgents(Host):
     """OpenAI Agents: the host stores the items of runs, and the conversation."""
 
     name = "openai-agents"
-    can = _moves("shortened-between", "compacted-within", "handed-over", "agent-as-a-tool") - {"repeated id"}
+    can = moves("shortened-between", "compacted-within", "handed-over", "agent-as-a-tool") - {"repeated id"}
     """The SDK itself ends a run in which an id is repeated."""
     models = ("gpt-5", "chat:gpt-5", "gateway:gpt-5")
 
@@ -509,7 +433,7 @@ class ADK(Host):
     """Google ADK: the session service has everything."""
 
     name = "adk"
-    can = _moves("compacted", "handed-over", "agent-as-a-tool")
+    can = moves("compacted", "handed-over", "agent-as-a-tool")
     models = ("gemini-2.5-pro", "gemini-3.5-flash")
 
     def __init__(self, talk: Talk, url: str) -> None:
@@ -586,7 +510,7 @@ class Completions(Host):
     """LiteLLM: the host has nothing but messages."""
 
     name = "litellm"
-    can = _moves("shortened-between", "same-day")
+    can = moves("shortened-between", "same-day")
     models = ("openai/gpt-5", "anthropic/claude-opus-4-8")
     forgets = True
 

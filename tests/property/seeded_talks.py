@@ -6,16 +6,19 @@ it, and is answered by what the model does next.
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import random
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar
 
 from typing_extensions import override
 
@@ -358,6 +361,111 @@ def _difference(before: Atoms, now: Atoms) -> str:
     same = (n for n, (old, new) in enumerate(zip(before, now, strict=False)) if old != new)
     at = next(same, min(len(before), len(now)))
     return f"at {at} of {len(before)}:\n  was {str(before[at : at + 2])[:600]}\n  is  {str(now[at : at + 2])[:600]}"
+
+
+# The host.
+
+
+EVERYWHERE = """
+gone-between gone-within back-between back-within renamed-between renamed-within called-too-early failing-tool
+failing-search text-of-one-turn broken-off other-process other-model image repeated-id
+"""
+
+
+class Host(ABC):
+    """An application on a framework; a new one goes on in another process with what it has stored."""
+
+    name: ClassVar[str]
+    can: ClassVar[frozenset[str]]
+    models: ClassVar[tuple[str, ...]]
+    forgets: ClassVar[bool] = False
+    """Whether nothing is known but what stands in the messages."""
+
+    def __init__(self, talk: Talk, url: str) -> None:
+        self.talk, self.url, self.model = talk, url, talk.draw.choice(self.models)
+        talk.trace.append(f"{self.name} {self.model}")
+        self.loop = asyncio.Runner()
+
+    def live(self) -> None:
+        """Play the conversation."""
+        talk = self.talk
+        try:
+            self.start()
+            for number in range(talk.draw.randint(2, 4)):
+                if number:
+                    self.between()
+                said = talk.begin()
+                try:
+                    self.say(said, image=talk.does("image", 0.1))
+                except Exception as error:
+                    if talk.faults or not talk.breaks:
+                        raise
+                    talk.trace.append(f"  broke off: {type(error).__name__}")
+                if talk.faults:
+                    raise AssertionError(talk.faults[0])
+        finally:
+            self.close()
+
+    def between(self) -> None:
+        """What the host does between two messages."""
+        talk = self.talk
+        if talk.does("other process", 0.2):
+            self.start()
+        if talk.does("other model", 0.1):
+            self.model = talk.draw.choice(self.models)
+            self.start()
+        if talk.does("shortened between", 0.15):
+            talk.recent.add("shortened")
+            talk.found -= talk.found if self.forgets else set()
+            self.shorten()
+
+    def shorten(self) -> None:
+        """Leave out the beginning of what was said."""
+        raise NotImplementedError
+
+    def run(self, made: Coroutine[Any, Any, Any]) -> Any:
+        return self.loop.run(made)
+
+    def close(self) -> None:
+        self.loop.close()
+
+    @abstractmethod
+    def start(self) -> None:
+        """Begin in a new process, with what was stored."""
+
+    @abstractmethod
+    def say(self, words: str, *, image: bool) -> None:
+        """A message of the user."""
+
+
+def moves(*more: str) -> frozenset[str]:
+    """The moves that every host makes, and more of its own."""
+    return frozenset(each.replace("-", " ") for each in (*EVERYWHERE.split(), *more))
+
+
+def play(kind: type[Host], count: int, *shared: Any) -> None:
+    """Plays conversations on hosts of a kind, and prints how often each move was made.
+
+    Args:
+        kind: the hosts.
+        count: how many conversations, unless `CUECARD_CONVERSATIONS` says; `CUECARD_SEED` is the first of their seeds.
+        *shared: what all of the hosts get.
+    """
+    first = int(os.environ.get("CUECARD_SEED", "0"))
+    seeds = range(first, first + int(os.environ.get("CUECARD_CONVERSATIONS", count)))
+    talks: list[Talk] = []
+    with service(talks) as url:
+        for seed in seeds:
+            talk = Talk(seed, kind.can)
+            talks.append(talk)
+            try:
+                kind(talk, url, *shared).live()
+            except Exception as error:
+                error.add_note("\n".join([f"seed {seed}", *talk.trace, *talk.faults]))
+                raise
+    made = sum((talk.moves for talk in talks), Counter[str]())
+    print(f"{kind.name}: {len(talks)} conversations, {sum(talk.requests for talk in talks)} requests")
+    print("\n".join(f"  {move}: {times}" for move, times in sorted(made.items())))
 
 
 # The service.

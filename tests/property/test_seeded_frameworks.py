@@ -6,16 +6,10 @@ host has made each move is printed (`-rP` or `-s`).
 
 from __future__ import annotations
 
-import os
-from collections import Counter
-
 import pytest
 
 from property.seeded_frameworks import HOSTS
-from property.seeded_talks import Talk, service
-
-FIRST = int(os.environ.get("CUECARD_SEED", "0"))
-COUNT = int(os.environ.get("CUECARD_CONVERSATIONS", "8"))
+from property.seeded_talks import play
 
 # Of clients: Google's inherits from aiohttp's, and some stay open, which is told wherever they are collected.
 pytestmark = [
@@ -30,18 +24,4 @@ pytestmark = [
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_framework_that_a_seed_plays_sends_what_was_promised(host: str) -> None:
-    made, requests = Counter[str](), 0
-    talks: list[Talk] = []
-    with service(talks) as url:
-        for seed in range(FIRST, FIRST + COUNT):
-            talk = Talk(seed, HOSTS[host].can)
-            talks.append(talk)
-            try:
-                HOSTS[host](talk, url).live()
-            except Exception as error:
-                error.add_note("\n".join([f"seed {seed}", *talk.trace, *talk.faults]))
-                raise
-            made += talk.moves
-            requests += talk.requests
-    print(f"{host}: {COUNT} conversations, {requests} requests")
-    print("\n".join(f"  {move}: {count}" for move, count in sorted(made.items())))
+    play(HOSTS[host], 8)

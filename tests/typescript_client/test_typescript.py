@@ -24,6 +24,8 @@ from cuecard.server.app import create_app
 from cuecard.server.service import Envelopes, Service
 from npm import Unavailable, install
 from once import once
+from property.seeded_services import AiSdk, player
+from property.seeded_talks import play
 from unit.results.shell_agent import AGENT
 from unit.server.pilot_agent import AGENT as PILOT
 from unit.server.served import KEY, in_thread, notes_agent, options
@@ -202,6 +204,12 @@ def test_the_model_is_told_of_a_tool_once_it_has_found_it(failures: list[str]) -
 
 def test_the_page_shows_the_whole_of_it_in_sixty_lines() -> None:
     assert len(SNIPPETS[0].splitlines()) <= 60
+
+
+@pytest.mark.usefixtures("built")
+def test_a_host_that_a_seed_plays_sends_what_was_promised(tmp_path: Path) -> None:
+    with player(CLIENT, tmp_path) as host:
+        play(AiSdk, 25, host)
 
 
 @pytest.mark.usefixtures("built")

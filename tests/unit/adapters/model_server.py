@@ -148,8 +148,7 @@ def as_events(message: Json) -> str:
     if message.get("object") == "chat.completion":
         return _as_chunks(message)
     if message.get("object") == "response":
-        done = {"type": "response.completed", "sequence_number": 0, "response": message}
-        return f"event: response.completed\ndata: {json.dumps(done)}\n\n"
+        return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in _of_response(message))
     events: list[Json] = [{"type": "message_start", "message": {**message, "content": [], "stop_reason": None}}]
     for index, block in enumerate(message["content"]):
         start = {**block, "input": {}} if block["type"] == "tool_use" else {**block, "text": ""}
@@ -169,6 +168,19 @@ def as_events(message: Json) -> str:
         {"type": "message_stop"},
     ]
     return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+
+
+def _of_response(message: Json) -> Iterator[Json]:
+    """An answer of OpenAI's Responses, item by item, as its events."""
+    events: list[Json] = [{"type": "response.created", "response": {**message, "output": []}}]
+    for index, item in enumerate(message["output"]):
+        place = {"output_index": index, "item_id": item["id"], "content_index": 0}
+        events.append({"type": "response.output_item.added", "output_index": index, "item": item})
+        texts = [part["text"] for part in item.get("content", ())]
+        events += [{"type": "response.output_text.delta", **place, "delta": text, "logprobs": []} for text in texts]
+        events.append({"type": "response.output_item.done", "output_index": index, "item": item})
+    events.append({"type": "response.completed", "response": message})
+    yield from ({**event, "sequence_number": number} for number, event in enumerate(events))
 
 
 def _as_chunks(message: Json) -> str:
