@@ -208,7 +208,7 @@ class Host:
         results = [self.result() for _ in range(draw.choice((1, 1, 2, 3, 11)))]
         self.exchange(results, text=draw.choice(("", "Let me see.")))
 
-    def exchange(self, results: list[ToolResult], text: str = "", *, told: bool = True) -> None:
+    def exchange(self, results: list[ToolResult], text: str = "", *, told: bool = True, late: float = 0.1) -> None:
         calls = tuple((str(r.call_id), r.tool) for r in results)
         self.named |= {name for r in results for name in _WORD.findall(f"{r.tool} {json.dumps(r.result)}")}
         self.events.append(Event("answer", text, calls))
@@ -217,7 +217,7 @@ class Host:
             Event("results", results=tuple((str(r.call_id), r.tool, r.result, r.is_error) for r in shown))
         )
         self.trace.append("calls " + ", ".join(f"{r.tool}:{r.result}{'!' if r.is_error else ''}"[:60] for r in results))
-        if told and self.draw.random() < 0.1:  # they are in the next request, and the engine hears of them after it
+        if told and self.draw.random() < late:  # they are in the next request, and the engine hears of them after it
             self.late += results
         elif told:
             self.untold += results
@@ -245,6 +245,7 @@ class Host:
     def end(self) -> None:
         habits = {"stops": ("cut off", "silent", "nothing"), "forgets": ("unheard", "nothing")}
         how = self.draw.choice(("answer", "answer", "tool", *habits.get(self.habit, ())))
+        late = 0 if self.habit == "stacks" else 0.1
         self.trace.append(f"ends: {how}")
         if how == "answer":
             self.events.append(Event("answer", "Done."))
@@ -253,10 +254,10 @@ class Host:
         elif how == "tool":
             self.ids += 1
             more = [self.result() for _ in range(self.draw.choice((0, 0, 1)))]
-            self.exchange([*more, ToolResult("done", "ok", f"c{self.ids}")])
+            self.exchange([*more, ToolResult("done", "ok", f"c{self.ids}")], late=late)
             self.ids += 1
         elif how == "cut off":  # results came, and no request held them
-            self.exchange([self.result()])
+            self.exchange([self.result()], late=late)
         elif how == "unheard":  # the same, and the engine never hears of them
             self.exchange([replace(self.result(), result="lost", tool="t0")], told=False)
 

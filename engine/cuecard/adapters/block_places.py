@@ -16,6 +16,7 @@ from typing import Any
 
 from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Step
+from cuecard.records import replace
 
 
 class MessageFacts:
@@ -49,6 +50,10 @@ class MessageFacts:
         """How many messages with the user's words there are from this one on."""
         return len(self._saying) - bisect_left(self._saying, place)
 
+    def words_between(self, start: int, end: int) -> int:
+        """How many messages with the user's words there are from `start` on and before `end`."""
+        return self.words_behind(start) - self.words_behind(end)
+
     @property
     def ends(self) -> tuple[int, int] | None:
         """The first and the last message that is not the model's; None where there is none."""
@@ -64,6 +69,12 @@ class MessageFacts:
         """The first message with results from `start` on; `end` if none is before it."""
         at = bisect_left(self._holding, start)
         return min(self._holding[at], end) if at < len(self._holding) else end
+
+    def next_told(self, place: int) -> int:
+        """Where the next messages end that are not the model's; this one where none follows."""
+        at, behind = bisect_left(self._holding, place + 1), bisect_left(self._saying, place + 1)
+        following = [*self._holding[at : at + 1], *self._saying[behind : behind + 1]]
+        return self.batch_end(min(following)) if following else place
 
     def batch_end(self, place: int) -> int:
         """The last of the results that follow each other from here on."""
@@ -159,16 +170,28 @@ def turn_places(read: MessageFacts, turns: Sequence[str | None]) -> dict[int, in
         read: the messages.
         turns: the `turns` of the step.
     """
+    return _turn_places(read, turns, _starts(read, turns))
+
+
+def _starts(read: MessageFacts, turns: Sequence[str | None]) -> list[int | None]:
+    """Of each turn, where the results end that were known as it began: -1 before all, None where they are gone."""
     where = read.all_places() if any(turns) else {}
-    groups: list[tuple[int, list[int]]] = [(-1, [])]
+    starts: list[int | None] = []
     for turn, since in enumerate(turns):
         held = where.get(since or "", [])
         # Of several results with one id, the last one with the words of this turn and of the later ones behind it.
-        place = next((at for at in reversed(held) if read.words_behind(at) >= len(turns) - turn), (*held[-1:], -1)[0])
-        start = read.batch_end(place) if place >= 0 else -1
-        if start > groups[-1][0]:
+        place = next((at for at in reversed(held) if read.words_behind(at) >= len(turns) - turn), (*held[-1:], None)[0])
+        starts.append((None if since else -1) if place is None else read.batch_end(place))
+    return starts
+
+
+def _turn_places(read: MessageFacts, turns: Sequence[str | None], starts: Sequence[int | None]) -> dict[int, int]:
+    groups: list[tuple[int, list[int]]] = [(-1, [])]
+    for turn, start in enumerate(starts):
+        if start is not None and start > groups[-1][0]:
             groups.append((start, []))
         groups[-1][1].append(turn)
+    _join_late(read, groups)
     ends = [*(start for start, _ in groups[1:]), len(read.ids)]
     found: dict[int, int] = {}
     for (start, members), end in zip(groups, ends, strict=True):
@@ -181,6 +204,23 @@ def turn_places(read: MessageFacts, turns: Sequence[str | None]) -> dict[int, in
         found.update(dict.fromkeys(members[:lost], start) if start >= 0 else {})
         found.update(zip(members[lost:], shared, strict=True))
     return found
+
+
+def _join_late(read: MessageFacts, groups: list[tuple[int, list[int]]]) -> None:
+    """Join turns that lack a message with those behind the next result, where there is one for each: it was told late.
+
+    In front of all results, messages are also missing where a host has dropped the oldest.
+    """
+    whole = read.words_behind(0) == sum(len(turns) for _, turns in groups)
+    end = len(read.ids)
+    for at in range(len(groups) - 1, 0, -1):
+        (before, turns), (start, members) = groups[at - 1 : at + 1]
+        lacking = len(turns) - read.words_between(max(before, 0), start)
+        late = lacking > 0 and (whole or before >= 0)
+        if late and read.words_between(start, end) >= lacking + len(members):
+            groups[at - 1 : at + 1] = [(before, [*turns, *members])]
+        else:
+            end = start
 
 
 def _joined(read: MessageFacts, places: list[int], wanted: int, whole: bool) -> list[int]:  # noqa: FBT001 - one of four
@@ -252,10 +292,11 @@ def homes(
 ) -> dict[int, list[Appended]]:
     """The position of the message that each block goes with, the blocks in their order.
 
-    A block with `after_call_id` goes with the last result of its batch: results that follow each other. A block with
-    `turn` goes with that message of the user. What has lost its message, because the host has dropped it, goes with the
-    first one: all such blocks stand there, and stay while the messages begin so. A block with neither goes with the
-    last message that is not the model's.
+    A block with `after_call_id` goes with the last result of its batch: results that follow each other. Where a turn
+    began without that result, though it stands in front of the turn's words, it was told too late: the block is one of
+    that turn, behind all that was sent with it. A block with `turn` goes with that message of the user. What has lost
+    its message, because the host has dropped it, goes with the first one: all such blocks stand there, and stay while
+    the messages begin so. A block with neither goes with the last message that is not the model's.
 
     Args:
         read: the conversation, without blocks.
@@ -277,10 +318,11 @@ def homes(
                 "messages",
             )
         )
-    by_turn = any(block.turn is not None and block.after_call_id is None for block in blocks)
-    places = turn_places(read, turns) if by_turn else {}
     where, (first, last) = read.all_places(), ends
-    found: dict[int, list[Appended]] = defaultdict(list)
+    starts = _starts(read, turns)
+    places = _turn_places(read, turns, starts)
+    begun = sorted([(-1, -1), *((start, turn) for turn, start in enumerate(starts) if start is not None)])
+    found, late = defaultdict[int, list[Appended]](list), list[Appended]()
     before = 0
     for block in blocks:
         if block.after_call_id is not None:
@@ -288,12 +330,18 @@ def homes(
             # Of several results with one id, the first that is not in front of the block before.
             place = next((at for at in held if read.batch_end(at) >= before), (*held[:1], -1)[0])
             home = read.batch_end(place) if place >= 0 else first
+            _, turn = begun[bisect_left(begun, (max(place, 0), -1)) - 1]
+            if 0 <= place <= places.get(turn, -1):  # it was sent with the words of a turn that began without it
+                late.append(replace(block, after_call_id=None, turn=turn))
+                continue
         elif block.turn is not None and block.turn < len(turns):
             home = places.get(block.turn, first)
         else:
             home = last
         before = max(before, home)
         found[home].append(block)
+    for block in late:
+        found[places[block.turn or 0]].append(block)
     return found
 
 

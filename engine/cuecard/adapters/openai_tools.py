@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
@@ -175,13 +176,18 @@ class _Late:
         reader = MessageReader(_output_ids, lambda item: item.get("role") == "user")
         made = {block.text: {"role": "user", "content": reminder(block.text, step.reminder)} for block in step.appended}
         bare = without_blocks(self.items, step, made, reader)
-        places = homes(reader.read(self.items[place] for place in bare), wanted, step.turns)
-        given = {bare[home]: [dict(self.tools[each.text]) for each in found] for home, found in places.items()}
+        read = reader.read(self.items[place] for place in bare)
+        given, late = defaultdict[int, list[Body]](list), defaultdict[int, list[Body]](list)
+        for home, found in homes(read, wanted, step.turns).items():
+            for each in found:  # one told too late goes behind the next message, which no request before has held
+                told_late = each.after_call_id is None and each.text in self.found
+                place = bare[read.next_told(home) if told_late else home]
+                (late if told_late else given)[place].append(dict(self.tools[each.text]))
         placed: list[Message] = []
         for place, item in enumerate(self.items):  # in front of blocks: a later request may add one there
             placed.append(item)
-            if place in given:
-                placed.append({"type": DEFINITIONS, "role": "developer", "tools": given[place]})
+            defined = (each[place] for each in (late, given) if place in each)
+            placed += [{"type": DEFINITIONS, "role": "developer", "tools": tools} for tools in defined]
         return placed
 
 
