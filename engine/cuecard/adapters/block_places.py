@@ -170,15 +170,15 @@ def turn_places(read: MessageFacts, turns: Sequence[str | None]) -> dict[int, in
         read: the messages.
         turns: the `turns` of the step.
     """
-    return _turn_places(read, turns, _starts(read, turns))
-
-
-def _starts(read: MessageFacts, turns: Sequence[str | None]) -> list[int | None]:
-    """Of each turn, where the results end that were known as it began: -1 before all, None where they are gone."""
     where = read.all_places() if any(turns) else {}
+    return _turn_places(read, turns, _starts(read, turns, where))
+
+
+def _starts(read: MessageFacts, turns: Sequence[str | None], where: Mapping[str, Sequence[int]]) -> list[int | None]:
+    """Of each turn, where the results end that were known as it began: -1 before all, None where they are gone."""
     starts: list[int | None] = []
     for turn, since in enumerate(turns):
-        held = where.get(since or "", [])
+        held = where.get(since or "", ())
         # Of several results with one id, the last one with the words of this turn and of the later ones behind it.
         place = next((at for at in reversed(held) if read.words_behind(at) >= len(turns) - turn), (*held[-1:], None)[0])
         starts.append((None if since else -1) if place is None else read.batch_end(place))
@@ -319,7 +319,7 @@ def homes(
             )
         )
     where, (first, last) = read.all_places(), ends
-    starts = _starts(read, turns)
+    starts = _starts(read, turns, where)
     places = _turn_places(read, turns, starts)
     begun = sorted([(-1, -1), *((start, turn) for turn, start in enumerate(starts) if start is not None)])
     found, late = defaultdict[int, list[Appended]](list), list[Appended]()
