@@ -176,12 +176,13 @@ def turn_places(read: MessageFacts, turns: Sequence[str | None]) -> dict[int, in
 
 def _starts(read: MessageFacts, turns: Sequence[str | None], where: Mapping[str, Sequence[int]]) -> list[int | None]:
     """Of each turn, where the results end that were known as it began: -1 before all, None where they are gone."""
-    starts: list[int | None] = []
+    starts, shortened = list[int | None](), "" in turns[:1]  # then None says that nobody knows
     for turn, since in enumerate(turns):
         held = where.get(since or "", ())
         # Of several results with one id, the last one with the words of this turn and of the later ones behind it.
         place = next((at for at in reversed(held) if read.words_behind(at) >= len(turns) - turn), (*held[-1:], None)[0])
-        starts.append((None if since else -1) if place is None else read.batch_end(place))
+        ahead = since == "" or (since is None and not shortened)
+        starts.append((-1 if ahead else None) if place is None else read.batch_end(place))
     return starts
 
 
@@ -191,7 +192,7 @@ def _turn_places(read: MessageFacts, turns: Sequence[str | None], starts: Sequen
         if start is not None and start > groups[-1][0]:
             groups.append((start, []))
         groups[-1][1].append(turn)
-    _join_late(read, groups)
+    _join_late(read, groups, whole="" not in turns[:1] and read.words_behind(0) == len(turns))
     ends = [*(start for start, _ in groups[1:]), len(read.ids)]
     found: dict[int, int] = {}
     for (start, members), end in zip(groups, ends, strict=True):
@@ -206,12 +207,12 @@ def _turn_places(read: MessageFacts, turns: Sequence[str | None], starts: Sequen
     return found
 
 
-def _join_late(read: MessageFacts, groups: list[tuple[int, list[int]]]) -> None:
+def _join_late(read: MessageFacts, groups: list[tuple[int, list[int]]], *, whole: bool) -> None:
     """Join turns that lack a message with those behind the next result, where there is one for each: it was told late.
 
-    In front of all results, messages are also missing where a host has dropped the oldest.
+    In front of all results, messages are also missing where a host has dropped the oldest: unless the history is
+    `whole`.
     """
-    whole = read.words_behind(0) == sum(len(turns) for _, turns in groups)
     end = len(read.ids)
     for at in range(len(groups) - 1, 0, -1):
         (before, turns), (start, members) = groups[at - 1 : at + 1]
