@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -19,9 +20,9 @@ WIRES = [wire for wire in wires((*NAMES, *CORE)) if not wire.defers]
 class Host:
     """A host that sends a result first and tells it later; each day has a block of its own."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Wire, setting: Setting = SETTING) -> None:
         self.wire, self.events, self.sent = wire, list[Event](), list[Atoms]()
-        self.chat: Conversation = engine_of(SETTING, 0, (1,) * len(TOLD)).conversation()
+        self.chat: Conversation = engine_of(setting, 0, (1,) * len(TOLD)).conversation()
         self.day = datetime(2026, 11, 20, tzinfo=UTC)
 
     def user(self, words: str, told: list[ToolResult], *, beside: bool = False) -> None:
@@ -90,3 +91,20 @@ def test_a_message_keeps_its_block_where_the_result_in_front_of_it_is_told_with_
     host.ask(host.calls("c2", "t0"))
 
     assert host.grows(1 + known)
+
+
+@pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
+def test_after_a_compaction_a_result_that_was_told_in_time_is_not_taken_for_a_late_one(wire: Wire) -> None:
+    host = Host(wire, replace(SETTING, protocols=120))
+    host.user("Hello.", [])
+    host.ask(host.calls("c1", "find", finds="t5"))  # without room, so that its definition stays behind the result
+    host.says("Done.")
+    host.events.append(Event("user", "One more thing."))
+    host.chat.compacted(2)
+    host.user("Go on.", [])
+    host.ask(host.calls("c2", "find", finds="t0"))
+    host.says("Done.")
+    host.events.append(Event("user", "And another."))
+    host.user("Thanks.", [])
+
+    assert host.grows(2)
