@@ -518,6 +518,21 @@ def test_calls_keep_their_ids_where_a_summary_takes_the_place_of_the_users_messa
     assert sent == ["a", "a b", "b c", "b c"]
 
 
+def test_calls_that_share_an_id_are_told_apart_where_messages_have_no_ids_and_a_run_is_cut() -> None:
+    card, exchanges = langgraph.Cuecard(engine=engine()), list[list[BaseMessage]]()
+    for query in ("one", "two", "three"):
+        call = {"name": "tool_search", "args": {"query": query}, "id": "a"}
+        exchanges.append([AIMessage("", tool_calls=[call]), got("a")])
+    first, second, third = exchanges
+    stored, sent = None, list[str]()
+    for said in ([*first], [*first, *second], [*second, *third]):
+        ready = card.prepare(Model(), [HumanMessage("go", id="1"), *said], [own_tool, card.search_tool], stored)
+        stored = ready.after(asks("next"))
+        sent.append(" ".join(each.tool_call_id for each in ready.messages if isinstance(each, ToolMessage)))
+
+    assert sent == ["a", "a a-2", "a-2 a-3"]
+
+
 def told(name: str, call: str, number: int) -> ToolMessage:
     """A result that is known by its number."""
     said = '{"tools": ["cms_createPage"]}' if name == "tool_search" else "ok"

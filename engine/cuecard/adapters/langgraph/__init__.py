@@ -209,7 +209,8 @@ class Cuecard:
             RunLimitError: when a limit of the run allows no further request.
         """
         facts, opened = facts_of(model, self._profile), self._threads.open(cuecard)
-        answered, messages = last_answer(messages), _told_apart(messages, opened)
+        whole = with_refused(messages)
+        answered, messages = last_answer(whole), _told_apart(whole, opened)
         thread, engine, begun = self._running(opened, messages, partial(_said, turn), facts, tools)
         if thread.chat.call and _keeps_history(model):
             refuse_kept_history(engine.agent, thread.chat.call, prompt=True)
@@ -368,10 +369,9 @@ class Cuecard:
 
 
 def _told_apart(messages: Sequence[BaseMessage], thread: Thread) -> list[BaseMessage]:
-    """The messages with refused calls where the model made them, and each call under a name of its own."""
-    whole = with_refused(messages)
+    """The messages, each call under a name of its own."""
     known = [record.call_id for record in thread.chat.state.results if record.call_id]
-    return told_apart(whole, gone_names(*calls_held(whole, thread.answered), known))
+    return told_apart(messages, gone_names(*calls_held(messages, thread.answered), known))
 
 
 def _error(request: ToolCallRequest, told: str) -> ToolMessage:

@@ -216,7 +216,7 @@ def _answers(messages: Sequence[BaseMessage]) -> list[AIMessage]:
 
 def _mark(message: AIMessage) -> str:
     """What a message is known by: models and graphs give theirs ids; without one, what it holds has to do."""
-    told = repr((message.content, _ids(message)))
+    told = repr((message.content, [(call["name"], call["args"], call["id"]) for call in _all_calls(message)]))
     return message.id or sha256(told.encode("utf-8", "replace")).hexdigest()
 
 
