@@ -268,13 +268,16 @@ class Conversation:
         return step
 
     @checked
-    def in_front(self, step: Step, names: Iterable[str], deferred: Iterable[str] = ()) -> Step:
+    def in_front(
+        self, step: Step, names: Iterable[str], deferred: Iterable[str] = (), announced: Iterable[str] = ()
+    ) -> Step:
         """Report which definitions of tools stand in front of the request of the last step.
 
         Args:
             step: the last step.
             names: the names of the definitions, in their order, without those that the provider holds back.
             deferred: the names of those.
+            announced: the names of those that the framework itself has announced in the messages.
 
         Returns:
             The step; its manifest names a baseline where they are not those of the request before.
@@ -284,7 +287,7 @@ class Conversation:
         """
         call = self._running()
         front = tuple(names)
-        told = self._hooks.in_front(step, call, front, {*front, *deferred})
+        told = self._hooks.in_front(step, call, front, {*front, *deferred}, tuple(announced))
         if told.call is not None and told.call is not call:
             self._state = replace(self._state, call=told.call)
         return told

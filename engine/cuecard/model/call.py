@@ -206,7 +206,7 @@ class CallHost:
         gone: those of earlier requests that are not there any more.
         turn: the number of the call whose requests told last; None before the first.
         front: the names of the definitions in front of the last request, in their order, as far as an adapter told.
-        lost: found tools whose definitions the adapter no longer had then.
+        lost: found or announced tools whose definitions the adapter no longer had then.
     """
 
     there: tuple[str, ...] = ()

@@ -390,7 +390,7 @@ def with_front(call: Call, names: tuple[str, ...], lost: tuple[str, ...]) -> Cal
     Args:
         call: the call.
         names: the names of the definitions, in their order.
-        lost: found or brought tools whose definitions are not to be had, so that no result can refer to them.
+        lost: found, brought or announced tools whose definitions are not to be had, so that nothing can refer to them.
     """
     host = call.host
     if (names, lost) == (host.front, host.lost):

@@ -206,7 +206,9 @@ class Hooks:
         placed = place(request, active, last)
         return make_step(request, dropped, placed, changed.read if changed else ()), placed
 
-    def in_front(self, step: Step, call: Call, names: tuple[str, ...], shown: Collection[str]) -> Step:
+    def in_front(
+        self, step: Step, call: Call, names: tuple[str, ...], shown: Collection[str], announced: Iterable[str]
+    ) -> Step:
         """A step of this call with what its manifest says of the definitions that stand in front of its request.
 
         Args:
@@ -214,8 +216,9 @@ class Hooks:
             call: its call.
             names: the names of the definitions in front, in their order.
             shown: these, and those that the provider holds back.
+            announced: those that the framework itself has announced in the messages.
         """
-        found = dict.fromkeys((*(each.tool for each in step.found), *step.brought))
+        found = dict.fromkeys((*(each.tool for each in step.found), *step.brought, *announced))
         now = with_front(call, names, tuple(name for name in found if name not in shown))
         return step if now is call else recorded_again(step, now, self.salt)
 

@@ -328,6 +328,18 @@ def test_a_brought_tool_whose_definition_nobody_has_any_more_is_a_named_baseline
     assert told == [[], *[[f"the definitions in front of the request changed: `{more}` left"]] * 2]
 
 
+def test_an_announced_tool_whose_definition_comes_and_goes_is_a_named_baseline_each_time() -> None:
+    chat, own, more = engine(delivery="frozen").conversation(), ("tool_search", "cms_createPage"), "cms_listPages"
+    chat.user(Turn(tools=own))
+    steps = [
+        chat.in_front(chat.step(tools=(*own, *defined)), own, defined, announced)
+        for defined, announced in [((), ()), ((more,), (more,)), ((), (more,)), ((more,), (more,))]
+    ]
+
+    told = [[cut.reason.partition("changed: ")[2] for cut in s.manifest.cuts if cut.what == "baseline"] for s in steps]
+    assert told == [[], [], [f"`{more}` left"], [f"`{more}` left", f"`{more}` came"]]
+
+
 def test_a_chat_that_is_cleared_with_its_conversation_tells_nothing_of_before() -> None:
     model = Model(batches=[[("tool_search", PAGES)], CREATE], counts=True)
     card = Cuecard(engine=engine(), turn=Turn())

@@ -66,3 +66,15 @@ def test_a_run_on_the_whole_history_opens_none() -> None:
 
     assert not [cut for cut in third.record.cuts if cut.what == "baseline"]
     assert third.prompt.segments == first.prompt.segments
+
+
+def test_a_baseline_whose_run_the_host_forgets_takes_the_blocks_of_older_prompts_with_it() -> None:
+    chat = cms().conversation()
+    history, _ = run("show the pages", Turn(now=NOW), [], chat)
+    history, _ = run("go on", Turn(now=NOW), history, chat)
+    run("and now", Turn(now=NOW), [ModelRequest([UserPromptPart("what was said so far")])], chat)
+    gone_on, last = run("go on", Turn(now=NOW), history, chat)
+
+    told = [part.part_kind for message in gone_on for part in message.parts].count("system-prompt")
+    assert [part.part_kind for message in history for part in message.parts].count("system-prompt") == 1
+    assert (told, last.prompt.system.count("<cms_listPages>")) == (0, 1)

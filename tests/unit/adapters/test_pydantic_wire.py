@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -397,6 +397,21 @@ def test_words_behind_results_of_a_run_that_was_broken_off_stay_where_a_new_base
         begins, goes_on = [unmarked(json.loads(body))["messages"] for body in server.bodies[-2:]]
 
     assert goes_on[: len(begins)] == begins
+
+
+@pytest.mark.parametrize("name", ["claude-opus-4-8", "gpt-5"])
+def test_a_tool_that_was_gone_as_it_was_found_is_defined_where_it_is_back(name: str) -> None:
+    requests = count(1)
+
+    async def there(_: RunContext[Any], definition: ToolDefinition) -> ToolDefinition | None:
+        return definition if next(requests) != 2 else None
+
+    made = Tool(tool(TOOLS[0]).function, name=TOOLS[0], description="comes and goes", prepare=there)
+    got = talk(name, tools=[made, *(tool(each) for each in TOOLS[1:])])
+    messages = [unmarked(body[got.key()]) for body in got.sent]
+
+    assert all(now[: len(before)] == before for before, now in pairwise(messages))
+    assert "comes and goes" in json.dumps(got.sent[2])
 
 
 def test_without_a_conversation_each_run_tells_its_model_again() -> None:

@@ -212,9 +212,12 @@ class Cuecard(AbstractCapability[Any]):
         shown = shown_tools(tools, step, engine.tools, showing, told)
         late = deferred = {tool.name for tool in shown if tool.defer_loading}
         if adds_tools(model):  # what comes within a run, pydantic-ai defines behind the messages
-            late = late | told
-            late |= set() if begins else {tool.name for tool in shown} - {*call.host.front}
-        step = self.step = chat.in_front(step, (tool.name for tool in shown if tool.name not in late), late)
+            defined = {tool.name for tool in shown}
+            late = late | (defined & told if begins else defined - ({*call.host.front} - told))
+        else:
+            told = set()
+        front = (tool.name for tool in shown if tool.name not in late)
+        step = self.step = chat.in_front(step, front, late, told)
         if self.on_step:
             self.on_step(step)
         prompt = InstructionPart(content=whole_system(step), dynamic=call.delivery.rebuilds)
@@ -228,7 +231,8 @@ class Cuecard(AbstractCapability[Any]):
         )
         sent = list(request_context.messages)
         staying = [block for block in step.appended if block.stays]
-        placed = place_appended(place_reveals(sent, step, deferred) if showing == "revealed" else sent, staying)
+        placed = place_reveals(sent, step, deferred) if showing == "revealed" else sent
+        placed = place_appended(placed, staying, marked=self.conversation is not None)
         # The history keeps the blocks too, so that the next request begins with this one; but none of this turn alone.
         kept = {id(old): new for old, new in zip(sent, placed, strict=True)}
         ctx.messages[:] = [kept.get(id(message), message) for message in ctx.messages]

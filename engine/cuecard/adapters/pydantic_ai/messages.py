@@ -146,25 +146,36 @@ def _without(messages: Sequence[ModelMessage], goes: Callable[[ModelRequestPart]
     ]
 
 
-def place_appended(messages: Sequence[ModelMessage], appended: Iterable[Appended]) -> list[ModelMessage]:
+_OURS = {"cuecard": "block"}
+
+
+def place_appended(
+    messages: Sequence[ModelMessage], appended: Sequence[Appended], *, marked: bool = False
+) -> list[ModelMessage]:
     """The messages with each block in its place, exactly once, however often this is asked for.
 
     A block comes after the last result of the batch that holds `after_call_id`, never between parallel results; when
-    no message holds that result, and for what changed between two calls, at the end of the last request.
+    no message holds that result, and for what changed between two calls, at the end of the last request. One that was
+    marked and is not among them goes: a host that forgets a run gives its messages back as an older prompt had them.
     """
-    placed = list(messages)
+    texts = {block.text for block in appended}
+    placed = _without(
+        messages, lambda p: isinstance(p, SystemPromptPart) and p.metadata == _OURS and p.content not in texts
+    )
     present = Counter(part.content for part in _parts(placed) if isinstance(part, SystemPromptPart))
     for block in appended:
         present[block.text] -= 1  # the same notice may come twice
         if present[block.text] < 0:
             index, request = home_of(placed, block.after_call_id)
-            placed[index] = replace(request, parts=with_block(request.parts, SystemPromptPart(content=block.text)))
+            part = SystemPromptPart(content=block.text, metadata=dict(_OURS) if marked else None)
+            placed[index] = replace(request, parts=with_block(request.parts, part))
     return placed
 
 
 def place_reveals(messages: Sequence[ModelMessage], step: Step, deferred: Collection[str]) -> list[ModelMessage]:
     """The messages with a note for the provider, behind the search result, of each tool that was found there.
 
+    What the model has answered stays as it is: the note of a tool that is active only now comes last.
     pydantic-ai notes each tool that came within a run, whether it was found or not: of `deferred` ones those notes go.
     """
     ours = {(found.tool, found.after_call_id) for found in (*step.found, *step.discovered)}
@@ -175,6 +186,8 @@ def place_reveals(messages: Sequence[ModelMessage], step: Step, deferred: Collec
     for found in step.discovered:
         if found.tool not in known and found.tool in step.active_tools:
             index, request = home_of(placed, found.after_call_id)
+            if any(isinstance(message, ModelResponse) for message in placed[index:]):  # it was gone when it was found
+                index, request = home_of(placed, None)
             note = ToolAvailabilityDeltaPart(tools_added=[found.tool], tool_call_id=found.after_call_id)
             placed[index] = replace(request, parts=with_block(request.parts, note))
     return placed
