@@ -13,6 +13,7 @@ from pydantic_ai.profiles import ModelProfile
 from cms_agent import cms
 from cuecard import Call, Conversation, Entity, Memory, Step, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
+from property.test_every_conversation import engine_of
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -78,3 +79,13 @@ def test_a_baseline_whose_run_the_host_forgets_takes_the_blocks_of_older_prompts
     told = [part.part_kind for message in gone_on for part in message.parts].count("system-prompt")
     assert [part.part_kind for message in history for part in message.parts].count("system-prompt") == 1
     assert (told, last.prompt.system.count("<cms_listPages>")) == (0, 1)
+
+
+def test_another_agent_that_goes_on_with_a_history_leaves_the_blocks_of_the_first() -> None:
+    history, _ = run("show the pages", Turn(now=NOW), [], cms().conversation())
+    other = engine_of(0, (1, 1, 1, 1, 0), "append", "next-call", "{}")
+    card = Cuecard(engine=other, turn=Turn(now=NOW), conversation=other.conversation())
+    model = FunctionModel(decide, profile=ModelProfile(supports_inline_system_prompts=True))
+    ran = asyncio.run(Agent(model, capabilities=[card]).run("go on", message_history=history))
+
+    assert [part.part_kind for message in ran.all_messages() for part in message.parts].count("system-prompt") == 1

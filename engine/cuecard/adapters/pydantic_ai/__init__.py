@@ -232,7 +232,7 @@ class Cuecard(AbstractCapability[Any]):
         sent = list(request_context.messages)
         staying = [block for block in step.appended if block.stays]
         placed = place_reveals(sent, step, deferred) if showing == "revealed" else sent
-        placed = place_appended(placed, staying, marked=self.conversation is not None)
+        placed = place_appended(placed, staying, engine.agent.spec.agent if self.conversation else None)
         # The history keeps the blocks too, so that the next request begins with this one; but none of this turn alone.
         kept = {id(old): new for old, new in zip(sent, placed, strict=True)}
         ctx.messages[:] = [kept.get(id(message), message) for message in ctx.messages]

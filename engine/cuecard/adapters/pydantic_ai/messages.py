@@ -146,28 +146,26 @@ def _without(messages: Sequence[ModelMessage], goes: Callable[[ModelRequestPart]
     ]
 
 
-_OURS = {"cuecard": "block"}
-
-
 def place_appended(
-    messages: Sequence[ModelMessage], appended: Sequence[Appended], *, marked: bool = False
+    messages: Sequence[ModelMessage], appended: Sequence[Appended], agent: str | None = None
 ) -> list[ModelMessage]:
     """The messages with each block in its place, exactly once, however often this is asked for.
 
     A block comes after the last result of the batch that holds `after_call_id`, never between parallel results; when
-    no message holds that result, and for what changed between two calls, at the end of the last request. One that was
-    marked and is not among them goes: a host that forgets a run gives its messages back as an older prompt had them.
+    no message holds that result, and for what changed between two calls, at the end of the last request. One that is
+    marked as the agent's and is not among them goes: a host that forgets a run gives the messages of an older prompt.
     """
-    texts = {block.text for block in appended}
+    mark, texts = ({"cuecard": agent} if agent else None), {block.text for block in appended}
     placed = _without(
-        messages, lambda p: isinstance(p, SystemPromptPart) and p.metadata == _OURS and p.content not in texts
+        messages,
+        lambda p: isinstance(p, SystemPromptPart) and p.metadata == mark and bool(mark) and p.content not in texts,
     )
     present = Counter(part.content for part in _parts(placed) if isinstance(part, SystemPromptPart))
     for block in appended:
         present[block.text] -= 1  # the same notice may come twice
         if present[block.text] < 0:
             index, request = home_of(placed, block.after_call_id)
-            part = SystemPromptPart(content=block.text, metadata=dict(_OURS) if marked else None)
+            part = SystemPromptPart(content=block.text, metadata=mark)
             placed[index] = replace(request, parts=with_block(request.parts, part))
     return placed
 
