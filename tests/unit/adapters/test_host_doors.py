@@ -130,6 +130,43 @@ def test_adk_makes_a_conversation_anew_whose_text_is_gone_and_the_manifest_says_
     assert "refund_order" in steps[0].active_tools
 
 
+class Refusing(InMemorySessionService):
+    """Refuses what is not of the host's own app."""
+
+    async def create_session(self, *, app_name: str, **said: Any) -> Any:
+        return await super().create_session(app_name=own(app_name), **said)
+
+    async def get_session(self, *, app_name: str, **said: Any) -> Any:
+        return await super().get_session(app_name=own(app_name), **said)
+
+    async def delete_session(self, *, app_name: str, **said: Any) -> None:
+        await super().delete_session(app_name=own(app_name), **said)
+
+
+def own(app_name: str) -> str:
+    if app_name != "site":
+        raise PermissionError(app_name)
+    return app_name
+
+
+def test_adk_goes_on_where_a_service_of_sessions_refuses_and_says_so(
+    shop: Shop, caplog: pytest.LogCaptureFixture
+) -> None:
+    sessions, model = Refusing(), Scripted(batches=[[SEARCH]], ids=True)
+
+    async def whole() -> None:
+        for words in ("x", "y"):
+            await tell(app(shop, model, sessions), types.Part(text=words))
+
+    asyncio.run(whole())
+
+    assert {each.getMessage() for each in caplog.records if each.name.startswith("cuecard")} == {
+        "the conversation is not kept for other processes: PermissionError",
+        "the conversation is not known here: PermissionError",
+        "a conversation that has ended is still kept: PermissionError",
+    }
+
+
 def test_adk_keeps_one_text_for_each_turn(shop: Shop) -> None:
     sessions, model = InMemorySessionService(), Scripted(batches=FIND_AND_PAY, ids=True)
 

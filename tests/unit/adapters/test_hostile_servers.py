@@ -127,7 +127,9 @@ def test_what_can_be_used_is_used_and_what_is_dropped_is_recorded(way: str) -> N
     cards, dropped, result = talk(way)
 
     assert ([card.name for card in cards], len(dropped)) == FINE[way]
-    assert {(problem.code, problem.severity) for problem in dropped} <= {("server-tool", "warning")}
+    assert {(each.code, each.severity, each.name) for each in dropped} <= {("server-tool", "warning", "assistant.yaml")}
+    called = "a tool without a name is " if way in {"name is a number", "a tool is a text"} else "`read` "
+    assert all(each.message.startswith(called) for each in dropped)
     assert result == ToolResult("read", "fine")
 
 

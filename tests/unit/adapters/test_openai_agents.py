@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from runpy import run_path
 from typing import Any
@@ -391,6 +391,14 @@ def test_a_call_of_a_tool_that_the_request_did_not_have_is_answered_and_the_run_
 
     assert host.run().final_output == "done"
     assert len(host.sent) == 3
+
+
+def test_what_the_host_says_of_a_call_that_has_failed_reaches_the_model() -> None:
+    host = Host([[("nothing", {})]], delivery="rewrite")
+    config = replace(QUIET, tool_error_formatter=lambda error: f"no {error.tool_name} here")
+    asyncio.run(Runner.run(host.agent, "hello", **host.card.options(Turn(now=NOW), config=config)))
+
+    assert outputs(host.sent[1]) == ["no nothing here"]
 
 
 def test_sessions_hold_the_messages_and_the_conversation_holds_the_prompt() -> None:
