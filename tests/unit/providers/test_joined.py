@@ -97,6 +97,14 @@ class Host:
     def answered(self) -> None:
         self.messages.append({"role": "model" if self.key == "parts" else "assistant", self.key: [self.block("ok")]})
 
+    def works(self, call: str, *remarks: str) -> None:
+        """Calls a tool, as Claude does; the host may say something beside its result."""
+        used = {"type": "tool_use", "id": call, "name": "x", "input": {}}
+        self.messages.append({"role": "assistant", "content": [typed(f"looking for {call}"), used]})
+        result = {"type": "tool_result", "tool_use_id": call, "content": "ok"}
+        self.messages.append({"role": "user", "content": [result, *map(typed, remarks)]})
+        self.chat.step([ToolResult("x", "ok", call)])
+
     def remembers(self, name: str) -> None:
         """What the next message has a block for."""
         self.chat.remember([Entity("page", name, name)])
@@ -247,20 +255,13 @@ def test_messages_joined_to_one_text_are_told_from_a_window_by_a_result_before_t
 
 def test_words_that_a_host_leaves_out_leave_their_block_behind_the_result_in_front_of_them() -> None:
     talk = Host(claude("claude-opus-5"), "content", typed)
-
-    def works(call: str) -> None:
-        used = {"type": "tool_use", "id": call, "name": "x", "input": {}}
-        talk.messages.append({"role": "assistant", "content": [typed(f"looking for {call}"), used]})
-        result = {"type": "tool_result", "tool_use_id": call, "content": "ok"}
-        talk.messages.append({"role": "user", "content": [result]})
-        talk.chat.step([ToolResult("x", "ok", call)])
-        talk.answered()
-
     talk.says("one")
-    works("c0")
+    talk.works("c0")
+    talk.answered()
     talk.remembers("p1")
     talk.says("two")
-    works("c1")
+    talk.works("c1")
+    talk.answered()
     talk.says("three")
     talk.messages = [each for each in talk.messages if each["content"] != [typed("two")]]
     talk.ask()
@@ -269,6 +270,34 @@ def test_words_that_a_host_leaves_out_leave_their_block_behind_the_result_in_fro
         "one", "looking for c0", "ok", "looking for c1", "ok", "three",
     ]  # fmt: skip
     assert talk.updates == [2]
+
+
+@pytest.mark.parametrize("model", CLAUDE)
+def test_a_block_stays_with_its_words_whatever_stands_behind_them(model: str) -> None:
+    talk = Host(claude(model), "content", typed)
+    talk.says("one")
+    talk.works("c0")
+    talk.answered()
+    talk.remembers("p1")
+    talk.says("two")
+    talk.says("three")  # nobody has answered
+    talk.works("c1", "a remark")
+    talk.ask()
+
+    assert talk.sent[-1][: len(talk.sent[-2])] == talk.sent[-2]
+
+
+@pytest.mark.parametrize("model", CLAUDE)
+def test_a_block_stays_with_its_words_where_a_model_repeats_the_id_of_a_call(model: str) -> None:
+    talk = Host(claude(model), "content", typed)
+    talk.says("one")
+    for name, words in (("p1", "two"), ("p2", "three")):
+        talk.works("c0")
+        talk.answered()
+        talk.remembers(name)
+        talk.says(words)
+
+    assert [talk.sent[-1][place - 1] for place in talk.updates] == ["two", "three"]
 
 
 @pytest.mark.parametrize("host", [name for name in HOSTS if not name.startswith("chat")])
