@@ -270,6 +270,31 @@ def test_another_process_makes_the_same_requests_of_the_same_messages() -> None:
         assert made[0] == made[1] == made[2]
 
 
+def test_words_that_follow_each_other_are_one_message_of_the_user_also_where_they_come_one_by_one() -> None:
+    calls = list[Call]()
+    made, said = card(on_call=calls.append), list[Json]()
+    for words in ("make a page", "and an image", "please"):
+        said.append({"role": "user", "content": words})
+        sent = made.prepare(GPT, said, TOOLS)
+
+    assert sent.arguments == card().prepare(GPT, said, TOOLS).arguments
+    assert len({call.turn for call in calls}) == 1
+
+
+def test_conversations_of_one_length_do_not_take_each_others_tools() -> None:
+    made, kept = card(), list[list[Json]]()
+    call = {"role": "assistant", "content": None, "tool_calls": [asked("tool_search", json.dumps(PAGES))]}
+    answer = {"role": "tool", "tool_call_id": "c1", "content": '{"tools": []}'}
+    talks = [[{"role": "user", "content": words}, call, {**answer, "name": words}] for words in WORDS]
+    talks = [[*said, {"role": "assistant", "content": said[0]["content"]}] for said in talks]
+    for said in talks:
+        made.prepare(GPT, said, TOOLS)
+    for said in talks:
+        kept.append(made.prepare(GPT, [*said, {"role": "user", "content": "go on"}], TOOLS[:2]).arguments["tools"])
+
+    assert [[tool["function"]["name"] for tool in each] for each in kept] == [["tool_search", *sorted(NAMES)]] * 2
+
+
 def test_what_the_host_says_itself_appears_after_the_prompt() -> None:
     own = {"role": "system", "content": "Answer in one sentence."}
 

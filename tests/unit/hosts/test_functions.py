@@ -138,6 +138,7 @@ def test_a_call_gives_plain_json_whatever_the_function_returns() -> None:
     [
         ({}, "title: Missing required argument"),
         ({"title": "a", "day": "tomorrow"}, "day"),
+        ({"title": "a", "tags": ["b", 1]}, "tags.1: Input should be a valid string"),
         ({"title": "a", "other": 1}, "other: Unexpected keyword argument"),
         ("{", "JSONDecodeError"),
         ("[1]", ""),

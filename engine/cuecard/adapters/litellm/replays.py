@@ -92,7 +92,7 @@ class Replays:
         now = inputs_now(engine.agent, lambda: turn) if goes_on else {}
         step = chat.step(reading.taken(), inputs=now, tools=tools)
         kept = [*begun.messages, *map(copied, messages[known:])]
-        name = alike if turn.conversation or reading.names else exact
+        name = alike if turn.conversation or reading.calls else exact
         return Replayed(chat, step, begun.offer, kept, reading, name)
 
     def keep(self, made: Replayed, offer: Any) -> None:
@@ -145,21 +145,19 @@ class _ReplayReader:
     """What is known while messages are read.
 
     Attributes:
-        names: the tools of calls, by call id.
-        arguments: theirs, by call id.
+        calls: the tool and the arguments of each call, by its id.
         results: those that were not told yet.
         batch: what the results of the calls that were made last have in common.
         asked: whether there was a message of the user.
     """
 
-    names: dict[str, str] = field(default_factory=dict)
-    arguments: dict[str, Any] = field(default_factory=dict)
+    calls: dict[str, tuple[str, Any]] = field(default_factory=dict)
     results: tuple[ToolResult, ...] = ()
     batch: str | None = None
     asked: bool = False
 
     def __copy__(self) -> _ReplayReader:
-        return _ReplayReader(dict(self.names), dict(self.arguments), self.results, self.batch, self.asked)
+        return _ReplayReader(dict(self.calls), self.results, self.batch, self.asked)
 
     def read(self, messages: Sequence[Message], place: int) -> bool:
         """Read a message; whether it begins a call: it is the user's, and the last of those that follow each other."""
@@ -179,16 +177,15 @@ class _ReplayReader:
         return results
 
     def _called(self, calls: Sequence[Mapping[str, Any]]) -> None:
-        named = {str(call.get("id")): str((call.get("function") or {}).get("name") or "") for call in calls}
-        self.names |= named
-        self.arguments |= {str(call.get("id")): (call.get("function") or {}).get("arguments") for call in calls}
-        self.batch = next(iter(named), None) if len(named) > 1 else None
+        made = {str(call.get("id")): call.get("function") or {} for call in calls}
+        self.calls |= {call: (str(each.get("name") or ""), each.get("arguments")) for call, each in made.items()}
+        self.batch = next(iter(made)) if len(made) > 1 else None
 
     def _answered(self, message: Message, place: int) -> None:
         call = str(message.get("tool_call_id") or "")
-        tool = self.names.get(call) or str(message.get("name") or "")
-        if tool:  # a result of a call that nobody knows any more tells nothing
-            said, asked = message.get("content"), self.arguments.get(call)
+        named, asked = self.calls.get(call, ("", None))
+        if tool := named or str(message.get("name") or ""):  # a result of a call that nobody knows tells nothing
+            said = message.get("content")
             result = ToolResult(tool, said, call or f"result-{place}", batch=self.batch, arguments=asked)
             self.results = (*self.results, result)
 
