@@ -129,8 +129,8 @@ class LibraryAgents(Agents):
         """The agent with this name, as in a library; for an empty name, the only one."""
         found = self._canonical(name or self._only())
         if self._names and found not in self._names:
-            hint = did_you_mean(found, self._names) or f"served are: {', '.join(sorted(self._names)[:10])}"
-            raise InputError(Problem("unknown-agent", f"no agent `{found}` is served here", hint, "agent"))
+            told = f"no agent `{found}` is served here"
+            raise InputError(Problem("unknown-agent", told, did_you_mean(found, self._names), "agent"))
         return self._followed(found)
 
     def name_of(self, name: str) -> str:

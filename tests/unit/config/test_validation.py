@@ -6,11 +6,19 @@ import pytest
 
 from cuecard import SpecError
 from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.document import problem_at
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
+from cuecard.errors import Span
 
 TYPES = "should be 'string', 'integer', 'number', 'boolean', 'list' or 'object'"
 PAIRS = "write `key: value` pairs, indented"
+
+
+def test_a_place_behind_the_end_shows_no_line() -> None:
+    sources = [problem_at("a.yaml", "one\ntwo\n", Span(line, 1), "code", "told").source for line in (0, 1, 2, 3)]
+
+    assert sources == ["", "one", "two", ""]
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,8 @@ def test_names_are_labels_or_numbers_and_what_is_not_there_has_a_code(library: L
     library.publish(agent, "the first", author="Ann", label="production")
     library.label("helper", "staging", author="Ann")
     library.write("helper", "notes", "Seen.", label="staging")
-    with replica(url) as client, replica(url, ["helper@staging"]) as named:
+    two = ["helper@staging", "helper"]
+    with replica(url) as client, replica(url, ["helper@staging"]) as named, replica(url, two) as both:
         assert [version(call(client, name)) for name in ("", "helper", "helper@staging", "helper@1")] == [1, 1, 2, 1]
         assert call(client, "helper@stagin") == (404, "unknown-label")
         assert call(client, "helper@7") == (404, "unknown-version")
@@ -86,6 +87,11 @@ def test_names_are_labels_or_numbers_and_what_is_not_there_has_a_code(library: L
         assert call(client, "no name") == (422, "wrong-argument")
         assert version(call(named, "")) == version(call(named, "helper@staging")) == 2
         assert call(named, "helper") == (404, "unknown-agent")
+        told = [each.post("/v1/prepare-call", json={"agent": name}).json() for each, name in ((both, ""), (named, "x"))]
+        assert [each["detail"] for each in told] == [
+            "several agents are served here; name one",
+            "no agent `x@production` is served here; known here: `helper@staging`",
+        ]
         assert [each["version"] for each in named.get("/v1/agents").json()["agents"]] == [2]
         assert 'cuecard_agent_stale{agent="helper@staging"} 0.0' in named.get("/metrics").text
 

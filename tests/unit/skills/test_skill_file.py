@@ -92,7 +92,7 @@ def test_keys_that_nobody_reads_do_no_harm() -> None:
 
 
 def test_what_nobody_reads_and_nobody_could_is_a_warning_at_its_place() -> None:
-    made, problems = read("name: trip\nhooks: [a\n  b\nargs: x: y\n  - z\ndescription: say: it\nmore: {c")
+    made, problems = read("name: trip\nhooks: [a\n  b\nargs: x: y\n  - z\ndescription: say: it\nmore: {c\ntags:\n  - a")
 
     assert made
     assert (made.name, made.description) == ("trip", "say: it")
