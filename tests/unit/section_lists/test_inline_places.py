@@ -39,6 +39,7 @@ EXACT = [
     "  - {id: a, text: 'it''s {{{nobody}}}'}\n",
     "  - id: a\n    text: plain\n      goes on {{{nobody}}}\n",
     '  - id: a\n    text: "quoted\n\n      goes on {{{nobody}}}"\n',
+    "  - id: a\n    text:\n      plain\n      goes {{{nobody}}}\n",
     "  - id: a\n    text: nobody or\n      nobody, said nobody\n      of {{{nobody}}}\n",
 ]
 
