@@ -115,7 +115,7 @@ def log_to_stderr() -> None:
     """Send the logs of this process to stderr, in words on a terminal and otherwise as JSON lines; only `cuecard serve`
     does this.
     """
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler()
     handler.setFormatter(PlainLines() if sys.stderr.isatty() else JsonLines())
     handler.addFilter(Seldom())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)

@@ -318,7 +318,7 @@ class _Patch:
             column, start = span.column - 1, span.line - 1
             head = self._rows[start][:column]
             follows = starts[at + 1].line - 1 if at + 1 < len(starts) else end
-            if not _BEFORE_ITEM.fullmatch(head) or follows <= start or (not keyed and not head.strip()):
+            if not _BEFORE_ITEM.fullmatch(head) or (not keyed and not head.strip()):
                 return {}
             value = self._document.values[(*path, name)]
             is_text = self._rows[value.line - 1][value.column - 1 : value.column] in {"|", ">"}
