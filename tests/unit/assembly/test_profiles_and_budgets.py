@@ -195,9 +195,11 @@ def test_the_manifest_tells_of_instructions_that_a_section_budget_has_cut(tmp_pa
     template = CORE.replace("</agent>", "<tools>\n{{{activeProtocols}}}\n</tools>\n</agent>")
     template = template.replace("<tools>\n", "<tools>\n{{{notes}}}\n")
     head = HEAD.replace("inputs: {", "inputs: {notes: {default: ''}, ", 1)
-    head += "tools: {instructions: tools.yaml, core: [tool_search]}\n"
-    made = core(tmp_path, "sections: [{id: tools, budget: 60}]\n", template, head, tools_yaml=TOOLS)
-    manifest = step(made, Turn({"notes": "So much to say before the tools. " * 6})).manifest
+    head += "tools: {instructions: tools.yaml, core: [get_page, put_page, tool_search]}\n"
+    made = core(tmp_path, "sections: [{id: tools, budget: 92}]\n", template, head, tools_yaml=TOOLS)
+    manifest = step(made, Turn({"notes": "So much to say. " * 6})).manifest
     section = next(section for section in manifest.sections if section.id == "tools")
 
     assert sum(protocol.tokens for protocol in manifest.protocols) <= section.tokens
+    reason = "instructions cut: budget of the section `tools`: 92 tokens"
+    assert [cut.what for cut in manifest.cuts if cut.reason == reason] == ["put_page"]

@@ -128,9 +128,10 @@ def test_where_a_tool_file_is_not_text_no_tool_is_called_unknown(tmp_path: Path)
 
 def test_where_a_section_does_not_compile_nothing_is_called_unused(tmp_path: Path) -> None:
     sections = "sections: [{id: a, text: '{{#if user}}'}, {id: b, text: '{{{activeProtocols}}}'}]\n"
-    agent = AGENT.replace("template: {file: agent.xml}\n", sections)
+    agent = AGENT.replace("template: {file: agent.xml}\n", f"layout: {{partials: partials}}\n{sections}")
 
-    assert [code for code, _ in told(tmp_path, {"agent.yaml": agent})] == ["unclosed-block"]
+    found = told(tmp_path, {"agent.yaml": agent, "partials/p.hbs": "Be kind."})
+    assert [code for code, _ in found] == ["unclosed-block"]
 
 
 def test_where_a_partial_does_not_compile_nothing_is_called_unused(tmp_path: Path) -> None:

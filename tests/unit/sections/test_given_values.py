@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, Turn, compile_template
+from cuecard import Engine, InputError, Turn, compile_template
 from cuecard.errors import SpecError
 from cuecard.types import Json
 
@@ -33,9 +33,12 @@ def test_null_for_an_optional_input_is_no_value(tmp_path: Path) -> None:
 
 
 def test_an_input_whose_values_include_null_keeps_it(tmp_path: Path) -> None:
-    declared = "tone: {values: [dry, null], default: dry}"
+    text = "{{#if tone}}{{{tone}}}{{else}}none{{/if}}"
 
-    assert said(tmp_path, declared, "{{#if tone}}{{{tone}}}{{else}}none{{/if}}", {"tone": None}) == "none"
+    assert said(tmp_path, "tone: {values: [dry, null], default: dry}", text, {"tone": None}) == "none"
+    assert said(tmp_path, "tone: {values: [dry, null]}", text, {"tone": None}) == "none"
+    with pytest.raises(InputError, match="`tone` should be of type string, not NoneType"):
+        said(tmp_path, "tone: {values: [dry]}", text, {"tone": None})
 
 
 def test_members_of_enumerations_print_their_value(tmp_path: Path) -> None:
