@@ -64,6 +64,6 @@ def _closing(text: str, names: Collection[str]) -> str:
     for tag in tags(text):
         if tag.name in names and tag.kind == "open":
             is_open.append(tag.name)
-        elif tag.name in names and tag.kind == "close" and tag.name in is_open:
+        elif tag.kind == "close" and tag.name in is_open:
             del is_open[len(is_open) - 1 - is_open[::-1].index(tag.name) :]
     return "\n".join(f"</{name}>" for name in reversed(is_open))
