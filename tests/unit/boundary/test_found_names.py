@@ -106,6 +106,7 @@ UNKNOWN: dict[str, tuple[Any, str]] = {
     "a name alone": ("get_page", "a text that is not JSON"),
     "nothing": ("", "a blank text"),
     "null": (None, "null"),
+    "a boolean": ({"tools": True}, "an object whose `tools` is a boolean"),
     "JSON text of a name": ('"get_page"', "JSON text of a text"),
     "a number": (7, "a number"),
     "another key": ({"matches": NAMES}, "an object with 1 key and no `tools` among them"),
