@@ -235,3 +235,13 @@ def test_where_all_would_fit_if_every_byte_were_a_token_nothing_is_counted(
         step = chat.step([found(turn, *turn)])
 
     assert (step.active_tools, count.call_count) == (("tool_search", "a", "b", "c"), 0)
+
+
+def test_what_was_found_for_an_earlier_message_stays_found_where_something_else_does_not_fit(tmp_path: Path) -> None:
+    chat = agent(tmp_path, "a", "b", delivery="append", text=f"{AGENT}budget: {{protocols: 40}}\n").conversation()
+    for name in "ab":
+        chat.user(Turn({"show": True}))
+        step = chat.step([found(name, name)])
+
+    assert (step.active_tools, [each.tool for each in step.manifest.discovered]) == (("tool_search", "a"), ["a"])
+    assert reasons(step, "b") == ["not active: budget.protocols: 40 tokens"]
