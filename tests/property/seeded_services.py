@@ -107,6 +107,7 @@ class AiSdk(Host):
     @override
     def say(self, words: str, *, image: bool) -> None:
         talk = self.talk
+        self.defined = [name for name in TOOLS if name in talk.there]
         kept, text, found = [*self.messages], self.text, set(talk.found)
         self.messages.append(self.message(words, image=image))
         self.asks = talk.draw.sample(NAMES, 4) if talk.does("approval", 0.2) else []
@@ -146,8 +147,8 @@ class AiSdk(Host):
             "messages": self.messages,
             "turn": turn,
             "compacted": self.compacted,
-            "tools": TOOLS if self.bounds else there,
-            "allowed": there if self.bounds else None,
+            "tools": TOOLS if self.bounds else self.defined,
+            "allowed": there,
             "asks": self.asks,
             "aborts": aborts,
         }
