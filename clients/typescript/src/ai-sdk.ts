@@ -114,7 +114,7 @@ export function aiSdk<Options = any, const Search extends string = "tool_search"
     const { steps, stepNumber } = request;
     const run = runOf(request);
     if (!run) {
-      throw new CuecardError("no user message has begun: give the agent `prepareCall`, or use `settings.call()`", 0, "no-call");
+      throw new CuecardError("give the agent `prepareCall`, or use `settings.call()`", 0, "no-call");
     }
     runs.set(steps, run);
     const { chat } = run;

@@ -11,7 +11,6 @@ export interface Message {
 export type Role = "user" | "system";
 
 const MARK = "cuecard";
-const ANSWER = "assistant";
 
 /** The messages without the blocks of an earlier request. */
 export function unmarked(messages: readonly Message[]): Message[] {
@@ -44,8 +43,8 @@ export function placed(messages: readonly Message[], step: Step, { behind, thoug
     const own = thoughtless.includes(at) ? withoutThinking(message) : [message];
     // Models that take messages of the system mid-conversation take one, in front of an answer.
     if (role === "system") {
-      if ((messages[at + 1]?.role ?? ANSWER) !== ANSWER) return own;
-      if (waiting[1]) waiting = [{ ...waiting[0]!, content: waiting.map(({ content }) => content).join("\n") }];
+      if (messages[at + 1] && messages[at + 1]!.role !== "assistant") return own;
+      if (waiting[1]) waiting = [{ ...waiting[0]!, content: waiting.map((each) => each.content).join("\n") }];
     }
     return [...own, ...waiting.splice(0)];
   });
