@@ -290,7 +290,7 @@ class Service:
         return {
             "api": API,
             "conversation": self.envelopes.close(self.agents.name_of(asked.agent), chat),
-            "step": {**step_json(step, engine), **({"front": front} if front else {})},
+            "step": {**step_json(step, engine), **({} if front is None else {"front": front})},
             "results": _rendered(chat, asked),
             **placed,
             **told,
