@@ -285,7 +285,7 @@ def test_conversations_of_one_length_do_not_take_each_others_tools() -> None:
     made, kept = card(), list[list[Json]]()
     call = {"role": "assistant", "content": None, "tool_calls": [asked("tool_search", json.dumps(PAGES))]}
     answer = {"role": "tool", "tool_call_id": "c1", "content": '{"tools": []}'}
-    talks = [[{"role": "user", "content": words}, call, {**answer, "name": words}] for words in WORDS]
+    talks: list[list[Json]] = [[{"role": "user", "content": words}, call, answer] for words in WORDS]
     talks = [[*said, {"role": "assistant", "content": said[0]["content"]}] for said in talks]
     for said in talks:
         made.prepare(GPT, said, TOOLS)
