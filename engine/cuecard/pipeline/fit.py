@@ -279,7 +279,8 @@ def _within(
 ) -> Room:
     """The room within the budgets; `taken` are the tools that have theirs already, None where those have no budget."""
     protocols, definitions = (None, None) if taken is None else _of_tools(request, taken)
-    total, section = _of_the_whole(request.agent, used), _of_sections(limited)
+    limit, section = request.agent.budget.total, _of_sections(limited)
+    total = None if limit is None else Budget(f"budget.total: {limit} tokens", limit - used)
     return room._replace(protocols=protocols, definitions=definitions, total=total, section=section)
 
 
@@ -294,11 +295,6 @@ def _of_tools(request: CallRequest | StepRequest, taken: Collection[str]) -> tup
         used = sum(_definitions(request, core.union(taken)).values())
         definitions = Budget(f"{DEFINITIONS}{limits.definitions} tokens", limits.definitions - used)
     return protocols, definitions
-
-
-def _of_the_whole(agent: Agent, used: int) -> Budget | None:
-    total = agent.budget.total
-    return None if total is None else Budget(f"budget.total: {total} tokens", total - used)
 
 
 def _of_sections(limited: Limited) -> Budget | None:
