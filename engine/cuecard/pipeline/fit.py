@@ -270,8 +270,7 @@ def call_room(request: CallRequest, room: Room, used: int, limited: Limited, dec
 
 def step_room(request: StepRequest, room: Room, used: int, limited: Limited = ()) -> Room:
     """The room for the tools that are decided within a call; the arguments are those of `call_room`."""
-    tools = request.call.tools
-    return _within(request, room, used, limited, {*tools.earlier, *tools.sent})
+    return _within(request, room, used, limited, {*request.call.tools.earlier, *request.call.tools.sent})
 
 
 def _within(
