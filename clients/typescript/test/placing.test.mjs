@@ -18,7 +18,7 @@ test("behind the messages that the service has told, once, however often", () =>
   assert.deepEqual(once.map((m) => m.providerOptions?.cuecard.block ?? m.role), ["user", "assistant", "tool", "Y", "X", "assistant"]);
   assert.equal(once[4].content, "<r>$& X</r>");
   assert.deepEqual(placed(toldApart(once).messages, step, told, "user"), once);
-  assert.equal(placed(messages, step, told, "system")[4].content, "$& X");
+  assert.ok(placed(messages, step, told, "system").some(({ content }) => `${content}`.endsWith("$& X")));
 });
 
 test("without the thinking that goes, and the messages that are nothing else", () => {
