@@ -355,16 +355,19 @@ def _placed(step: Step, messages: Sequence[str | tuple[str, ...]], engine: Engin
         said[-1] = 1
     read = MessageFacts(ids, said, joins=False)
     found = homes(read, step.appended, step.turns) if messages else {}
-    placed = defaultdict[int, list[Appended]](list)
+    numbers, behind = defaultdict[str, list[int]](list), defaultdict[int, list[int]](list)
+    for number, block in enumerate(step.appended):
+        numbers[block.id].append(number)
     for at, blocks in sorted(found.items()):
-        placed[_end_of_results(messages, at)] += blocks
-    # Behind what stays in its place in the next request.
-    order = {block: (block.lifetime == "step", number) for number, block in enumerate(step.appended)}
+        behind[_end_of_results(messages, at)] += [numbers[block.id].pop(0) for block in blocks]
     checked = step.ended and step.call and _checks_thinking(step.call, engine)
+
+    def order(number: int) -> tuple[bool, int]:
+        """Behind what stays in its place in the next request."""
+        return step.appended[number].lifetime == "step", number
+
     return {
-        "behind": [
-            [number for _, number in sorted(map(order.__getitem__, placed.get(at, ())))] for at in range(len(ids))
-        ],
+        "behind": [[*sorted(behind.get(at, ()), key=order)] for at in range(len(ids))],
         "thoughtless": sorted({at for turn in in_ended_turns(read, step) for at in turn}) if checked else [],
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import httpx2
@@ -54,6 +55,20 @@ def test_two_messages_of_several_steps_are_what_the_library_makes(client: httpx2
     assert third["step"]["active_tools"] == list(step.active_tools)
     assert [block["text"] for block in third["step"]["appended"]] == [block.text for block in step.appended]
     assert "About us" in third["step"]["appended"][-1]["text"]
+
+
+def test_what_a_late_result_found_is_placed_behind_the_words_that_were_sent_with_it(client: httpx2.Client) -> None:
+    search = {"tool": "tool_search", "call_id": "s1", "result": {"tools": ["cms_createPage"]}}
+    told = ask(client, "prepare-call", turn={"now": NOW})
+    told = ask(client, "prepare-call", turn={"now": NOW}, conversation=told["conversation"])
+    step = partial(ask, client, "prepare-step", conversation=told["conversation"])
+    messages = ["user", "assistant", ["s1"], "user"]
+    late = step(results=[search], messages=messages)
+    in_time = step(results=[search], messages=["user", "user", "assistant", ["s1"]])
+
+    assert [block["id"] for block in late["step"]["appended"]] == [block["id"] for block in in_time["step"]["appended"]]
+    assert late["placed"]["behind"] == [[], [], [], [0]]
+    assert in_time["placed"]["behind"] == [[], [], [], [0]]
 
 
 def test_a_search_announces_what_the_next_step_has_active(client: httpx2.Client) -> None:
