@@ -110,15 +110,13 @@ class AiSdk(Host):
         self.defined = [name for name in TOOLS if name in talk.there]
         kept, text, found = [*self.messages], self.text, set(talk.found)
         self.messages.append(self.message(words, image=image))
-        self.asks = talk.draw.sample(NAMES, 4) if talk.does("approval", 0.2) else []
+        self.asks = talk.draw.sample(NAMES, 4) if talk.does("approval", 0.4) else []
         aborts = talk.breaks and talk.draw.random() < 0.5
         told = self.ask(aborts=aborts)
         while "failed" not in told and self.decides():
             if talk.does("other process", 0.3):
                 self.start()
             told = self.ask(aborts=aborts)
-        if self.door == "ui" and self.asks:  # the SDK reads stored results in the order of their calls
-            talk.recent.add("forgot")
         if "failed" not in told:
             return
         talk.can -= {"repeated id"}  # nobody knows the ids of calls that are gone
@@ -191,8 +189,7 @@ class AiSdk(Host):
         answers: list[Json] = []
         asked = False
         for part in parts:
-            # What the SDK makes of a refusal in stored messages is another result than the run has had.
-            approved = self.door == "ui" or self.talk.draw.random() < 0.7
+            approved = self.talk.draw.random() < 0.7
             if part.get("state") == "approval-requested":
                 asked, part["state"] = True, "approval-responded"
                 part["approval"] = {"id": part["approval"]["id"], "approved": approved}

@@ -6,22 +6,29 @@ import { unmarked, type Message } from "./placing.js";
  * The messages without blocks, in which each call has an id of its own, and the results in them.
  *
  * A model may repeat an id, or give none. Of several calls with one id, a result answers the first of the last answer
- * that has none yet. Read again, the messages get the same ids. A tool of an MCP server that fails is a result like
- * others to the SDK, and only its raw output, in the last of the `steps`, says so.
+ * that has none yet. Read again, the messages get the same ids.
+ *
+ * The SDK reads from stored messages what it had otherwise in the run: all results of an answer in one message, in the
+ * order of the calls, and a denied call as one that failed. So they are that here, and each request begins as the last.
+ *
+ * A tool of an MCP server that fails is a result like others to the SDK, and only its raw output, in the last of the
+ * `steps`, says so.
  */
 export function toldApart(messages: readonly Message[], steps: readonly any[] = []): { messages: Message[]; results: Result[] } {
   const asked = new Map<string, unknown>();
   const last = new Map<string, string>();
   const waiting = new Map<string, string[]>();
   const results: Result[] = [];
-  const stored = unmarked(messages);
+  const stored = joined(unmarked(messages));
   const answered = stored.map(({ role }) => role).lastIndexOf("assistant");
-  let batch: string | undefined; // results that follow each other belong to calls of one message
   const told = stored.map((message, at) => {
     const { role, content } = message;
+    let batch: string | undefined; // results of one message belong to calls of one message
     if (role === "assistant") waiting.clear();
-    if (role !== "tool") batch = undefined;
-    const named = (part: any) => {
+    const order = [...waiting.keys()]; // nothing while an answer is read, whose parts stay in theirs
+    const place = ({ toolCallId }: any) => order.indexOf(toolCallId || "call") >>> 0; // last, where it is not there
+    const named = (each: any) => {
+      const part = failed(each);
       const { type, toolCallId, toolName: tool, output } = part;
       if (toolCallId === undefined) return part;
       const id: string = toolCallId || "call";
@@ -41,9 +48,26 @@ export function toldApart(messages: readonly Message[], steps: readonly any[] = 
       last.set(id, name);
       return { ...part, toolCallId: name };
     };
-    return Array.isArray(content) ? { ...message, content: content.map(named) } : message;
+    if (!Array.isArray(content)) return message;
+    return { ...message, content: [...content].sort((one, other) => place(one) - place(other)).map(named) };
   });
   return { messages: told, results };
+}
+
+/** The messages with results that follow each other in one. */
+function joined(messages: readonly Message[]): Message[] {
+  const made: any[] = [];
+  for (const message of messages) {
+    const follows = message.role === "tool" && made.at(-1)?.role === "tool";
+    made.push(follows ? { ...message, content: made.pop().content.concat(message.content) } : message);
+  }
+  return made;
+}
+
+/** The result of a denied call as one that failed; what a provider has denied itself, it knows by what it said. */
+function failed(part: any): any {
+  const { type, reason = "Tool call execution denied.", providerOptions } = part.output ?? {};
+  return type === "execution-denied" && !providerOptions ? { ...part, output: { type: "error-text", value: reason } } : part;
 }
 
 /** The messages with results as the texts that the agent file makes of them; one with media in it stays as it is. */

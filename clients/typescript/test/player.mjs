@@ -95,7 +95,6 @@ async function say(told) {
     model: modelOf(told, stop),
     maxRetries: 0,
     stopWhen: ai.isStepCount(50),
-    ...(told.door === "ui" && { toolCallConcurrency: 1 }), // stored results are read in the order of their calls
     onError: () => {},
     ...settings,
     tools: { ...tools, ...settings.tools },

@@ -175,6 +175,16 @@ test("a tool that goes within a run is not called any more, and what was sent of
   assert.match(JSON.stringify(saw[2].messages.at(-1)), /cms_createPage/);
 });
 
+const said = (text) => ({ id: text, role: "user", parts: [{ type: "text", text }] });
+
+/** The messages of a browser, as they are stored once the agent has answered them. */
+async function stored(agent, chat, uiMessages) {
+  let kept;
+  const onEnd = ({ messages }) => (kept = JSON.stringify(messages));
+  await (await ai.createAgentUIStreamResponse({ agent, uiMessages, options: { chat }, originalMessages: uiMessages, onEnd })).text();
+  return JSON.parse(kept);
+}
+
 test("stored messages keep their searches, and the second message begins as the first has ended", async () => {
   made.length = 0;
   const { model, saw } = scripted(search("c1", "create a page"), calls(["c2", "cms_createPage"]), says("Done."), calls(["c3", "cms_createPage"]), says("Again."));
@@ -182,14 +192,36 @@ test("stored messages keep their searches, and the second message begins as the 
   const agent = new ai.ToolLoopAgent({ model, ...settings, tools: { ...hostTools(), ...settings.tools } });
   let chat = new Conversation(client, { agent: "cms" });
   let kept = [];
-  for (const [id, text] of [["u1", "A page"], ["u2", "One more"]]) {
-    const uiMessages = [...JSON.parse(JSON.stringify(kept)), { id, role: "user", parts: [{ type: "text", text }] }];
+  for (const words of ["A page", "One more"]) {
     chat = new Conversation(client, { agent: "cms", text: chat.text });
-    await (await ai.createAgentUIStreamResponse({ agent, uiMessages, options: { chat }, originalMessages: uiMessages, onEnd: ({ messages }) => (kept = messages) })).text();
+    kept = await stored(agent, chat, [...kept, said(words)]);
   }
   assert.deepEqual(made, ["cms_createPage", "cms_createPage"]);
   assert.deepEqual(saw[3].messages.slice(0, saw[2].messages.length), saw[2].messages);
   assert.deepEqual([saw[3].system, saw[3].tools], [saw[2].system, saw[2].tools]);
+});
+
+test("stored messages begin as the run has ended, whichever call was denied and whichever was answered first", async () => {
+  made.length = 0;
+  const both = calls(["c2", "cms_createPage"], ["c3", "cms_deletePage"], ["c4", "cms_listPages"], ["c5", "cms_deletePage"]);
+  const find = calls(...["create a page", "delete a page", "list pages"].map((query, at) => [`c1-${at}`, "tool_search", { query, limit: 1 }]));
+  const { model, saw } = scripted(find, both, says("One."), says("Bye."));
+  const settings = bounded(client);
+  const toolApproval = { cms_deletePage: "user-approval", cms_createPage: "user-approval" };
+  const agent = new ai.ToolLoopAgent({ model, ...settings, toolApproval, tools: { ...hostTools(), ...settings.tools } });
+  const chat = new Conversation(client, { agent: "cms" });
+  const asked = await stored(agent, chat, [said("Tidy up")]);
+  const waiting = asked.at(-1).parts.filter(({ state }) => state === "approval-requested");
+  for (const part of waiting) {
+    const approved = part.toolCallId !== "c3";
+    Object.assign(part, { state: "approval-responded", approval: { ...part.approval, approved } });
+  }
+  const kept = await stored(agent, chat, asked);
+  await stored(agent, chat, [...kept, said("Thanks")]);
+  assert.deepEqual(made, ["cms_listPages", "cms_createPage", "cms_deletePage"]);
+  assert.deepEqual(saw[3].messages.slice(0, saw[2].messages.length), saw[2].messages);
+  const results = saw[3].messages.filter(({ role }) => role === "tool").at(-1).content;
+  assert.deepEqual(results.map(({ toolCallId, output }) => [toolCallId, output.type]), [["c2", "json"], ["c3", "error-text"], ["c4", "json"], ["c5", "json"]]);
 });
 
 test("what a search finds under the id of an earlier call can be called, and stands behind its own result", async () => {
