@@ -128,27 +128,24 @@ def _told(block: Body) -> Body:
     return {**block, "toolResult": {**result, "content": filled(result.get("content") or (), _text(NO_RESULT))}}
 
 
-def _parted(messages: Iterable[Body], step: Step) -> list[Body]:
+def _parted(messages: Sequence[Body], step: Step) -> list[Body]:
     """The messages of a host that has kept what was sent: those that had become one are several again.
 
     What follows a block was another message: a block stands at the end of its own, or of the results in it. So did the
-    user's words between results and a block that is the turn's.
+    user's words behind results. Of a host that has kept none of our blocks, they may be a remark.
     """
     blocks, ended = {reminder(block.text, step.reminder) for block in step.appended}, EndedTexts(step)
-    of_turns = {reminder(block.text, step.reminder) for block in step.appended if block.after_call_id is None}
+    texts = [[message["role"] == "user" and block.get("text") for block in message["content"]] for message in messages]
+    ours = [[text in blocks or ended.is_reminder(text) for text in each] for each in texts]
+    if not any(any(each) for each in ours):
+        return list(messages)
     parted: list[Body] = []
-    for message in messages:
+    for message, placed in zip(messages, ours, strict=True):
         content = message["content"]
-        if message["role"] != "user":
-            parted.append(message)
-            continue
-        texts = [block.get("text") for block in content]
-        ours = [text in blocks or ended.is_reminder(text) for text in texts]
-        cuts = [0, *(at for at in range(1, len(content)) if ours[at - 1] and not ours[at]), len(content)]
-        for start, end in pairwise(cuts):
-            words = next((at for at in range(start, end) if not _BLOCKS.is_result(content[at])), end)
-            seam = [words] if start < words < end and not ours[words] and texts[end - 1] in of_turns else []
-            parted += [{**message, "content": content[a:b]} for a, b in pairwise([start, *seam, end])]
+        results = [_BLOCKS.is_result(block) for block in content]
+        ends = [placed[at] or results[at] > results[at + 1] for at in range(len(content) - 1)]
+        cuts = [0, *(at for at, ended_ in enumerate(ends, 1) if ended_ and not placed[at]), len(content)]
+        parted += [{**message, "content": content[start:end]} for start, end in pairwise(cuts)]
     return parted
 
 

@@ -169,18 +169,21 @@ def test_a_host_that_joins_to_what_was_sent_sends_nothing_twice(send: Any, *, st
     assert talk.updates == [3, 5]
 
 
-def test_bedrock_counts_words_that_it_has_joined_with_results_as_a_message_of_their_own() -> None:
+@pytest.mark.parametrize("pages", [("p1", "p2"), ("", "p2")], ids=["a block behind them", "none"])
+def test_bedrock_counts_words_that_it_has_joined_with_results_as_a_message_of_their_own(pages: tuple[str, ...]) -> None:
     talk = Host(converse, "content", plain)
     talk.says("one")
     talk.messages.append({"role": "assistant", "content": [{"toolUse": {"toolUseId": "c0", "name": "x", "input": {}}}]})
     talk.messages.append({"role": "user", "content": [{"toolResult": {"toolUseId": "c0", "content": [plain("ok")]}}]})
     talk.chat.step([ToolResult("cms_listPages", "ok", "c0")])
-    talk.remembers("p1")
-    talk.says("two")
+    for page in pages:
+        talk.chat.remember([Entity("page", page, page)] if page else [])
+        talk.says(f"with {page}")
+        talk.answered()
     bare = list(talk.messages)
     stored = [_unmarked(message) for message in converse(talk.chat.step(), bare)]
-    later = [{"role": "assistant", "content": [plain("ok")]}, *({"role": "user", "content": [plain(n)]} for n in "ab")]
-    talk.remembers("p2")
+    later = [{"role": "user", "content": [plain(n)]} for n in "ab"]
+    talk.remembers("p3")
     talk.chat.user(Turn())
     step = talk.chat.step()
 
