@@ -178,7 +178,7 @@ def _starts(read: MessageFacts, turns: Sequence[str | None], where: Mapping[str,
     """Of each turn, where the results end that were known as it began: -1 before all, None where they are gone."""
     starts, shortened = list[int | None](), "" in turns[:1]  # then None says that nobody knows
     for turn, since in enumerate(turns):
-        held = where.get(since or "", ())
+        held = where.get(since, ()) if since else ()  # results without an id are not known
         # Of several results with one id, the last one with the words of this turn and of the later ones behind it.
         place = next((at for at in reversed(held) if read.words_behind(at) >= len(turns) - turn), (*held[-1:], None)[0])
         ahead = since == "" or (since is None and not shortened)

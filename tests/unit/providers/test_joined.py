@@ -190,6 +190,20 @@ def test_bedrock_counts_words_that_it_has_joined_with_results_as_a_message_of_th
     assert converse(step, [*stored, *later]) == converse(step, [*bare, *later])
 
 
+def test_a_block_stays_with_its_words_where_results_have_no_ids() -> None:
+    talk = Host(contents, "parts", plain)
+    talk.says("one")
+    for page, words in (("p1", "two"), ("p2", "three")):
+        talk.messages.append({"role": "model", "parts": [{"functionCall": {"name": "x", "args": {}}}]})
+        talk.messages.append({"role": "user", "parts": [{"functionResponse": {"name": "x", "response": {}}}]})
+        talk.chat.step([ToolResult("x", "ok")])
+        talk.answered()
+        talk.remembers(page)
+        talk.says(words)
+    assert talk.updates == [3, 6]
+    assert all(later[: len(earlier)] == earlier for earlier, later in pairwise(talk.sent))
+
+
 def _unmarked(message: Json) -> Json:
     bare = [
         {k: v for k, v in block.items() if k != "cache_control"}
