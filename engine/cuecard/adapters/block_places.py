@@ -54,6 +54,20 @@ class MessageFacts:
         """How many messages with the user's words there are from `start` on and before `end`."""
         return self.words_behind(start) - self.words_behind(end)
 
+    def one_each(self, turns: Sequence[str | None]) -> list[int]:
+        """The message of each turn, where the user's are one for each, behind the last result known as it began.
+
+        That is the usual conversation, in which nothing has to be searched; of every other one, none.
+        """
+        said, held = self._saying, self._holding
+        if len(said) != len(turns):
+            return []
+        for place, since in zip(said, turns, strict=True):
+            before = bisect_left(held, place)
+            if self.ids[place] or (since not in self.ids[held[before - 1]] if before else since):
+                return []
+        return said
+
     @property
     def ends(self) -> tuple[int, int] | None:
         """The first and the last message that is not the model's; None where there is none."""
@@ -170,8 +184,8 @@ def turn_places(read: MessageFacts, turns: Sequence[str | None]) -> dict[int, in
         read: the messages.
         turns: the `turns` of the step.
     """
-    where = read.all_places() if any(turns) else {}
-    return _turn_places(read, turns, _starts(read, turns, where))
+    own = read.one_each(turns)
+    return dict(enumerate(own)) if own else _turn_places(read, turns, _starts(read, turns, read.all_places()))
 
 
 def _starts(read: MessageFacts, turns: Sequence[str | None], where: Mapping[str, Sequence[int]]) -> list[int | None]:
@@ -320,20 +334,21 @@ def homes(
             )
         )
     where, (first, last) = read.all_places(), ends
-    starts = _starts(read, turns, where)
-    places = _turn_places(read, turns, starts)
-    begun = sorted([(-1, -1), *((start, turn) for turn, start in enumerate(starts) if start is not None)])
-    found, late = defaultdict[int, list[Appended]](list), list[Appended]()
+    own = read.one_each(turns)  # each turn knew the results in front of its words: none was told too late
+    starts = [] if own else _starts(read, turns, where)
+    places = dict(enumerate(own)) if own else _turn_places(read, turns, starts)
+    begun = sorted((start, turn) for turn, start in enumerate(starts) if start is not None)
+    found, late = defaultdict[int, list[Appended]](list), defaultdict[int, list[Appended]](list)
     before = 0
     for block in blocks:
         if block.after_call_id is not None:
-            held = where.get(block.after_call_id, [])
-            # Of several results with one id, the first that is not in front of the block before.
-            place = next((at for at in held if read.batch_end(at) >= before), (*held[:1], -1)[0])
+            place, *others = where.get(block.after_call_id, [-1])
+            if others:  # results with one id: the first that is not in front of the block before
+                place = next((at for at in (place, *others) if read.batch_end(at) >= before), place)
             home = read.batch_end(place) if place >= 0 else first
-            _, turn = begun[bisect_left(begun, (max(place, 0), -1)) - 1]
-            if 0 <= place <= places.get(turn, -1):  # it was sent with the words of a turn that began without it
-                late.append(replace(block, after_call_id=None, turn=turn))
+            known = bisect_left(begun, (place, -1))
+            if known and place <= (told := places.get(turn := begun[known - 1][1], -1)):  # sent with this turn's words
+                late[told].append(replace(block, after_call_id=None, turn=turn))
                 continue
         elif block.turn is not None and block.turn < len(turns):
             home = places.get(block.turn, first)
@@ -341,8 +356,8 @@ def homes(
             home = last
         before = max(before, home)
         found[home].append(block)
-    for block in late:
-        found[places[block.turn or 0]].append(block)
+    for told, behind in late.items():
+        found[told] += behind
     return found
 
 
