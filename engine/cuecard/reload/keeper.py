@@ -41,7 +41,7 @@ class LastGood:
         """
         digest = self.states.save(sources)
         if pointed_at(self.file) != digest:
-            replace_file(self.file, json.dumps({"format": 1, "sha256": digest}).encode("ascii"))
+            replace_file(self.file, json.dumps({"format": 1, "sha256": digest}).encode())
 
     def load(self) -> AgentSources:
         """The saved state.
