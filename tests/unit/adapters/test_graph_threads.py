@@ -29,6 +29,7 @@ from cms_agent import cms as engine
 from cuecard import Call, Engine, InputError, Turn
 from cuecard.adapters import langgraph
 from cuecard.adapters.langchain import Cuecard
+from unit.adapters.alike import shop
 from unit.adapters.graph_models import Model, blocks, kinds, wire
 from unit.adapters.test_langchain import NOW, PAGES, TALK, THREAD, TOOLS, run
 
@@ -355,11 +356,14 @@ def test_messages_of_many_parts_pass_unchanged() -> None:
     assert ready.conversation == [said]
 
 
-def test_a_conversation_without_words_of_the_user_has_a_prompt() -> None:
+def test_a_conversation_without_words_of_the_user_has_a_prompt_and_nothing_to_search_ahead(tmp_path: Path) -> None:
     ready = langgraph.Cuecard(engine=engine()).prepare(Model(), [], TOOLS, turn=Turn(now=NOW))
 
     assert ready.system.text.startswith("<agent>")
     assert ready.conversation == []
+    looking = langgraph.Cuecard(engine=Engine.open(shop(tmp_path, "ship", tools=", ahead: {}")))
+    step = looking.prepare(Model(), [], []).step
+    assert "nothing_ahead" in [found.code for found in step.manifest.diagnostics]
 
 
 def kept_by(saver: Any) -> dict[str, str]:

@@ -305,6 +305,13 @@ def test_what_the_host_says_itself_appears_after_the_prompt() -> None:
     assert second["role"] == "user"
 
 
+def test_a_model_that_the_turn_names_holds_over_that_of_the_request() -> None:
+    ready = card(turn=Turn(now=NOW, model="gpt-5")).prepare(CLAUDE, [{"role": "user", "content": "hi"}], TOOLS)
+
+    assert ready.step.call is not None
+    assert ready.step.call.delivery.model == "gpt-5"
+
+
 def test_a_wrapped_function_prepares_and_streams() -> None:
     def whole(said: str) -> str:
         chunks = card().wrap(litellm.completion)(
@@ -427,6 +434,7 @@ def test_wrong_messages_and_tools_of_a_proxys_client_are_a_bad_request(
         ({"messages": [{"role": "tool", "content": "x"}]}, "messages[0].tool_call_id"),
         ({"messages": [{"role": "assistant", "tool_calls": 7}]}, "messages[0].tool_calls"),
         ({"messages": [{"role": "assistant", "tool_calls": ["x"]}]}, "messages[0].tool_calls[0]"),
+        ({"messages": [{"role": "assistant", "tool_calls": [{"function": "x"}]}]}, "messages[0].tool_calls[0]"),
         ({"tools": [{"type": "function", "function": {"name": object()}}]}, "tools[0]"),
         ({"tools": [{"type": "function", "function": {"name": "x"}}, {"name": 7}]}, "tools[1].name"),
     ],

@@ -187,6 +187,8 @@ def test_claude_gets_breakpoints_in_front_of_the_text_and_finds_them_in_the_next
     held = next(at for at, piece in enumerate(pieces(first)) if text in piece)
     assert held - 1 in marked
     assert "cache_control" in pieces(after, bare=False)[held - 1]
+    second = sent[TURNS.index(OWN) + 1]
+    assert "cache_control" not in pieces(second, bare=False)[held - 1]
 
 
 def thinking(words: str, calls: Sequence[Any] = ()) -> AIMessage:

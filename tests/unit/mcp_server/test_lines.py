@@ -139,7 +139,7 @@ def talked(folder: Path, *lines: bytes) -> list[Any]:
         async with standard_streams() as streams:
             await served.server.run(*streams, served.options)
 
-    (folder / "in").write_bytes(b"".join(line + b"\n" for line in (*HELLO, *lines)))
+    (folder / "in").write_bytes(b"\n".join((*HELLO, *lines)))
     usual = os.dup(0), os.dup(1)
     with (folder / "in").open("rb") as given, (folder / "out").open("wb") as written:
         os.dup2(given.fileno(), 0)

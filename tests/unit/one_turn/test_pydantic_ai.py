@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from openai import AsyncOpenAI
 from pydantic_ai import Agent
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ThinkingPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.openai import OpenAIResponsesModel, OpenAIResponsesModelSettings
 from pydantic_ai.providers.openai import OpenAIProvider
@@ -41,6 +41,25 @@ def test_the_context_of_a_webhook_is_in_its_own_run_alone(delivery: Delivery) ->
 
     assert [text.count(SECRET) for text in wire] == [1, 0]
     assert SECRET not in repr(first.all_messages()) or delivery == "rewrite"
+
+
+@pytest.mark.parametrize(("name", "left"), [("claude-opus-5-5", ["T0"]), ("claude-opus-4-8", ["T0", "T1"])])
+def test_thinking_of_an_ended_turn_leaves_where_the_model_checks_it(name: str, left: list[str]) -> None:
+    sent: list[list[ModelMessage]] = []
+
+    def model(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
+        sent.append(messages)
+        return ModelResponse(parts=[ThinkingPart(f"T{len(sent) - 1}"), TextPart("ok")])
+
+    engine = Engine.open(POLYANT, delivery="append")
+    turns = iter([Turn(), Turn({"context": SECRET}), Turn()])
+    card = Cuecard(engine=engine, turn=lambda _: next(turns), conversation=engine.conversation())
+    agent, history = Agent(FunctionModel(model, model_name=name), capabilities=[card]), list[ModelMessage]()
+    for words in ("hello", "what came in?", "and now?"):
+        history = asyncio.run(agent.run(words, message_history=history)).all_messages()
+
+    assert [word for word in ("T0", "T1") if f"'{word}'" in repr(sent[-1])] == left
+    assert [len(messages) for messages in sent] == [1, 3, 5]
 
 
 @pytest.mark.parametrize("delivery", get_args(Delivery))

@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from cuecard import InputError
 from cuecard.model.signed_text import seal
 from cuecard.server.agents import Agents
 from cuecard.server.service import Envelopes, Service
@@ -38,6 +39,8 @@ def test_another_key_is_refused(client: httpx2.Client, agents: Agents) -> None:
     chat = agents.find("cms").watcher.current.conversation()
 
     assert refused(client, foreign.close("cms", chat)) == (403, "bad-signature")
+    with pytest.raises(InputError, match="set CUECARD_KEY"):
+        Envelopes(KEY, 3600, lasting=False).open(foreign.close("cms", chat), "cms")
 
 
 @pytest.mark.parametrize(

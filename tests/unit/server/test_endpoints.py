@@ -69,6 +69,10 @@ def test_what_a_late_result_found_is_placed_behind_the_words_that_were_sent_with
     assert [block["id"] for block in late["step"]["appended"]] == [block["id"] for block in in_time["step"]["appended"]]
     assert late["placed"]["behind"] == [[], [], [], [0]]
     assert in_time["placed"]["behind"] == [[], [], [], [0]]
+    told = ask(client, "prepare-call", turn={"now": NOW}, conversation=told["conversation"], compacted=1)
+    left = ["assistant", ["s1"], "user", "user"]
+    shortened = ask(client, "prepare-step", conversation=told["conversation"], results=[search], messages=left)
+    assert shortened["placed"]["behind"] == [[], [], [0], []]
 
 
 def test_a_search_announces_what_the_next_step_has_active(client: httpx2.Client) -> None:

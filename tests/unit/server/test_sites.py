@@ -121,6 +121,24 @@ def test_row_56_beyond_this_machine_a_token_or_an_explicit_option_is_required(
     assert "error[open-to-all]" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("words", "told"), [("", False), ("--host 0.0.0.0 --no-token", True)])
+def test_serving_tells_where_anyone_may_ask_and_keeps_states_in_the_folder_of_the_environment(
+    words: str, *, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "agent.yaml").write_text("agent: a\nsections: [{id: role, text: Help.}]\n", encoding="utf-8")
+    monkeypatch.setenv("CUECARD_STATES", str(tmp_path / "states"))
+    monkeypatch.delenv("CUECARD_TOKEN", raising=False)
+    monkeypatch.setattr("cuecard.server.process.run_app", lambda _app, listening, _options: listening.close())
+    monkeypatch.setattr("cuecard.server.monitoring.log_to_stderr", lambda: None)
+    monkeypatch.setattr("sys.argv", ["cuecard", "serve", str(tmp_path), "--port", "0", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    assert ended.value.code == 0
+    assert ("open-to-all" in [record.message for record in caplog.records]) is told
+    assert any((tmp_path / "states").iterdir())
+
+
 @pytest.mark.parametrize(("host", "here"), [("127.0.0.1", True), ("127.8.0.1", True), ("::1", True), ("", False)])
 def test_which_addresses_are_this_machines(host: str, *, here: bool) -> None:
     assert is_loopback(host) is here
