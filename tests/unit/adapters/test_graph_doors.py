@@ -268,6 +268,19 @@ def test_a_conversation_whose_texts_nobody_has_is_made_anew_with_what_it_found_a
     ]
 
 
+def test_of_256_conversations_that_no_channel_keeps_none_is_forgotten_and_of_one_more_the_oldest(shop: Shop) -> None:
+    card = langgraph.Cuecard(engine=shop.engine)
+
+    def ask(number: int, stored: Any = None) -> langgraph.PreparedRequest:
+        return card.prepare(Model(), [HumanMessage("hello", id=f"{number}")], HANDS, stored)
+
+    begun = [ask(number).cuecard for number in range(257)]
+    second, oldest = (ask(number, begun[number]).step.manifest.cuts for number in (1, 0))
+
+    assert [cut for cut in second if cut.what == "baseline"] == []
+    assert "baseline" in [cut.what for cut in oldest]
+
+
 def test_names_of_tools_that_somebody_has_written_into_the_state_are_refused(shop: Shop) -> None:
     engine = replace(shop.engine, key="a key of twenty letters")
     shown = langgraph.Cuecard(engine=engine).prepare(Model(), [HumanMessage("x", id="1")], HANDS).cuecard

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -143,6 +144,8 @@ def test_health_and_metrics(client: httpx2.Client) -> None:
     assert 'cuecard_request_seconds_count{path="/v1/prepare-call"}' in metrics
     assert 'cuecard_problems_total{code="unknown-agent"}' in metrics
     assert 'cuecard_agent_stale{agent="cms"} 0.0' in metrics
+    told = [line for line in metrics.splitlines() if line.startswith("# HELP cuecard_")]
+    assert [line for line in told if not re.fullmatch(r"# HELP \w+ [A-Z1].*\.", line)] == []
 
 
 def test_a_request_keeps_the_name_that_it_came_with(client: httpx2.Client) -> None:
