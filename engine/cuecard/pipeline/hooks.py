@@ -107,8 +107,8 @@ class Hooks:
     clock: Clock
     index: Callable[[], SearchIndex] = field(repr=False, compare=False)
     profile: Callable[[Turn], ModelProfile] = field(repr=False, compare=False)
-    salt: str = field(default="", repr=False)
-    ahead: Callable[[Turn], Turn] = field(default=lambda turn: turn, repr=False, compare=False)
+    salt: str = field(repr=False)
+    ahead: Callable[[Turn], Turn] = field(repr=False, compare=False)
 
     def found(self, results: Iterable[ResultRecord], before: Call | None = None) -> Discoveries:
         """The discoveries in these results, on top of those with which the call began."""

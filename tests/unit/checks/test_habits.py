@@ -73,7 +73,7 @@ def test_the_warning_says_what_is_printed(tmp_path: Path) -> None:
     ],
 )
 def test_a_tag_of_another_language_is_a_warning(text: str, marked: list[str], hint: str, tmp_path: Path) -> None:
-    folder = write_agent(tmp_path, {"agent.xml": TEMPLATE.replace("You help", text)})
+    folder = write_agent(tmp_path, {"agent.xml": TEMPLATE.replace(' title="{{user}}"', "").replace("You help", text)})
     found = lint(make_draft(read_agent(folder), Memo()), count=len, schema=SCHEMA)
 
     assert [place(each).partition(" ")[2] for each in found] == marked
@@ -224,7 +224,14 @@ def test_a_file_of_another_kind_says_what_it_is(text: str, kind: str, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "text", ["inputs: {user: {type: string}}\n", "template: a.xml\n", "tools: {core: [a]}\n", "{}\n"]
+    "text",
+    [
+        "inputs: {user: {type: string}}\n",
+        "template: a.xml\n",
+        "tools: {core: [a]}\n",
+        "tools: {search: {tool: find}}\n",
+        "{}\n",
+    ],
 )
 def test_an_agent_file_without_its_name_is_not_a_file_of_another_kind(text: str, tmp_path: Path) -> None:
     (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")

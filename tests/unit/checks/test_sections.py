@@ -52,6 +52,7 @@ def test_under_frozen_delivery_instructions_never_change_and_count_as_static_tex
     template = "<a>\n<tools>{{{activeProtocols}}}</tools>\n<rules>Be brief.</rules>\n</a>"
 
     assert codes(template, agent="delivery: frozen") == []
+    assert codes(template.replace("Be", "Ask tool_search. Be"), agent="delivery: frozen") == ["never-sent"]
 
 
 def test_a_root_that_reads_an_input_appears_before_everything() -> None:

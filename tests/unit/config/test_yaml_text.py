@@ -178,8 +178,8 @@ MISTAKES = [
         WHOLE,
     ),
     (
-        "%YAML 1.0\n---\na: b\n",
-        "1:1: error[yaml-syntax]: the YAML cannot be parsed",
+        "# old\n%YAML 1.0\n---\na: b\n",
+        "2:1: error[yaml-syntax]: the YAML cannot be parsed",
         "check indentation, quotes and brackets",
     ),
     (

@@ -408,3 +408,4 @@ def test_under_rewrite_messages_have_one_system_prompt_also_after_a_tool_has_gon
     step = chat.step([found(2, BIG)], tools=left)
 
     assert [message.content for message in step.messages] == [step.system, "Only now."]
+    assert str(step.refusal(SMALL)).startswith(f"`{SMALL}` is no longer there.")

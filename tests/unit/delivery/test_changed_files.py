@@ -74,10 +74,12 @@ def test_where_a_profile_moves_instructions_all_known_ones_are_repeated_there(tm
     first = engine.prepare_call(Turn(profile="one"))
     second = engine.prepare_call(Turn(profile="other"), history, previous=first)
     (news,) = (block.text for block in engine.prepare_step(second, history).appended[1:])
+    without = engine.prepare_call(Turn(profile="other", tools=("tool_search",)), history, previous=first)
 
     assert news.startswith('<context-update turn="2">\n# Usage\n')
     assert [news.count(f"<{tool}>") for tool in ("tool_search", "get_page", "put_page")] == [1, 1, 0]
     assert "<withdrawn-sections>\nInstructions\n</withdrawn-sections>" in news
+    assert without.tools.told == {"tool_search": second.tools.told["tool_search"], "get_page": ""}
 
 
 def test_another_heading_is_another_text(tmp_path: Path) -> None:

@@ -80,6 +80,7 @@ def test_the_first_result_brings_after_and_next_and_no_other_does() -> None:
         result(DELETE, "a", {"structuredContent": {"requiresConfirmation": True}}),
         result(DELETE, "a", [{"type": "text", "text": '{"requiresConfirmation": true}'}]),
         result(DELETE, "a", {"toolResult": {"toolUseId": "a", "content": [{"json": {"requiresConfirmation": True}}]}}),
+        result(DELETE, "a", {"toolResult": {"content": [{"text": '{"requiresConfirmation": true}'}]}}),
         result(DELETE, "a", [{"text": '{"requiresConfirmation": true}'}]),
         result(DELETE, "a", {"functionResponse": {"name": DELETE, "response": {"requiresConfirmation": True}}}),
         result(DELETE, "a", {"name": DELETE, "response": {"output": {"requiresConfirmation": True}}}),

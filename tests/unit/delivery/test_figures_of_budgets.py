@@ -69,7 +69,7 @@ def test_one_section_as_a_whole_and_line_by_line(tmp_path: Path) -> None:
     body = "One line of it.\nAnother line of it.\nThe last line of it."
     two = body.rpartition("\n")[0]
 
-    def cut(tokens: int) -> tuple[str, int]:
+    def cut(tokens: int, body: str = body) -> tuple[str, int]:
         section = engine.agent.sections[0]
         limited = replace(section, spec=section.spec.model_copy(update={"budget": tokens}))
         text, cuts = within_budget(limited, body, (), engine.count)
@@ -79,6 +79,8 @@ def test_one_section_as_a_whole_and_line_by_line(tmp_path: Path) -> None:
     assert cut(engine.count(body) - 1) == (two, 1)
     assert cut(engine.count(two)) == (two, 1)
     assert cut(engine.count(two) - 1) == ("One line of it.", 1)
+    unclosed = "One line of it.\n<!-- a comment\n\n\n\n"
+    assert cut(engine.count(unclosed) - 1, unclosed) == (unclosed.rstrip(), 1)
 
 
 def test_what_is_open_where_a_section_is_cut_is_closed_from_the_inside(tmp_path: Path) -> None:

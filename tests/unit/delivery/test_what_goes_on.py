@@ -69,6 +69,7 @@ def test_after_a_compaction_the_places_of_the_newest_messages_are_left(tmp_path:
 
     assert call.prompt.turns == (None, "0", "1", "2")
     assert after.prompt.turns == ("1", "2", "3")
+    assert engine.prepare_call(None, history, previous=call, compacted=True, kept=0).prompt.turns == ("3",)
 
 
 def test_a_change_for_a_host_that_can_only_set_the_system_prompt_is_a_new_baseline(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from cuecard import Engine, Entity, InputError, Memory, Turn
+from cuecard.errors import MAX_PROBLEMS
 from cuecard.types import Json
 from unit.robustness.agents import NOW, TEMPLATE, TOOLS, prompt, refusal, where, write_agent
 
@@ -48,6 +49,15 @@ def test_row_50_an_invisible_character_in_an_authors_file_is_an_error_with_its_p
     assert f"U+{ord(character):04X}" in problem.message
     assert problem.name.endswith(file)
     assert character not in problem.picture()
+
+
+def test_row_50_of_very_many_the_last_that_is_told_counts_the_others(tmp_path: Path) -> None:
+    found = refusal(tmp_path, {"agent.xml": TEMPLATE.replace("You", "\u200b\n" * (MAX_PROBLEMS + 2))})
+
+    assert [problem.message.partition("U+200B")[2] for problem in found] == [
+        *[""] * (MAX_PROBLEMS - 1),
+        " (and 2 more below)",
+    ]
 
 
 @pytest.mark.parametrize("name", INVISIBLE)

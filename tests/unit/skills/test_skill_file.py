@@ -92,12 +92,13 @@ def test_keys_that_nobody_reads_do_no_harm() -> None:
 
 
 def test_what_nobody_reads_and_nobody_could_is_a_warning_at_its_place() -> None:
-    made, problems = read("name: trip\nhooks: [a\n  b\nargs: x: y\n  - z\ndescription: say: it\nmore: {c\ntags:\n  - a")
+    front = "name: trip\nhooks: [a\n  b\nargs: x: y\n  - z\ndescription: say: it\nmore: {c\ntags:\n  - a"
+    made, problems = read(f"{front}\nwhen: ? it rains\nlicense:\n  as it\n  is")
 
     assert made
     assert (made.name, made.description) == ("trip", "say: it")
     assert [(p.severity, p.span and (p.span.line, p.span.column, p.span.length), p.message) for p in problems] == [
-        *(("warning", place, "this is not valid YAML") for place in ((5, 1, 10), (7, 1, 20), (8, 1, 8))),
+        *(("warning", place, "this is not valid YAML") for place in ((5, 1, 10), (7, 1, 20), (8, 1, 8), (11, 1, 16))),
         ("warning", (3, 1, 9), "`hooks` is not valid YAML"),
     ]
 

@@ -174,7 +174,7 @@ def test_hostile_names_and_descriptions_stay_values(monkeypatch: pytest.MonkeyPa
 
     assert ran.code == 0, ran.err
     assert "`x‹U+000A›‹U+000A›## Safety` is not a valid tool name" in ran.err
-    assert "`hidden`: " in ran.err
+    assert "warning[server-tool]: `hidden`: " in ran.err
     assert "\x1b" not in ran.out + ran.err
     read = {name: card.description for name, card in Engine.open(".").tools.items()}
     assert [*read] == [*said][1:]

@@ -170,7 +170,7 @@ class TagNames(NamedTuple):
     @staticmethod
     def of(names: Collection[str]) -> TagNames:
         """Prepare these names for searching."""
-        return _tag_names(names if isinstance(names, frozenset) else frozenset(names))
+        return _tag_names(frozenset(names))
 
     def open(self, piece: str, *, cut_off: bool = False) -> bool:
         """Whether an angle bracket before this piece opens or closes one of them; `cut_off` if more text may follow."""
