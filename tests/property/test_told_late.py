@@ -43,6 +43,15 @@ class Host:
     def ask(self, told: list[ToolResult]) -> None:
         self.sent.append(atoms(self.wire.ask(self.chat.step(told), self.wire.write(self.events))))
 
+    def goes_on(self, *, known: bool, beside: bool) -> list[ToolResult]:
+        """Break off, and speak again: the result that is sent with the words and not told yet."""
+        self.user("Hello.", [])
+        if known:
+            self.ask(self.calls("c0", "done"))
+        late = self.calls("c1", "find", finds="t0")
+        self.user("Go on.", [], beside=beside)
+        return late
+
     def grows(self, since: int) -> bool:
         """Whether each request since that one begins with the one before it, and all is told once."""
         pairs = zip(self.sent[since:], self.sent[since + 1 :], strict=False)
@@ -60,11 +69,7 @@ def test_instructions_stand_behind_the_message_that_was_sent_without_them(
     beside: bool,  # noqa: FBT001
 ) -> None:
     host = Host(wire)
-    host.user("Hello.", [])
-    if known:
-        host.ask(host.calls("c0", "done"))
-    late = host.calls("c1", "find", finds="t0")
-    host.user("Go on.", [], beside=beside)
+    late = host.goes_on(known=known, beside=beside)
     host.ask([*late, *host.calls("c2", "t0")])
     host.says("Done.")
     host.user("Thanks.", [])
@@ -81,11 +86,7 @@ def test_a_message_keeps_its_block_where_the_result_in_front_of_it_is_told_with_
     beside: bool,  # noqa: FBT001
 ) -> None:
     host = Host(wire)
-    host.user("Hello.", [])
-    if known:
-        host.ask(host.calls("c0", "done"))
-    late = host.calls("c1", "find", finds="t0")
-    host.user("Go on.", [], beside=beside)
+    late = host.goes_on(known=known, beside=beside)
     host.says("Done.")
     host.user("Thanks.", late)
     host.ask(host.calls("c2", "t0"))

@@ -405,12 +405,11 @@ def _front(step: Step, asked: PrepareCall | PrepareStep, engine: Engine) -> list
     call, there = step.call, _there(asked, engine)
     if call is None or there is None or asked.definitions is None:
         return None
-    hidden = set() if step.offers_search else {engine.search_tool}
     if call.delivery.rebuilds:
-        hidden = {*engine.tools, engine.search_tool}.difference(step.active_tools)
+        shown = {*there}.difference({*engine.tools, engine.search_tool}.difference(step.active_tools))
     else:
-        there = (*there, *call.host.gone)
-    return [name for name in _with_search(asked.definitions, engine) if name in there and name not in hidden]
+        shown = {*there, *call.host.gone}.difference(() if step.offers_search else (engine.search_tool,))
+    return [name for name in _with_search(asked.definitions, engine) if name in shown]
 
 
 def step_json(step: Step, engine: Engine) -> dict[str, Json]:
