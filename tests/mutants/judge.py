@@ -1,20 +1,32 @@
-"""Asks tests whether they notice a mistake: a process that has frameworks imported forks one for each mistake.
+"""Asks tests whether they notice a mistake, in a process forked for each of them.
 
-It reads lines of JSON, `{"tests": [...], "seconds": ...}`, from its standard input, and answers each with a line:
-`{"noticed": "..."}`, which is empty where all the tests pass.
+With tests as arguments, it collects these once and reads lines of JSON from its standard input,
+`{"tests": [...], "seconds": ..., "file": "...", "text": "..."}`: a fork gives the functions of the module the code of
+the text, which takes milliseconds. Each line is answered with one: `{"noticed": "..."}`, which is empty where all the
+tests pass, and null where nothing but an import could make the mistake, that of a default, say.
+
+Without arguments, it has nothing but frameworks imported and reads `{"tests": [...], "seconds": ...}`: a fork imports
+what stands in the files.
 """
 
 from __future__ import annotations
 
+import gc
+import inspect
 import json
 import os
 import resource
 import select
 import signal
 import sys
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import TextIO
 
 import pytest
 
@@ -22,22 +34,15 @@ FRAMEWORKS = ("hypothesis", "pydantic", "pydantic_ai", "rich.console", "ruamel.y
 MEMORY = 6 << 30
 """The bytes that tests may have; a mistake that eats more is noticed."""
 
+# Of plugins that are imported already, as the frameworks bring some.
+OPTIONS = (*("-W", "ignore::pytest.PytestAssertRewriteWarning"), "-p", "no:cacheprovider", "-q", "-n", "0", "--tb=no")
 
-class Chosen:
-    """Runs the chosen tests in their order, and remembers the first that fails."""
 
-    def __init__(self, tests: Sequence[str]) -> None:
-        self._order = {test: place for place, test in enumerate(tests)}
+class Noticed:
+    """Remembers the first test that fails."""
+
+    def __init__(self) -> None:
         self.failed = ""
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave the others out."""
-        items[:] = sorted((item for item in items if self._place(item) >= 0), key=self._place)
-
-    def _place(self, item: pytest.Item) -> int:
-        """Where it stands among the chosen, which may be whole functions and files; -1 where it does not."""
-        names = (item.nodeid, item.nodeid.partition("[")[0], item.nodeid.partition("::")[0])
-        return next((self._order[name] for name in names if name in self._order), -1)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """See who notices."""
@@ -50,18 +55,115 @@ class Chosen:
             self.failed = self.failed or f"the import of {report.nodeid}"
 
 
+class Chosen(Noticed):
+    """Runs the chosen tests in their order."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        super().__init__()
+        self._tests = tests
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave the others out."""
+        items[:] = chosen(items, self._tests)
+
+
+def chosen(items: Iterable[pytest.Item], tests: Sequence[str]) -> list[pytest.Item]:
+    """Those of these names, which may be whole functions and files, in the order of the names."""
+    order = {test: place for place, test in enumerate(tests)}
+
+    def place(item: pytest.Item) -> int:
+        names = (item.nodeid, item.nodeid.partition("[")[0], item.nodeid.partition("::")[0])
+        return next((order[name] for name in names if name in order), -1)
+
+    return sorted((item for item in items if place(item) >= 0), key=place)
+
+
 def run(tests: Sequence[str]) -> str:
-    """What notices; nothing where all pass."""
-    chosen = Chosen(tests)
+    """What notices what stands in the files; nothing where all pass."""
+    asked = Chosen(tests)
     files = [*dict.fromkeys(test.partition("::")[0] for test in tests)]
-    # Of plugins that are imported already, as the frameworks bring some.
-    quiet = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
-    options = [*quiet, "-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", "--no-header"]
-    code = pytest.main([*options, *files], plugins=[chosen])
-    return chosen.failed or ("" if code == pytest.ExitCode.OK else f"pytest, with {code!r}")
+    code = pytest.main([*OPTIONS, "-x", "--no-header", *files], plugins=[asked])
+    return asked.failed or ("" if code == pytest.ExitCode.OK else f"pytest, with {code!r}")
 
 
-def judged(tests: Sequence[str], seconds: float) -> str:
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """A code and all within it."""
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from codes(each)
+
+
+def own(code: CodeType) -> tuple[object, ...]:
+    """What a code does, without those within it."""
+    constants = [(type(each), each) for each in code.co_consts if not isinstance(each, CodeType)]
+    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, repr(constants)
+
+
+def exchanged(path: str, before: str, after: str) -> dict[tuple[str, int], CodeType] | None:
+    """The new codes of the functions of a module, by name and line; None where something else is changed as well."""
+    old, new = ([*codes(compile(text, path, "exec", dont_inherit=True))] for text in (before, after))
+    if [each.co_qualname for each in old] != [each.co_qualname for each in new]:
+        return None
+    pairs = [*zip(old, new, strict=True)]
+    changed = [one for one, other in pairs if own(one) != own(other)]
+    if not all(one.co_flags & inspect.CO_OPTIMIZED for one in changed):  # a class or the module itself
+        return None
+    if any(one.co_freevars != other.co_freevars for one, other in pairs):
+        return None
+    return {(one.co_qualname, one.co_firstlineno): other for one, other in pairs if one != other}
+
+
+class Collected(Noticed):
+    """Answers each line once the tests are collected, instead of running them."""
+
+    def __init__(self, lines: TextIO, answers: TextIO) -> None:
+        super().__init__()
+        self._lines, self._answers = lines, answers
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Answer each line."""
+        functions = defaultdict[str, list[FunctionType]](list)
+        for each in gc.get_objects():
+            if isinstance(each, FunctionType):
+                functions[each.__code__.co_filename].append(each)
+        gc.freeze()  # what is here already is never copied by a fork that looks for garbage
+        for line in self._lines:
+            asked = json.loads(line)
+            made = self._made(functions, asked)
+            items = chosen(session.items, asked["tests"])
+            told = None if made is None else judged(partial(self._run, made, items), asked["seconds"])
+            print(json.dumps({"noticed": told}), file=self._answers, flush=True)
+        return True
+
+    @staticmethod
+    def _made(functions: Mapping[str, Sequence[FunctionType]], asked: Mapping[str, str]) -> Callable[[], None] | None:
+        """What makes the mistake in a fork; None where it cannot be made there."""
+        if not asked.get("file"):
+            return lambda: None
+        path = Path(asked["file"]).resolve()
+        new = exchanged(str(path), path.read_text(encoding="utf-8"), asked["text"])
+        if new is None:
+            return None
+        known = [(each, (each.__code__.co_qualname, each.__code__.co_firstlineno)) for each in functions[str(path)]]
+        there = [(each, new[place]) for each, place in known if place in new]
+
+        def made() -> None:
+            for function, code in there:
+                function.__code__ = code
+
+        return made if there else None
+
+    def _run(self, made: Callable[[], None], items: Sequence[pytest.Item]) -> str:
+        made()
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.failed:
+                break
+        return self.failed
+
+
+def judged(ask: Callable[[], str], seconds: float) -> str:
     """What notices, by a process of its own, which is ended when it takes too long."""
     reading, writing = os.pipe()
     pid = os.fork()
@@ -73,7 +175,7 @@ def judged(tests: Sequence[str], seconds: float) -> str:
         for stream in (0, 1, 2):
             os.dup2(quiet, stream)
         try:
-            told = run(tests)
+            told = ask()
         except BaseException as error:  # noqa: BLE001 - whatever ends pytest itself is noticed
             told = f"the end of its process: {error!r}"
         os.write(writing, told.encode()[:4000] or b"-")
@@ -90,12 +192,17 @@ def judged(tests: Sequence[str], seconds: float) -> str:
 
 def main() -> None:
     """Answer each line."""
+    if tests := sys.argv[1:]:
+        lines, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+        os.dup2(2, 1)
+        pytest.main([*OPTIONS, *tests], plugins=[Collected(lines, answers)])
+        return
     for name in FRAMEWORKS:
         with suppress(ImportError):
             import_module(name)
     for line in sys.stdin:
         asked = json.loads(line)
-        print(json.dumps({"noticed": judged(asked["tests"], asked["seconds"])}), flush=True)
+        print(json.dumps({"noticed": judged(partial(run, asked["tests"]), asked["seconds"])}), flush=True)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -190,34 +190,56 @@ def _listed(mutant: Mutant) -> Mistake:
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy of the last commit in which mistakes are made, and the process that asks its tests."""
+    """A copy of the last commit in which mistakes are made, and the processes that ask its tests.
+
+    Attributes:
+        root: its folder.
+        collected: has collected the tests, and makes a mistake by exchanging code.
+        bare: imports what stands in the files, for mistakes that only an import makes.
+    """
 
     root: Path
-    judge: subprocess.Popen[str]
+    collected: subprocess.Popen[str]
+    bare: subprocess.Popen[str]
 
     def outcome(self, mistake: Mistake, number: int) -> Outcome:
-        """Make a mistake, ask its tests, and take it back."""
-        module, began = self.root / mistake.file, time.monotonic()
+        """Make a mistake, and ask its tests."""
+        began, noticed = time.monotonic(), ""
+        for tests, seconds in ((mistake.tests, mistake.seconds), (mistake.further, MOST_SECONDS * FURTHER)):
+            if tests and not noticed:
+                noticed = self._noticed(mistake, tests, seconds, number)
+        return Outcome(mistake.name, noticed, round(time.monotonic() - began, 1))
+
+    def _noticed(self, mistake: Mistake, tests: Sequence[str], seconds: float, number: int) -> str:
+        made = {"file": mistake.file, "text": mistake.text}
+        noticed = self._answer(self.collected, tests, seconds, made)
+        if noticed is not None:
+            return noticed
+        module = self.root / mistake.file
         text = module.read_text(encoding="utf-8")
         module.write_text(mistake.text, encoding="utf-8")
         # Byte code is known by second and size: no two states of a module have one time.
         os.utime(module, (number, number))
         try:
-            noticed = self.noticed(mistake.tests, mistake.seconds) if mistake.tests else ""
-            if not noticed and mistake.further:
-                noticed = self.noticed(mistake.further, MOST_SECONDS * FURTHER)
+            return self._answer(self.bare, tests, seconds, {}) or ""
         finally:
             module.write_text(text, encoding="utf-8")
             os.utime(module, (0, 0))
-        return Outcome(mistake.name, noticed, round(time.monotonic() - began, 1))
 
-    def noticed(self, tests: Sequence[str], seconds: float) -> str:
-        """Which of these tests fails first, or what ended them."""
-        assert self.judge.stdin
-        assert self.judge.stdout
-        self.judge.stdin.write(json.dumps({"tests": tests, "seconds": PATIENCE + 10 * seconds}) + "\n")
-        self.judge.stdin.flush()
-        return str(json.loads(self.judge.stdout.readline())["noticed"])
+    def fails(self, tests: Sequence[str]) -> str:
+        """Which of these tests fails first without any mistake, or what ended them."""
+        return self._answer(self.collected, tests, LISTED, {}) or ""
+
+    @staticmethod
+    def _answer(
+        judge: subprocess.Popen[str], tests: Sequence[str], seconds: float, made: Mapping[str, str]
+    ) -> str | None:
+        assert judge.stdin
+        assert judge.stdout
+        judge.stdin.write(json.dumps({"tests": tests, "seconds": PATIENCE + 10 * seconds, **made}) + "\n")
+        judge.stdin.flush()
+        noticed = json.loads(judge.stdout.readline())["noticed"]
+        return None if noticed is None else str(noticed)
 
 
 def paths_of(root: Path) -> str:
@@ -238,14 +260,15 @@ def copies(number: int) -> Iterator[list[Path]]:
 
 
 @contextmanager
-def judges(roots: Sequence[Path]) -> Iterator[Queue[Copy]]:
-    """The copies, each with the process that asks its tests."""
+def judges(roots: Sequence[Path], tests: Sequence[str]) -> Iterator[Queue[Copy]]:
+    """The copies, each with the processes that ask its tests."""
     waiting: Queue[Copy] = Queue()
     with ExitStack() as stack:
-        for root in roots:
-            judge = stack.enter_context(
+
+        def judge(root: Path, *tests: str) -> subprocess.Popen[str]:
+            return stack.enter_context(
                 subprocess.Popen(
-                    [sys.executable, root / "tests" / "mutants" / "judge.py"],
+                    [sys.executable, root / "tests" / "mutants" / "judge.py", *tests],
                     cwd=root,
                     env={**os.environ, "PYTHONPATH": paths_of(root)},
                     stdin=subprocess.PIPE,
@@ -253,18 +276,20 @@ def judges(roots: Sequence[Path]) -> Iterator[Queue[Copy]]:
                     text=True,
                 )
             )
-            waiting.put(Copy(root, judge))
+
+        for root in roots:
+            waiting.put(Copy(root, judge(root, *tests), judge(root)))
         yield waiting
 
 
-def outcomes(asked: Sequence[Mistake], roots: Sequence[Path]) -> Iterator[Outcome]:
+def outcomes(asked: Sequence[Mistake], roots: Sequence[Path], tests: Sequence[str]) -> Iterator[Outcome]:
     """What becomes of each, in the order in which they are done.
 
     Raises:
         RefusedError: when one of the tests that noticed fails without any mistake: then its failing says nothing.
     """
     who = set[str]()
-    with judges(roots) as free, ThreadPoolExecutor(len(roots)) as pool:
+    with judges(roots, tests) as free, ThreadPoolExecutor(len(roots)) as pool:
 
         def one(number: int, mistake: Mistake) -> Outcome:
             copy = free.get()
@@ -274,7 +299,7 @@ def outcomes(asked: Sequence[Mistake], roots: Sequence[Path]) -> Iterator[Outcom
                 free.put(copy)
 
         copy = free.get()
-        if fails := copy.noticed(next((mistake.tests for mistake in asked if mistake.tests), ()), LISTED):
+        if fails := copy.fails(next((mistake.tests for mistake in asked if mistake.tests), ())):
             raise RefusedError(f"fails without any mistake: {fails}")
         free.put(copy)
         waiting = [pool.submit(one, number, mistake) for number, mistake in enumerate(asked, start=1)]
@@ -282,7 +307,7 @@ def outcomes(asked: Sequence[Mistake], roots: Sequence[Path]) -> Iterator[Outcom
             who.add(done.result().noticed)
             yield done.result()
         tests = sorted(name for name in who if "::" in name)
-        if tests and (fails := free.get().noticed(tests, LISTED)):
+        if tests and (fails := free.get().fails(tests)):
             raise RefusedError(f"fails without any mistake, so it says nothing: {fails}")
 
 
@@ -292,13 +317,13 @@ def kept(file: Path) -> dict[str, Outcome]:
     return {each.name: each for each in (Outcome(**json.loads(line)) for line in lines if line.endswith("}"))}
 
 
-def run(asked: Sequence[Mistake], file: Path, roots: Sequence[Path]) -> dict[str, Outcome]:
-    """Ask for each mistake, and write down what became of it."""
+def run(asked: Sequence[Mistake], file: Path, roots: Sequence[Path], tests: Sequence[str]) -> dict[str, Outcome]:
+    """Ask these tests for each mistake, and write down what became of it."""
     done = kept(file)
     left = [mistake for mistake in asked if mistake.name not in done]
     names = {mistake.name: mistake for mistake in asked}
     print(f"{len(asked)} mistakes, of which {len(asked) - len(left)} are done: {file.relative_to(ROOT)}", flush=True)
-    for outcome in outcomes(left, roots) if left else ():
+    for outcome in outcomes(left, roots, tests) if left else ():
         done[outcome.name] = outcome
         with file.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(asdict(outcome)) + "\n")
@@ -345,17 +370,18 @@ def options(arguments: Sequence[str]) -> argparse.Namespace:
 def main() -> int:
     """Make mistakes; the exit code tells whether one of the list, or too many of those drawn, went unnoticed."""
     chosen = options(sys.argv[1:])
-    some = bool(chosen.draw or chosen.since)
+    some, tests = bool(chosen.draw or chosen.since), chosen.tests or TESTS
     try:
         tree = require_clean()
         files = modules(chosen.since, chosen.within) if some else []
         asked = [] if some else listed(chosen.names)
         with copies(chosen.jobs) as roots:
             if some:
-                known = contexts(roots[0], tree, chosen.tests or TESTS, chosen.jobs)
+                known = contexts(roots[0], tree, tests, chosen.jobs)
                 asked = drawn(roots[0], files, chosen.seed, chosen.draw, known)
             key = hashlib.sha256("\n".join([tree, *(mistake.name for mistake in asked)]).encode()).hexdigest()[:12]
-            done = run(asked, KEPT / f"run-{key}.jsonl", roots)
+            collected = tests if some else sorted({test.partition("::")[0] for each in asked for test in each.tests})
+            done = run(asked, KEPT / f"run-{key}.jsonl", roots, collected)
     except RefusedError as error:
         print(error, file=sys.stderr)
         return 2

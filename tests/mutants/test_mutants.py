@@ -88,6 +88,29 @@ def test_what_hangs_or_eats_memory_is_ended_and_noticed_and_the_next_is_asked(tm
     assert noticed == ["", "the limit of 3 s", "test_it.py::test_eats", "test_it.py::test_wrong", ""]
 
 
+MISTAKEN = """
+def doubled(number, times=2):
+    return [each * times for each in number]
+"""
+ASKED = "from mistaken import doubled\n\n\ndef test_doubled(): assert doubled([1]) == [2]\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_tests_that_are_collected_once_are_asked_of_functions_with_other_code(tmp_path: Path) -> None:
+    (tmp_path / "mistaken.py").write_text(MISTAKEN, encoding="utf-8")
+    (tmp_path / "test_it.py").write_text(ASKED, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\naddopts = {UNUSED}\npythonpath = .\n", encoding="utf-8")
+    texts = [MISTAKEN.replace("* times", "+ times"), MISTAKEN, MISTAKEN.replace("=2", "=3"), MISTAKEN + "TWO = 2\n"]
+    asked = [{"tests": ["test_it.py"], "seconds": 60, "file": "mistaken.py", "text": text} for text in texts]
+    command = [sys.executable, str(LIST.with_name("judge.py")), "test_it.py"]
+    lines = "\n".join(map(json.dumps, [asked[0], *asked]))
+    done = subprocess.run(command, input=lines, cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    # Of what only an import does, it says nothing: a default, and a line of the module. Each begins without the others.
+    noticed = [json.loads(line)["noticed"] for line in done.stdout.splitlines()]
+    assert noticed == [*["test_it.py::test_doubled"] * 2, None, None, None]
+
+
 COMMIT = ["-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "-q", "--allow-empty", "-am", "one"]
 
 
