@@ -23,6 +23,9 @@ MOST_FILES, MOST_SECONDS = 8, 10.0
 FURTHER = 4
 """How many times as long those are asked that are further away, where none that is near has noticed."""
 
+DRAWN = "tests/property/"
+"""Those that draw their inputs: half of the time is theirs, since each of them takes long and looks at much."""
+
 DECLARED = (
     "tests/unit/test_schemas.py::test_the_schemas_are_up_to_date",
     "tests/unit/server/test_openapi.py::test_the_copy_is_up_to_date",
@@ -99,7 +102,9 @@ class Contexts:
             in_files[test.partition("::")[0]].append(test)
         known = sorted(in_files, key=lambda name: (self._distance(name, in_files[name]), name))
         near = self._quickest((test for name in known[:MOST_FILES] for test in in_files[name]), MOST_SECONDS)
-        return [*declared, *near], self._quickest(runs.difference(near), MOST_SECONDS * FURTHER)
+        rest, most = runs.difference(near), MOST_SECONDS * FURTHER / 2
+        inputs = {test for test in rest if test.startswith(DRAWN)}
+        return [*declared, *near], [*self._quickest(inputs, most), *self._quickest(rest - inputs, most)]
 
     def _quickest(self, tests: Iterable[str], most: float) -> list[str]:
         """As many as take so many seconds, one of each function before the second of any."""

@@ -194,7 +194,7 @@ def main() -> None:
     """Answer each line."""
     if tests := sys.argv[1:]:
         lines, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
-        os.dup2(2, 1)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         pytest.main([*OPTIONS, *tests], plugins=[Collected(lines, answers)])
         return
     for name in FRAMEWORKS:

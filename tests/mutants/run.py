@@ -23,7 +23,7 @@ from mutants.mutants import PACKAGE, ROOT, Mutant, mistakes, read_mutants
 KEPT = ROOT / ".tools" / "mutate"
 MAKER = KEPT / "bin" / "python"
 HERE = Path(__file__).parent
-TESTS = ("tests/unit", "tests/cases")
+TESTS = ("tests/unit", "tests/cases", "tests/property", "tests/scenarios")
 """What is measured (tests/conftest.py), so what can be chosen by what it runs."""
 
 PATIENCE = 30.0

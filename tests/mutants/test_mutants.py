@@ -151,11 +151,13 @@ def test_an_interrupted_run_knows_what_is_done(tmp_path: Path) -> None:
 
 def test_the_nearest_and_quickest_tests_are_asked_one_of_each_function_first() -> None:
     seconds = {"far.py::test_a": 4.0, "far.py::test_b": 4.0, "near.py::test_c[1]": 0.1, "near.py::test_c[2]": 0.2}
-    hits = ["near.py::test_c[2]", "far.py::test_a", "near.py::test_c[1]", "near.py::test_failed"]
+    drawn_inputs = "tests/property/test_e.py::test_e"
+    hits = ["near.py::test_c[2]", "far.py::test_a", "near.py::test_c[1]", "near.py::test_failed", drawn_inputs]
     by_line = {1: ["far.py::test_a"], 6: ["far.py::test_a"], 7: [*hits, "near.py::test_d"]}
-    known = Contexts({**seconds, "near.py::test_d": 9.0, DECLARED[0]: 1.0}, lambda _: by_line)
+    known = Contexts({**seconds, "near.py::test_d": 9.0, drawn_inputs: 12.0, DECLARED[0]: 1.0}, lambda _: by_line)
 
-    near, further = ["near.py::test_c[1]", "far.py::test_a"], ["near.py::test_c[2]", "near.py::test_d"]
+    near = ["near.py::test_c[1]", "far.py::test_a"]
+    further = [drawn_inputs, "near.py::test_c[2]", "near.py::test_d"]
     assert known.of("engine/cuecard/engine.py", 7) == (near, further)
     for imported in (6, 8):  # what a test runs only since it was the first to import, and what no test does
         assert known.of("engine/cuecard/engine.py", imported) == ([DECLARED[0], *near], further)
