@@ -36,6 +36,13 @@ if "PYTEST_XDIST_WORKER" in os.environ:
         if _name in os.environ:
             os.environ[f"{MEASURES}{_name}"] = os.environ.pop(_name)
 
+# Folders of tests are in memory where there is room for them: those of databases wait for the disk a hundred times.
+_MEMORY = "/dev/shm"  # noqa: S108 - pytest and tempfile make folders in it that only their owner reads
+if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK):
+    _ROOM = os.statvfs(_MEMORY)
+    if _ROOM.f_bavail * _ROOM.f_frsize > 4 << 30 and not _ROOM.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"], tempfile.tempdir = _MEMORY, None
+
 # What tests keep for the next process, they keep in a folder of their own; the commands that they start inherit it.
 _CACHE = tempfile.TemporaryDirectory(prefix="cuecard-tests-")
 atexit.register(_CACHE.cleanup)
