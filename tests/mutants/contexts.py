@@ -20,7 +20,7 @@ TIMES = "CUECARD_MUTANTS_TIMES"
 MOST_FILES, MOST_SECONDS = 8, 10.0
 """What a mistake is asked at most: modules of tests, since each has to be imported, and seconds of their tests."""
 
-FURTHER = 4
+FURTHER = 2
 """How many times as long those are asked that are further away, where none that is near has noticed."""
 
 DRAWN = "tests/property/"
