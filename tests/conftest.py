@@ -16,7 +16,7 @@ import certifi
 import pytest
 from hypothesis import HealthCheck, settings
 
-from forked import MEASURES, MEASURING
+from measuring import MEASURES, MEASURING
 
 # The same few examples in every run, whatever the machine is busy with; `HYPOTHESIS_PROFILE=explore` (`make explore`)
 # looks for new ones, and for many.

@@ -24,6 +24,7 @@ from typing import IO, Any
 from unittest.mock import patch
 
 from command_line import COMMAND, main, run
+from measuring import MEASURING
 
 IMPORTED = (
     "cuecard.adapters.mcp_server",
@@ -36,10 +37,6 @@ IMPORTED = (
     "cuecard.workbench.run.command",
 )
 FORKS = hasattr(os, "fork")
-MEASURES = "CUECARD_TESTS_"
-"""What the names of coverage's own variables begin with where a command is not to be measured."""
-MEASURING = ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
-"""What coverage tells a process that it is to measure from its beginning."""
 
 
 class Forked:

@@ -10,7 +10,8 @@ from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from forked import MEASURES, Process, start
+from forked import Process, start
+from measuring import MEASURES
 
 ROOT = Path(__file__).parents[2]
 _BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
