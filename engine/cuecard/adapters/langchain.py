@@ -134,9 +134,10 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         Where none is left, the model goes on at once.
         """
         held = cast("dict[str, Any]", state)
-        news, left = refusing(state["messages"], partial(self._graph.refusal, state=held))
-        if not news:
+        refused = refusing(state["messages"], partial(self._graph.refusal, state=held))
+        if refused is None:
             return None
+        news, left = refused
         return {"messages": news} if left else {"messages": news, "jump_to": "model"}
 
     @hook_config(can_jump_to=["model"])

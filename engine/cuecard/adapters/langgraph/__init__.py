@@ -54,12 +54,12 @@ from cuecard.adapters.host import (
     with_words,
 )
 from cuecard.adapters.langgraph.messages import (
-    block_of,
     called_together,
     calls_held,
     ends_that_stay,
     holds_all,
     last_answer,
+    last_of,
     last_user,
     legible,
     marked,
@@ -261,7 +261,7 @@ class Cuecard:
         if step.ended and facts.profile.checks_thinking:
             messages = without_ended_thinking(messages, step)
         messages = legible(messages) if facts.claude else messages
-        return place_appended(messages, step, lambda text: block_of(text, step, role))
+        return place_appended(messages, step, role)
 
     def whole(self, cuecard: Stored) -> dict[str, str]:
         """A conversation of a graph's state with its texts, for a place that no stream shows; `prepare` takes it, too.
@@ -348,7 +348,7 @@ class Cuecard:
         stale = chat.call is not None and (not made_by(chat.call, engine) or (same and chat.call.over))
         if same and not stale:
             return thread, engine, False
-        earlier = _before_last_user(messages)
+        earlier = messages[: max(last_of(messages, HumanMessage), 0)]
         if chat.call and (stale or not holds_all(earlier, self._threads.last_step(chat, engine))):
             chat.compacted(before)
         turn = with_words(self._turn(said, model, tools, chosen), engine, lambda: user_words(messages))
@@ -398,11 +398,6 @@ def _thread_id() -> str:
     """The id of the thread that a graph runs in; empty outside of one."""
     config = var_child_runnable_config.get() or {}
     return str(config.get("configurable", {}).get("thread_id") or "")
-
-
-def _before_last_user(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
-    last = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)), 0)
-    return messages[:last]
 
 
 def _messages(state: Any) -> Sequence[BaseMessage]:

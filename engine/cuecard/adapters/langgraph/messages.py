@@ -24,9 +24,6 @@ from cuecard.adapters.host import text_of
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
 from cuecard.model import Authority, Json, RenderedResult, Step, ToolResult
 
-Block = Callable[[str], BaseMessage]
-"""Makes a message of the text of a block."""
-
 _REFUSED = "cuecard_refused"
 """Under this key, a message whose refused calls are no longer among its calls has the ids of all, in their order."""
 
@@ -50,7 +47,7 @@ def tool_results(messages: Sequence[BaseMessage], known: Collection[str] = ()) -
     names: dict[str, str] = {}
     asked: dict[str, Any] = {}
     batch: str | None = None
-    newest = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], AIMessage)), -1)
+    newest = last_of(messages, AIMessage)
     for place, message in enumerate(messages):
         if isinstance(message, AIMessage):
             batch = _batch(message)
@@ -58,7 +55,7 @@ def tool_results(messages: Sequence[BaseMessage], known: Collection[str] = ()) -
             asked |= {call["id"]: call["args"] for call in message.tool_calls if call["id"]}
         elif isinstance(message, ToolMessage):
             call = message.tool_call_id
-            tool, marked = names.get(call) or message.name or "", call or message.id or f"result-{place}"
+            tool, marked = names.get(call) or message.name, call or message.id or f"result-{place}"
             if not tool or (place < newest and marked in known):
                 continue
             failed = message.status == "error"
@@ -84,11 +81,11 @@ def with_results(messages: Iterable[BaseMessage], render: Callable[[ToolResult],
 def _told(
     message: ToolMessage, names: Mapping[str, str], render: Callable[[ToolResult], RenderedResult]
 ) -> ToolMessage:
-    tool, said = names.get(message.tool_call_id) or message.name or "", message.content
+    tool, said = names.get(message.tool_call_id) or message.name, message.content
     parts = said if isinstance(said, list) else []
     if not tool or any(isinstance(part, dict) and part.get("type") != "text" for part in parts):
         return message
-    result = render(ToolResult(tool, _body(message), message.tool_call_id, is_error=message.status == "error"))
+    result = render(ToolResult(tool, _body(message), is_error=message.status == "error"))
     return message.model_copy(update={"content": result.text}) if result.rule or result.media else message
 
 
@@ -103,22 +100,27 @@ def _body(message: ToolMessage) -> Json:
     return message.content if isinstance(message.content, str) else list(message.content)
 
 
-def refusing(messages: Sequence[BaseMessage], refusal: Callable[[str], str | None]) -> tuple[list[BaseMessage], bool]:
+def refusing(
+    messages: Sequence[BaseMessage], refusal: Callable[[str], str | None]
+) -> tuple[list[BaseMessage], bool] | None:
     """What is to be added to the messages where the model has called tools that are refused, and whether other calls
-    are left.
+    are left; None where nothing is.
 
-    Then a refused call stands among the message's invalid ones: who asks a person about calls asks about those that
-    may run. `with_refused` puts it back. A model that insists is left to the agent, whose limits count its requests.
+    Where others are left, a refused call stands among the message's invalid ones: who asks a person about calls asks
+    about those that may run. `with_refused` puts it back. A model that insists is left to the agent, whose limits count
+    its requests.
     """
-    place = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], AIMessage)), None)
-    if place is None or not isinstance(message := messages[place], AIMessage):
-        return [], True
+    message = next((each for each in reversed(messages) if isinstance(each, AIMessage)), None)
+    if message is None:
+        return None
+    place = last_of(messages, AIMessage)
     answered = {each.tool_call_id for each in messages[place:] if isinstance(each, ToolMessage)}
     calls = [call for call in message.tool_calls if call["id"] not in answered]
-    told = {call["id"]: text for call in calls if call["id"] and (text := refusal(call["name"])) is not None}
-    left = len(told) < len(calls)
+    told: dict[str | None, str] = {}
+    told |= {call["id"]: text for call in calls if call["id"] and (text := refusal(call["name"])) is not None}
+    left = any(call["id"] not in told for call in calls)
     if not told or not (left or _refused_before(messages[:place]) < _INSISTS):
-        return [], True
+        return None
     answers = [
         ToolMessage(told[call["id"]], name=call["name"], tool_call_id=call["id"], status="error")
         for call in calls
@@ -127,11 +129,16 @@ def refusing(messages: Sequence[BaseMessage], refusal: Callable[[str], str | Non
     return [*([_without(message, told)] if left else []), *answers], left
 
 
+def last_of(messages: Sequence[BaseMessage], kind: type[BaseMessage]) -> int:
+    """Where the last message of a kind stands; -1 if there is none."""
+    return next((at for at in reversed(range(len(messages))) if isinstance(messages[at], kind)), -1)
+
+
 def called_together(messages: Sequence[BaseMessage]) -> tuple[str, ...]:
     """The tools that the model calls in its last message, those that were refused among them."""
     last = next((message for message in reversed(messages) if isinstance(message, AIMessage)), None)
     calls = [*last.tool_calls, *last.invalid_tool_calls] if last else []
-    return tuple(call["name"] or "" for call in calls)
+    return tuple(name for call in calls if (name := call["name"]))
 
 
 def _refused_before(messages: Sequence[BaseMessage]) -> int:
@@ -145,9 +152,9 @@ def _refused_before(messages: Sequence[BaseMessage]) -> int:
     return count
 
 
-def _without(message: AIMessage, told: Mapping[str, str]) -> AIMessage:
+def _without(message: AIMessage, told: Mapping[str | None, str]) -> AIMessage:
     refused = [
-        invalid_tool_call(name=call["name"], args=json.dumps(call["args"]), id=call["id"], error=told[call["id"] or ""])
+        invalid_tool_call(name=call["name"], args=json.dumps(call["args"]), id=call["id"], error=told[call["id"]])
         for call in message.tool_calls
         if call["id"] in told
     ]
@@ -166,9 +173,9 @@ def with_refused(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     for place, message in enumerate(messages):
         if isinstance(message, AIMessage) and (order := message.additional_kwargs.get(_REFUSED)):
             rank = {call: at for at, call in enumerate(order)}
-            whole[place] = _whole(message, rank)
-            end = _batch_end(messages, place + 1)
-            whole[place + 1 : end] = sorted(messages[place + 1 : end], key=lambda each: _rank(each, rank))
+            results = _results_behind(messages, place)
+            results.sort(key=lambda result: rank.get(result.tool_call_id, len(rank)))
+            whole[place : place + 1 + len(results)] = [_whole(message, rank), *results]
     return whole
 
 
@@ -199,8 +206,8 @@ def calls_held(messages: Sequence[BaseMessage], answered: str) -> tuple[list[str
         answered: what `last_answer` said of the request before. Where that answer is left out, the last one is new.
     """
     answers = _answers(messages)
-    known = (at for at in range(len(answers) - 1, -1, -1) if _mark(answers[at]) == answered)
-    first = next(known, len(answers) - 2) + 1
+    known = (at + 1 for at in reversed(range(len(answers))) if _mark(answers[at]) == answered)
+    first = next(known, len(answers) - 1)
     held, new = ([call for each in some for call in _ids(each)] for some in (answers[:first], answers[first:]))
     return held, new
 
@@ -216,8 +223,11 @@ def _answers(messages: Sequence[BaseMessage]) -> list[AIMessage]:
 
 def _mark(message: AIMessage) -> str:
     """What a message is known by: models and graphs give theirs ids; without one, what it holds has to do."""
-    told = repr((message.content, [(call["name"], call["args"], call["id"]) for call in _all_calls(message)]))
-    return message.id or sha256(told.encode("utf-8", "replace")).hexdigest()
+    return message.id or _digest((message.content, [(c["name"], c["args"], c["id"]) for c in _all_calls(message)]))
+
+
+def _digest(told: Any) -> str:
+    return sha256(repr(told).encode(errors="replace")).hexdigest()
 
 
 def _ids(message: AIMessage) -> list[str]:
@@ -246,42 +256,50 @@ def _renamed(content: Any, ids: Sequence[str], names: Sequence[str]) -> Any:
     """The content with the ids of calls under their names, as Claude's and OpenAI's messages hold them."""
     if not isinstance(content, list):
         return content
-    left = defaultdict[str, deque[str]](deque)
+    left = defaultdict[Any, deque[str]](deque)
     for call, name in zip(ids, names, strict=True):
         left[call].append(name)
     return [
         {**part, key: left[part[key]].popleft()}
-        if isinstance(part, dict) and (key := _CALL_IDS.get(part.get("type") or "")) and left.get(part.get(key) or "")
+        if isinstance(part, dict) and (key := _CALL_IDS.get(part.get("type"))) and left.get(part.get(key))
         else part
         for part in content
     ]
 
 
-_CALL_IDS = {"tool_use": "id", "tool_call": "id", "function_call": "call_id"}
+_CALL_IDS: dict[Any, str] = {"tool_use": "id", "tool_call": "id", "function_call": "call_id"}
 """Where parts of content have the id of a call, by their type."""
 
 
-def _batch_end(messages: Sequence[BaseMessage], start: int) -> int:
-    return next((at for at in range(start, len(messages)) if not isinstance(messages[at], ToolMessage)), len(messages))
+def _results_behind(messages: Sequence[BaseMessage], place: int) -> list[ToolMessage]:
+    """The results that follow a message of the model."""
+    found: list[ToolMessage] = []
+    for message in messages[place + 1 :]:
+        if not isinstance(message, ToolMessage):
+            break
+        found.append(message)
+    return found
 
 
-def _rank(message: BaseMessage, rank: Mapping[str, int]) -> int:
-    return rank.get(message.tool_call_id, len(rank)) if isinstance(message, ToolMessage) else len(rank)
-
-
-def _whole(message: AIMessage, rank: Mapping[str, int]) -> AIMessage:
-    back = [call for call in message.invalid_tool_calls if call["id"] in rank]
-    calls = [
-        *message.tool_calls,
-        *(tool_call(name=call["name"] or "", args=json.loads(call["args"] or "{}"), id=call["id"]) for call in back),
-    ]
+def _whole(message: AIMessage, rank: Mapping[str | None, int]) -> AIMessage:
+    back = [call for call in message.invalid_tool_calls if call["id"] in rank and _is_json(call["args"])]
+    made = (tool_call(name=str(call["name"]), args=json.loads(str(call["args"])), id=call["id"]) for call in back)
     return message.model_copy(
         update={
-            "tool_calls": sorted(calls, key=lambda call: rank.get(call["id"] or "", len(rank))),
+            "tool_calls": sorted([*message.tool_calls, *made], key=lambda call: rank.get(call["id"], len(rank))),
             "invalid_tool_calls": [call for call in message.invalid_tool_calls if call not in back],
             "additional_kwargs": {key: held for key, held in message.additional_kwargs.items() if key != _REFUSED},
         }
     )
+
+
+def _is_json(arguments: str | None) -> bool:
+    """Whether a call was refused; otherwise the model itself has got it wrong, maybe under the id of another one."""
+    try:
+        json.loads(str(arguments))
+    except ValueError:
+        return False
+    return True
 
 
 def _batch(message: AIMessage) -> str | None:
@@ -298,7 +316,7 @@ def last_user(messages: Sequence[BaseMessage]) -> tuple[int, str]:
     if not said:
         return 0, ""
     last, before = said[-1], len(said) - 1
-    return before, last.id or f"{before}:{sha256(repr(last.content).encode('utf-8', 'replace')).hexdigest()}"
+    return before, last.id or f"{before}:{_digest(last.content)}"
 
 
 def user_words(messages: Sequence[BaseMessage]) -> str:
@@ -327,7 +345,7 @@ def revealed_by_results(messages: Sequence[BaseMessage], step: Step) -> dict[str
     return results_behind(_read(messages), good, step) if step.brought else {}
 
 
-def place_appended(messages: Sequence[BaseMessage], step: Step, make: Block) -> list[BaseMessage]:
+def place_appended(messages: Sequence[BaseMessage], step: Step, role: Authority) -> list[BaseMessage]:
     """The messages with each block in its place.
 
     Blocks are placed anew for each request, always at the same places, and never stored: so the graph's own messages
@@ -337,21 +355,14 @@ def place_appended(messages: Sequence[BaseMessage], step: Step, make: Block) -> 
     Raises:
         InputError: when there is no message of the user or of a tool that a block could follow.
     """
-    behind: dict[int, list[BaseMessage]] = defaultdict(list)
     in_front: dict[int, list[BaseMessage]] = defaultdict(list)
     for home, blocks in sorted(homes(_read(messages), step.appended, step.turns).items()):
-        for block in blocks:
-            made = make(block.text)
-            if isinstance(made, SystemMessage):
-                in_front[_next_answer(messages, home + 1)].append(made)
-            else:
-                behind[home + 1].append(made)
+        place = home + 1 if role == "user" else _next_answer(messages, home)
+        in_front[place] += [_block(block.text, step, role) for block in blocks]
     placed: list[BaseMessage] = []
-    before = 0
-    for place in sorted(behind.keys() | in_front.keys()):
-        placed += [*messages[before:place], *behind.get(place, ()), *in_front.get(place, ())]
-        before = place
-    return [*placed, *messages[before:]]
+    for place, message in enumerate(messages):
+        placed += [*in_front[place], message]
+    return [*placed, *in_front[len(messages)]]
 
 
 def without_ended_thinking(messages: Sequence[BaseMessage], step: Step) -> list[BaseMessage]:
@@ -386,7 +397,7 @@ def _legible(message: BaseMessage) -> BaseMessage:
     return message.model_copy(update={"content": told})
 
 
-def block_of(text: str, step: Step, role: Authority) -> BaseMessage:
+def _block(text: str, step: Step, role: Authority) -> BaseMessage:
     """A block of instructions as a message, in the role that the model heeds."""
     if role == "user":
         return HumanMessage(reminder(text, step.reminder))
