@@ -1,12 +1,13 @@
-"""Every adapter tells the engine what the model asked for, beside what the tool returned."""
+"""Every adapter tells the engine what tools returned, and what the model asked for."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import astuple
 from typing import Any
 
 from google.genai import types
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart
 
 from cms_agent import cms
@@ -30,9 +31,39 @@ def test_pydantic_ai() -> None:
 
 
 def test_langgraph_and_langchain() -> None:
-    call: Any = {"name": TOOL, "args": ASKED, "id": CALL}
-    (result,) = langgraph_results([AIMessage("", tool_calls=[call]), ToolMessage("done", tool_call_id=CALL)])
-    assert result.arguments == ASKED
+    def asks(*calls: tuple[str, str]) -> AIMessage:
+        return AIMessage("", tool_calls=[{"name": tool, "args": {"of": call}, "id": call} for tool, call in calls])
+
+    parts: list[Any] = [{"type": "text", "text": "two"}]
+    told = [
+        ToolMessage("early", tool_call_id="gone", name="own"),
+        asks(("one", "a"), ("two", "b"), ("three", "")),
+        ToolMessage("", tool_call_id="a", name="renamed", artifact={"structured_content": {"n": 1}}),
+        ToolMessage("lost", tool_call_id="nobody's"),
+        ToolMessage(parts, tool_call_id="b", status="error", artifact={"other": 1}),
+        asks(("one", "c")),
+        ToolMessage("3", tool_call_id="c", artifact="an artifact"),
+        ToolMessage("4", tool_call_id="", id="m", name="own"),
+        HumanMessage("and?"),
+        ToolMessage("5", tool_call_id="", name="own"),
+    ]
+    first = [
+        ("own", "early", "gone", False, False, None, None),
+        ("one", {"n": 1}, "a", False, False, "a", {"of": "a"}),
+        ("two", parts, "b", True, False, "a", {"of": "b"}),
+    ]
+    last = [
+        ("one", "3", "c", False, False, None, {"of": "c"}),
+        ("own", "4", "m", False, False, None, None),
+        ("own", "5", "result-9", False, False, None, None),
+    ]
+
+    assert [*map(astuple, langgraph_results(told))] == [*first, *last]
+    known = ["gone", "a", "c", "m", "result-9"]
+    assert [*map(astuple, langgraph_results(told, known))] == [first[2], *last]
+    assert [*map(astuple, langgraph_results(told[:6], known))] == [first[2]]
+    assert [*map(astuple, langgraph_results(told[:5], known))] == first[1:]
+    assert langgraph_results([]) == ()
 
 
 def test_openai_agents() -> None:

@@ -383,10 +383,15 @@ def test_texts_that_nobody_can_read_do_not_reach_claude(blank: Any) -> None:
     card, model = langgraph.Cuecard(engine=engine()), init_chat_model("anthropic:claude-opus-4-8", api_key="none")
     said: list[BaseMessage] = [HumanMessage("go")]
     said += [AIMessage(blank, tool_calls=[{"name": "look", "args": {}, "id": "c"}])]
-    said += [ToolMessage(blank, tool_call_id="c"), AIMessage(blank), HumanMessage("more")]
-    sent = card.prepare(model, said, [card.search_tool]).messages[2:]
+    said += [ToolMessage(blank, tool_call_id="c"), AIMessage(blank), HumanMessage(blank)]
+    half: list[Any] = [{"type": "text", "text": ""}, {"type": "text", "text": "seen"}]
+    said += [AIMessage(half), ToolMessage(["seen"], tool_call_id="d"), AIMessage([{"type": "image", "url": "u"}])]
+    sent = card.prepare(model, said, [card.search_tool]).conversation
 
-    assert [message.content for message in sent[:3]] == ["", "(no result)", "(no answer)"]
+    assert [message.content for message in sent] == [
+        *("go", "", "(no result)", "(no answer)", blank),
+        *(message.content for message in said[-3:]),
+    ]
 
 
 SEVERAL = ConfigurableField(id="model")
@@ -476,9 +481,14 @@ def asks(*ids: str) -> AIMessage:
     right = [{"name": "own_tool", "args": {}, "id": each} for each in ids if not each.endswith("!")]
     wrong = [invalid_tool_call(name="own_tool", args="{", id=each[:-1]) for each in ids if each.endswith("!")]
     said: list[str | dict[Any, Any]] = [
-        {"type": "tool_use", "id": each.rstrip("!"), "name": "own_tool", "input": {}} for each in ids
+        "a text",
+        {"type": "text", "text": "and"},
+        {"type": "function_call"},
+        {"id": ""},
     ]
-    thoughts = {"signatures": {each.rstrip("!"): "signed" for each in ids}}
+    said += [{"type": "tool_use", "id": each.rstrip("!"), "name": "own_tool", "input": {}} for each in ids]
+    said += [{"type": "function_call", "call_id": "another's", "id": "a"}]
+    thoughts = {"signatures": {each.rstrip("!"): "signed" for each in ids}, "refusal": "none"}
     return AIMessage(said, tool_calls=right, invalid_tool_calls=wrong, additional_kwargs=thoughts)
 
 
@@ -492,27 +502,46 @@ LONG = "x" * 40
 @pytest.mark.parametrize(
     ("said", "sent"),
     [
-        ([asks("a", "a"), got("a"), got("a")], ["a", "a-2", "a", "a-2"]),
-        ([asks("a"), got("a"), asks("a"), asks("b"), got("a"), got("b")], ["a", "a", "a-2", "b", "a-2", "b"]),
-        ([asks("a"), got("a"), asks("a"), got("a"), asks("a-2")], ["a", "a", "a-2", "a-2", "a-2-2"]),
-        ([got("a"), asks("a"), got("a")], ["a", "a-2", "a-2"]),
-        ([asks(LONG), got(LONG), asks(LONG), got(LONG)], [LONG, LONG, LONG[2:] + "-2", LONG[2:] + "-2"]),
-        ([asks("a!"), got("a"), asks("a!"), got("a")], ["a", "a", "a-2", "a-2"]),
+        ([asks("a", "a"), got("a"), got("a")], [asks("a", "a-2"), got("a"), got("a-2")]),
+        (
+            [asks("a"), got("a"), asks("a"), asks("b"), got("a"), got("b")],
+            [asks("a"), got("a"), asks("a-2"), asks("b"), got("a-2"), got("b")],
+        ),
+        (
+            [asks("a"), got("a"), asks("a", "c!"), got("a"), asks("a-2")],
+            [asks("a"), got("a"), asks("a-2", "c!"), got("a-2"), asks("a-2-2")],
+        ),
+        ([got("a"), asks("a"), got("a")], [got("a"), asks("a-2"), got("a-2")]),
+        (
+            [asks(LONG), got(LONG), asks(LONG), got(LONG)],
+            [asks(LONG), got(LONG), asks(f"{LONG[2:]}-2"), got(f"{LONG[2:]}-2")],
+        ),
+        ([asks("a!"), got("a"), asks("b", "a!"), got("a")], [asks("a!"), got("a"), asks("b", "a-2!"), got("a-2")]),
     ],
     ids=["one answer", "late result", "id like a name", "call that is gone", "long id", "call that is no JSON"],
 )
-def test_each_result_answers_its_own_call_where_ids_are_repeated(said: list[BaseMessage], sent: list[str]) -> None:
+def test_each_result_answers_its_own_call_where_ids_are_repeated(
+    said: list[BaseMessage], sent: list[BaseMessage]
+) -> None:
     card, asked = langgraph.Cuecard(engine=engine()), HumanMessage("go", id="1")
 
-    ready = card.prepare(Model(), [asked, *said], [own_tool, card.search_tool], None).messages
+    ready = card.prepare(Model(), [asked, *said], [own_tool, card.search_tool], None)
 
-    made = [each for each in ready if isinstance(each, AIMessage)]
-    held = {id(each): [call["id"] for call in [*each.tool_calls, *each.invalid_tool_calls]] for each in made}
-    results = {id(each): [each.tool_call_id] for each in ready if isinstance(each, ToolMessage)}
-    assert [call for each in ready for call in (held | results).get(id(each), [])] == sent
-    for each in made:
-        assert [part["id"] for part in each.content if isinstance(part, dict)] == held[id(each)]
-        assert set(held[id(each)]) >= {*each.additional_kwargs["signatures"]}
+    assert [*map(unsigned, ready.conversation)] == [asked, *map(unsigned, sent)]
+    for each in ready.conversation:
+        if isinstance(each, AIMessage):
+            held = {call["id"] for call in [*each.tool_calls, *each.invalid_tool_calls]}
+            assert held >= {*each.additional_kwargs["signatures"]}
+            assert {*each.additional_kwargs["signatures"].values()} == {"signed"}
+
+
+def unsigned(message: BaseMessage) -> BaseMessage:
+    """Of several calls with one id, no more than one has a signature."""
+    return (
+        message.model_copy(update={"additional_kwargs": {**message.additional_kwargs, "signatures": None}})
+        if (isinstance(message, AIMessage))
+        else message
+    )
 
 
 def test_calls_keep_their_ids_where_a_summary_takes_the_place_of_the_users_message_within_a_run() -> None:
