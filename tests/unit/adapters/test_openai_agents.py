@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from agents import (
     Agent,
+    AgentsException,
+    FunctionTool,
     GuardrailFunctionOutput,
     InputGuardrail,
     Model,
@@ -35,8 +37,9 @@ from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_messag
 from typing_extensions import override
 
 from cms_agent import cms as engine
-from cuecard import Call, Conversation, Entity, InputError, Memory, Step, ToolCard, Turn
+from cuecard import Call, Conversation, Entity, InputError, Memory, Problem, Step, ToolCard, Turn
 from cuecard.adapters import openai_agents
+from cuecard.adapters.function_tools import search_card
 from cuecard.adapters.openai_agents import Cuecard, Run
 from cuecard.types import Delivery
 
@@ -221,17 +224,38 @@ def test_the_search_answers_with_names_and_a_message_and_nothing_else() -> None:
 
     host.run()
 
-    assert json.loads(outputs(host.sent[1])[0]) == engine().search_tools(**PAGES).to_json()
+    assert outputs(host.sent[1]) == [json.dumps(engine().search_tools(**PAGES).to_json(), ensure_ascii=False)]
+
+
+def test_the_search_tool_is_described_in_the_words_of_the_agent_file_and_a_query_comes_back_as_it_was() -> None:
+    host, words = Host([[("tool_search", {"query": "stránku"})]]), engine().words.search
+    search = host.agent.tools[0]
+    assert isinstance(search, FunctionTool)
+
+    host.run()
+
+    assert (search.name, search.description) == ("tool_search", search_card(engine()).description)
+    query = {"title": "Query", "type": "string", "description": words.query_description}
+    limit = {"title": "Limit", "anyOf": [{"type": "integer"}, {"type": "null"}], "default": None}
+    assert search.params_json_schema["properties"] == {
+        "query": query,
+        "limit": {**limit, "description": words.limit_description},
+    }
+    assert search.params_json_schema["required"] == ["query"]
+    assert 'No tool found for \\"stránku\\"' in outputs(host.sent[1])[0]
 
 
 def test_a_search_that_asks_for_too_much_is_an_error_to_the_model() -> None:
     host = Host([[("tool_search", {"query": "pages", "limit": 99})], [("tool_search", {"query": 5})]])
+    chat = engine().conversation()
 
-    host.run()
+    host.run(chat=chat)
 
-    assert outputs(host.sent[1]) == ["a search cannot return 99 tools: ask for 1 to 50 tools; 8 are usual"]
-    assert "An error occurred while running the tool" in outputs(host.sent[2])[1]
+    first, second = outputs(host.sent[2])
+    assert first == "a search cannot return 99 tools: ask for 1 to 50 tools; 8 are usual"
+    assert second.startswith("An error occurred while running the tool. Please try again.")
     assert [step.discovered for step in host.steps] == [(), (), ()]
+    assert [record.is_error for record in chat.state.results] == [True, True]
 
 
 def test_a_tool_that_raises_reaches_the_model_and_is_not_a_result() -> None:
@@ -242,6 +266,75 @@ def test_a_tool_that_raises_reaches_the_model_and_is_not_a_result() -> None:
 
     assert "An error occurred while running the tool" in outputs(host.sent[2])[1]
     assert [record.is_error for record in chat.state.results] == [False, True]
+
+
+def fail() -> None:
+    raise KeyError
+
+
+async def wait() -> None:
+    await asyncio.sleep(9)
+
+
+async def fail_raw(_context: Any, _arguments: str) -> None:
+    raise KeyError
+
+
+async def wait_raw(_context: Any, _arguments: str) -> None:
+    await asyncio.sleep(9)
+
+
+def told(_context: Any, error: Exception) -> str:
+    return f"own {type(error).__name__}"
+
+
+async def told_later(context: Any, error: Exception) -> str:
+    return told(context, error)
+
+
+SCHEMA: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+ENDS = "Error running tool work: "
+SLOW, LATE = "An error occurred while running the tool. Please try again.", "Tool 'work' timed out after 0.01 seconds."
+FAILING: list[tuple[Any, str, str, bool]] = [
+    (function_tool(fail, name_override="work"), SLOW, "Try later.", True),
+    (function_tool(fail, name_override="work", failure_error_function=None), ENDS, "Try later.", True),
+    (function_tool(fail, name_override="work", failure_error_function=told), "own KeyError", "own KeyError", True),
+    (
+        function_tool(fail, name_override="work", failure_error_function=told_later),
+        "own KeyError",
+        "own KeyError",
+        True,
+    ),
+    (FunctionTool("work", "", SCHEMA, fail_raw), ENDS, "Try later.", True),
+    (FunctionTool("work", "", SCHEMA, wait_raw, timeout_seconds=0.01), LATE, LATE, True),
+    (FunctionTool("work", "", SCHEMA, wait_raw, timeout_seconds=0.01, output_json_schema=SCHEMA), LATE, LATE, False),
+    (function_tool(wait, name_override="work", timeout=0.01), LATE, LATE, True),
+    (
+        function_tool(wait, name_override="work", timeout=0.01, timeout_error_function=told),
+        "own ToolTimeoutError",
+        "own ToolTimeoutError",
+        True,
+    ),
+    (function_tool(wait, name_override="work", timeout=0.01, timeout_behavior="raise_exception"), LATE, LATE, True),
+]
+
+
+@pytest.mark.filterwarnings("ignore:agent .* has no tool")
+@pytest.mark.parametrize(("tool", "plain", "handled", "noted"), FAILING, ids=map(str, range(len(FAILING))))
+def test_a_call_that_fails_is_told_as_the_sdk_does_or_as_the_host_wants_and_is_no_result(
+    tool: Any, plain: str, handled: str, *, noted: bool
+) -> None:
+    for handling, said in ((False, plain), ("Try later.", handled)):
+        card, model = Cuecard(engine(), handle_tool_errors=handling), script([[("work", {})]])
+        agent: Agent[Any] = Agent("cms", model=model, tools=card.tools([tool]))
+        chat, ended = engine().conversation(), ""
+        try:
+            asyncio.run(Runner.run(agent, "go", **card.options(Turn(now=NOW), chat, config=QUIET)))
+        except AgentsException as error:
+            ended = str(error)
+
+        assert (outputs(model.calls[-1]) or [ended]) == [said]
+        assert [record.is_error for record in chat.state.results] == ([] if ended else [noted])
 
 
 def test_entities_of_results_reach_the_working_memory_also_where_the_sdk_makes_text_of_them() -> None:
@@ -521,8 +614,11 @@ def test_a_host_with_a_context_of_its_own_holds_the_run_in_it() -> None:
 def test_a_run_without_the_context_is_refused_before_any_request() -> None:
     host = Host([])
 
-    with pytest.raises(InputError, match=r"(?s)context: .*does not contain this card.*pass `\*\*card.options"):
+    with pytest.raises(InputError) as caught:
         asyncio.run(Runner.run(host.agent, "hello", run_config=host.card.config(QUIET)))
+    way_out = "pass `**card.options()` to the runner"
+    told = "the run's context does not contain this card"
+    assert caught.value.problems == (Problem("wrong-argument", told, way_out, "context"),)
 
     assert host.sent == ()
 
@@ -530,8 +626,13 @@ def test_a_run_without_the_context_is_refused_before_any_request() -> None:
 def test_a_run_without_the_settings_is_refused_with_its_first_call() -> None:
     host = Host([[("tool_search", PAGES)]])
 
-    with pytest.raises(UserError, match="a request was sent without the prompt"):
+    with pytest.raises(UserError) as caught:
         asyncio.run(Runner.run(host.agent, "hello", context=host.card.run(), run_config=QUIET))
+    told = "a request was sent without the prompt, because the run does not use this adapter's settings"
+    assert isinstance(caught.value.__cause__, InputError)
+    assert caught.value.__cause__.problems == (
+        Problem("wrong-argument", told, "pass `**card.options()` to the runner", "run_config"),
+    )
 
 
 def test_a_wrong_turn_is_refused_before_any_request() -> None:
@@ -552,10 +653,15 @@ def test_arguments_are_refused_with_all_that_is_wrong() -> None:
 
 def test_results_without_their_calls_are_refused_with_the_reason() -> None:
     host = Host([])
-    items = [{"type": "function_call_output", "call_id": "gone", "output": "x"}, {"role": "user", "content": "hello"}]
+    items: list[Any] = [{"type": "function_call_output", "call_id": call, "output": "x"} for call in ("gone", "lost")]
 
-    with pytest.raises(InputError, match=r"(?s)the items contain no call 'gone'.*send the whole conversation"):
-        host.run(says=items)
+    with pytest.raises(InputError) as caught:
+        host.run(says=[*items, {"role": "user", "content": "hello"}])
+    way_out = "send the whole conversation, for example with a session; if the server keeps it, use "
+    assert caught.value.problems == tuple(
+        Problem("unknown-call", f"the items contain no call '{call}'", f"{way_out}Turn(host='system-only')", "input")
+        for call in ("gone", "lost")
+    )
 
 
 def test_guardrails_that_run_alongside_the_first_request_change_nothing() -> None:
@@ -611,8 +717,10 @@ def test_a_run_continues_after_an_approval_in_another_process() -> None:
 
 
 def test_a_run_is_resumed_only_where_there_is_one() -> None:
-    with pytest.raises(InputError, match="no run to resume"):
+    with pytest.raises(InputError) as caught:
         Cuecard(engine()).run(conversation=engine().conversation(), resumed=True)
+    told = "the conversation has no user message yet, so there is no run to resume"
+    assert caught.value.problems == (Problem("no-call", told, "pass the conversation of the run", "conversation"),)
 
 
 def test_a_run_that_is_resumed_after_a_change_of_the_tools_gets_a_new_prompt() -> None:
@@ -630,9 +738,13 @@ def test_a_run_that_is_resumed_after_a_change_of_the_tools_gets_a_new_prompt() -
 
 
 def test_agents_that_share_a_card_each_hear_of_their_own_tools() -> None:
-    card = Cuecard(engine())
+    calls = list[Call]()
+    card = Cuecard(engine(), on_call=calls.append)
     second: Agent[Any] = Agent("second", tools=card.tools([cms_searchImages]))
-    first: Agent[Any] = Agent("first", tools=card.tools([cms_createPage]), handoffs=[handoff(second)])
+    third: Agent[Any] = Agent("third", tools=card.tools([cms_listPages]), handoffs=[second])
+    second.handoffs = [handoff(third)]
+    own: Agent[Any] = Agent("own", tools=[function_tool(lambda: "x", name_override="cms_getPage")])
+    first: Agent[Any] = Agent("first", tools=card.tools([cms_createPage]), handoffs=[handoff(second), own])
     first.model = ScriptedModel(
         [
             [function_call("tool_search", {"query": "search images"}, call_id="1")],
@@ -649,6 +761,7 @@ def test_agents_that_share_a_card_each_hear_of_their_own_tools() -> None:
 
     asyncio.run(Runner.run(first, "hello", **card.options(Turn(now=NOW), config=QUIET)))
 
+    assert {*calls[0].tools.available} == {"tool_search", "cms_createPage", "cms_searchImages", "cms_listPages"}
     said = [json.loads(text)["tools"] for text in outputs(model.calls[-1]) if '"tools"' in text]
     assert "cms_searchImages" not in said[0]
     assert said[1] == ["cms_searchImages"]
@@ -805,8 +918,11 @@ def test_an_agent_as_a_tool_with_tools_of_the_same_card_is_refused_before_any_re
     writer = Agent("writer", model=script([]), tools=card.tools(TOOLS))
     writer = Agent("middle", tools=[writer.as_tool("deep", "Writes.")]) if deeper else writer
 
-    with pytest.raises(InputError, match="`write` of agent `boss` is an agent with tools of the same card"):
+    with pytest.raises(InputError) as caught:
         asyncio.run(Runner.run(boss(model, writer, card.tools(TOOLS)), "Hello", **card.options(config=QUIET)))
+    told = "the tool `write` of agent `boss` is an agent with tools of the same card"
+    way_out = "hand over to that agent (`handoffs`), or give it tools that come from no card"
+    assert caught.value.problems == (Problem("wrong-argument", told, way_out, "boss.tools"),)
     assert not model.calls
 
 

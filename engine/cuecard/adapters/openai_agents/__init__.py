@@ -82,9 +82,8 @@ def _search_error(context: RunContextWrapper[Any], error: Exception) -> str:
     return default_tool_error_function(context, error)
 
 
-def _timed_out(tool: FunctionTool) -> ToolErrorFunction:
-    seconds = tool.timeout_seconds or 0.0
-    return lambda _, __: default_tool_timeout_error_message(tool_name=tool.name, timeout_seconds=seconds)
+def _timed_out(tool: str, seconds: float) -> ToolErrorFunction:
+    return lambda _, __: default_tool_timeout_error_message(tool_name=tool, timeout_seconds=seconds)
 
 
 @dataclass(frozen=True)
@@ -286,8 +285,9 @@ class Cuecard:
             set_function_tool_failure_error_function(watched, partial(self._told, own))
         if handles and not hasattr(tool.on_invoke_tool, "__agents_bind_function_tool__"):
             watched.on_invoke_tool = partial(self._invoked, tool.on_invoke_tool)
-        if tool.timeout_seconds is not None and tool.output_json_schema is None:
-            watched.timeout_error_function = partial(self._told, tool.timeout_error_function or _timed_out(tool))
+        if (seconds := tool.timeout_seconds) is not None and tool.output_json_schema is None:
+            late = tool.timeout_error_function or _timed_out(tool.name, seconds)
+            watched.timeout_error_function = partial(self._told, late)
 
     async def _invoked(self, invoke: Callable[[Any, str], Awaitable[Any]], context: ToolContext[Any], args: str) -> Any:
         """The result of a tool that was not made by `function_tool`, of whose exceptions the SDK makes nothing."""
