@@ -6,6 +6,7 @@ import json
 from dataclasses import astuple
 from typing import Any
 
+from google.adk.events.event import Event
 from google.genai import types
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart
@@ -67,10 +68,41 @@ def test_langgraph_and_langchain() -> None:
 
 
 def test_openai_agents() -> None:
-    call: Any = {"type": "function_call", "name": TOOL, "call_id": CALL, "arguments": json.dumps(ASKED)}
-    said: Any = {"type": "function_call_output", "call_id": CALL, "output": "done"}
-    (result,) = openai_results([call, said], {})
-    assert json.loads(result.arguments) == ASKED
+    def asks(tool: str, call: str) -> Any:
+        return {"type": "function_call", "name": tool, "call_id": call, "arguments": f'{{"of": "{call}"}}'}
+
+    def gave(call: str, output: Any, kind: str = "function_call_output") -> Any:
+        return {"type": kind, "call_id": call, "output": output}
+
+    def text(said: str) -> Any:
+        return {"type": "input_text", "text": said}
+
+    picture = {"type": "input_image", "image_url": "u", "text": "no text"}
+    told = [
+        gave("old", "early"),
+        {"role": "user", "content": "go"},
+        *(asks("one", "a"), asks("two", "b")),
+        gave("a", "A"),
+        gave("b", [text("B")], "custom_tool_call_output"),
+        gave("screen", {}, "computer_call_output"),
+        gave("old", [text("C"), text("D")]),
+        {"type": "message", "role": "assistant", "content": "so"},
+        asks("one", "c"),
+        gave("c", [picture]),
+    ]
+    results = [
+        ("dropped", "early", "old", False, False, None, None),
+        ("one", "A", "a", False, False, "a", '{"of": "a"}'),
+        ("two", "B", "b", False, False, "a", '{"of": "b"}'),
+        ("dropped", [text("C"), text("D")], "old", False, False, "a", None),
+        ("one", [picture], "c", False, False, None, '{"of": "c"}'),
+    ]
+    known = {"old": "dropped", "a": "renamed"}
+
+    assert [*map(astuple, openai_results(told, known))] == results
+    assert [*map(astuple, openai_results(told, known, {"a": "one", "c": "two"}))] == [results[0], *results[2:]]
+    assert [*map(astuple, openai_results(told[-1:], {"c": "one"}))] == [(*results[4][:6], None)]
+    assert openai_results([], {}) == ()
 
 
 def test_litellm() -> None:
@@ -83,16 +115,54 @@ def test_litellm() -> None:
     assert json.loads(reader.taken()[0].arguments) == ASKED
 
 
-def test_adk_with_and_without_ids() -> None:
-    for ids in (("c1", "c2"), (None, None)):
-        asked = [types.FunctionCall(id=each, name=TOOL, args={"n": n}) for n, each in enumerate(ids)]
-        said = [types.FunctionResponse(id=each, name=TOOL, response={"result": "done"}) for each in ids]
-        held = [
-            types.Content(role="model", parts=[types.Part(function_call=each) for each in asked]),
-            types.Content(role="user", parts=[types.Part(function_response=each) for each in said]),
-        ]
-        results = adk.tool_results(adk.named(held, adk.CallIds(())), held)
-        assert [result.arguments for result in results] == [{"n": 0}, {"n": 1}]
+def test_adk() -> None:
+    def asks(*calls: tuple[str, str | None]) -> types.Content:
+        parts = [types.FunctionCall(id=call, name=tool, args={"of": call or tool}) for tool, call in calls]
+        return types.Content(role="model", parts=[types.Part(function_call=part) for part in parts])
+
+    def gave(*results: tuple[str, str | None, dict[str, Any] | None]) -> types.Content:
+        said = [types.FunctionResponse(id=call, name=tool, response=given) for tool, call, given in results]
+        return types.Content(role="user", parts=[types.Part(function_response=each) for each in said])
+
+    told = [
+        types.Content(role="user"),
+        asks(("one", "a"), ("two", "b"), ("one", None), ("one", None)),
+        gave(("two", "b", {"output": [1]}), ("one", "a", {"result": "A"}), ("one", None, {"result": 2, "more": 3})),
+        asks(("one", "c")),
+        gave(("one", "c", {"error": "no"})),
+        gave(("two", "d", {"status": "error", "message": "no"})),
+        gave(("one", "e", {"error": ""}), ("one", "f", None)),
+        gave(("one", None, {"status": "ok"})),
+    ]
+    results = adk.tool_results(adk.named(told, adk.CallIds(())), told)
+
+    assert [*map(astuple, results)] == [
+        ("two", [1], "b", False, False, "b", {"of": "b"}),
+        ("one", "A", "a", False, False, "b", {"of": "a"}),
+        ("one", {"result": 2, "more": 3}, "#1", False, False, "b", {"of": "one"}),
+        ("one", {"error": "no"}, "c", True, False, None, {"of": "c"}),
+        ("two", {"status": "error", "message": "no"}, "d", True, False, None, None),
+        ("one", {"error": ""}, "e", False, False, "e", None),
+        ("one", {}, "f", False, False, "e", None),
+        ("one", {"status": "ok"}, "#2", False, False, None, {"of": "one"}),
+    ]
+
+
+def test_adk_gives_each_result_an_id_of_its_own_also_where_contents_hold_the_last_ones_only() -> None:
+    def event(*results: tuple[str | None, str, Any]) -> Event:
+        said = [types.FunctionResponse(id=call, name=tool, response={"result": it}) for call, tool, it in results]
+        return Event(author="a", content=types.Content(parts=[types.Part(function_response=each) for each in said]))
+
+    events = [event(("a", "one", 1)), event(("b", "one", 2), ("c", "two", 3)), event(("a", "one", 4), (None, "two", 5))]
+    responses = [response for each in events for response in each.get_function_responses()]
+    bare = [each.model_copy(update={"id": None}) for each in responses]
+
+    for said in (responses, bare):
+        assert [*adk.CallIds(events).of(said)] == ["a", "b", "c", "a#2", "#1"]
+        assert [*adk.CallIds(events).of(said[3:])] == ["a#2", "#1"]
+    assert [*adk.CallIds(events).of([bare[1], bare[0], bare[3]])] == ["b", "a", "a#2"]
+    unknown = types.FunctionResponse(name="one", response={"result": 9})
+    assert [*adk.CallIds(events).of([unknown, *bare[3:4], unknown, unknown])] == ["a", "a#2", "b", "#1"]
 
 
 def test_a_loop_of_your_own() -> None:

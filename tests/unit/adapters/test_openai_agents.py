@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from runpy import run_path
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,29 +20,37 @@ from agents import (
     InputGuardrail,
     Model,
     ModelResponse,
+    ModelSettings,
+    OpenAIChatCompletionsModel,
+    OpenAIResponsesModel,
     RunConfig,
     RunContextWrapper,
     Runner,
     RunState,
     SQLiteSession,
     Tool,
+    ToolGuardrailFunctionOutput,
+    ToolInputGuardrail,
+    ToolOutputGuardrail,
     ToolOutputText,
     Usage,
     UserError,
+    WebSearchTool,
     function_tool,
     handoff,
 )
 from agents.extensions.handoff_filters import remove_all_tools
 from agents.run_config import CallModelData, ModelInputData
 from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
+from openai import AsyncOpenAI
 from typing_extensions import override
 
 from cms_agent import cms as engine
 from cuecard import Call, Conversation, Entity, InputError, Memory, Problem, Step, ToolCard, Turn
 from cuecard.adapters import openai_agents
 from cuecard.adapters.function_tools import search_card
-from cuecard.adapters.openai_agents import Cuecard, Run
-from cuecard.types import Delivery
+from cuecard.adapters.openai_agents import Cuecard, Run, run_in
+from cuecard.types import Delivery, RunLimits
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 QUIET = RunConfig(tracing_disabled=True)
@@ -293,12 +302,12 @@ async def told_later(context: Any, error: Exception) -> str:
 
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
-ENDS = "Error running tool work: "
+ENDS, OWN = "Error running tool work: ", "own KeyError"
 SLOW, LATE = "An error occurred while running the tool. Please try again.", "Tool 'work' timed out after 0.01 seconds."
 FAILING: list[tuple[Any, str, str, bool]] = [
     (function_tool(fail, name_override="work"), SLOW, "Try later.", True),
     (function_tool(fail, name_override="work", failure_error_function=None), ENDS, "Try later.", True),
-    (function_tool(fail, name_override="work", failure_error_function=told), "own KeyError", "own KeyError", True),
+    (function_tool(fail, name_override="work", failure_error_function=told), OWN, OWN, True),
     (
         function_tool(fail, name_override="work", failure_error_function=told_later),
         "own KeyError",
@@ -481,9 +490,12 @@ def test_history_that_a_handoff_has_folded_keeps_the_instructions_of_what_it_fou
 
 def test_a_call_of_a_tool_that_the_request_did_not_have_is_answered_and_the_run_goes_on() -> None:
     host = Host([[("nothing", {})], [("cms_createPage", ABOUT)]], delivery="rewrite")
+    chat = engine().conversation()
 
-    assert host.run().final_output == "done"
+    assert host.run(chat=chat).final_output == "done"
     assert len(host.sent) == 3
+    told = [(record.tool, record.call_id, record.is_error) for record in chat.state.results]
+    assert told == [("nothing", "call-0-0", True), ("cms_createPage", "call-1-0", True)]
 
 
 def test_what_the_host_says_of_a_call_that_has_failed_reaches_the_model() -> None:
@@ -979,3 +991,119 @@ def test_calls_of_an_agent_as_a_tool_beside_each_other_end_with_what_each_has_fo
     for who, tool in (("one", "<cms_createPage>"), ("two", "<cms_searchImages>")):
         assert tool in str(asked.sent[who][-1])
         assert "was not called" not in str(asked.sent[who])
+
+
+def test_the_card_watches_copies_of_tools_and_leaves_the_hosts_own_guardrails_behind_its_own() -> None:
+    allows: Any = lambda _: ToolGuardrailFunctionOutput.allow()  # noqa: E731 - for both
+    before: ToolInputGuardrail[Any] = ToolInputGuardrail(allows, "mine")
+    after: ToolOutputGuardrail[Any] = ToolOutputGuardrail(allows, "mine")
+    own = replace(cms_createPage, tool_input_guardrails=[before], tool_output_guardrails=[after])
+    off, hosted = replace(cms_listPages, is_enabled=False), WebSearchTool()
+    search, watched, switched_off, other = Cuecard(engine()).tools([own, off, hosted])
+
+    names = [
+        [guard.get_name() for guard in each.tool_input_guardrails or []]
+        + [guard.get_name() for guard in each.tool_output_guardrails or []]
+        for each in (search, watched, switched_off, own)
+        if isinstance(each, FunctionTool)
+    ]
+    assert names == [["cuecard"], ["cuecard", "mine"] * 2, ["cuecard"] * 2, ["mine"] * 2]
+    assert other is hosted
+    assert isinstance(switched_off, FunctionTool)
+    assert switched_off.is_enabled is False
+
+
+@pytest.mark.parametrize("awaited", [True, False])
+def test_a_host_asks_a_person_about_the_calls_that_it_wants_to_be_asked_about(*, awaited: bool) -> None:
+    asked = list[Any]()
+
+    async def asks(_context: Any, args: dict[str, Any], call: str) -> bool:
+        asked.append((args, call))
+        return bool(args["title"] == "About")
+
+    titles = ["About", "Home"]
+    calls = [("cms_createPage", {"title": title}) for title in titles]
+    tool = replace(cms_createPage, needs_approval=asks if awaited else True)
+    host = Host([[("tool_search", PAGES), calls[0]], calls], tools=[tool])
+
+    interrupted = [each.arguments for each in host.run().interruptions]
+
+    assert [json.loads(each or "")["title"] for each in interrupted] == titles[: 1 if awaited else 2]
+    assert [call for _, call in asked] == (["call-1-0", "call-1-1"] if awaited else [])
+    assert [args["title"] for args, _ in asked] == (titles if awaited else [])
+    assert outputs(host.sent[1])[1].startswith("`cms_createPage` is not active.")
+
+
+def test_a_run_is_found_in_the_context_as_a_key_a_field_or_the_context_itself() -> None:
+    run = Cuecard(engine()).run()
+
+    for context in (run, {"cuecard": run}, MappingProxyType({"cuecard": run}), SimpleNamespace(cuecard=run)):
+        assert run_in(context) is run
+    for other in ({}, {"cuecard": 3}, {"run": run}, SimpleNamespace(cuecard=3), None, "cuecard"):
+        assert run_in(other) is None
+
+
+FORCED = RunLimits(first_tool="tool_search", force_first=True)
+
+
+@pytest.mark.parametrize(
+    ("own", "run", "choice"),
+    [
+        (None, RunLimits(), None),
+        (ModelSettings(temperature=0.5), RunLimits(first_tool="tool_search"), None),
+        (None, FORCED, "tool_search"),
+        (ModelSettings(temperature=0.5), FORCED, "tool_search"),
+        (ModelSettings(temperature=0.5, tool_choice="auto"), FORCED, "auto"),
+    ],
+)
+def test_the_first_tool_is_forced_by_the_settings_of_the_run_unless_the_host_has_its_own(
+    own: ModelSettings | None, run: RunLimits, choice: str | None
+) -> None:
+    card, config = Cuecard(engine()), replace(QUIET, model_settings=own)
+
+    made = card.options(Turn(run=run), config=config)["run_config"]
+
+    wanted = replace(own or ModelSettings(), tool_choice=choice) if own or choice else None
+    assert made.model_settings == wanted
+    assert made.tool_not_found_behavior == "return_error_to_model"
+    assert made.tracing_disabled
+    assert card.config(config).model_settings == own
+    assert card.options(lambda: Turn(run=run), config=config)["run_config"].model_settings == own
+
+
+class Named(ScriptedModel):
+    """A model of another provider."""
+
+    model: Any = "claude-opus-4-8"
+
+
+def client(url: str) -> AsyncOpenAI:
+    return AsyncOpenAI(api_key="k", base_url=url)
+
+
+GPT = OpenAIResponsesModel("gpt-5.4", client("https://api.openai.com/v1"))
+ROUTED = OpenAIChatCompletionsModel("gpt-5.4", client("https://gateway.example/v1"))
+
+
+@pytest.mark.parametrize(
+    ("turn", "model", "config", "delivery"),
+    [
+        (Turn(), GPT, QUIET, ("gpt-5.4", "api.openai.com/v1", "developer")),
+        (Turn(authority="user"), GPT, QUIET, ("gpt-5.4", "api.openai.com/v1", "user")),
+        (Turn(), ROUTED, QUIET, ("gpt-5.4", "gateway.example/v1", "user")),
+        (Turn(), GPT, replace(QUIET, model=ROUTED), ("gpt-5.4", "gateway.example/v1", "user")),
+        (Turn(), Named([]), QUIET, ("claude-opus-4-8", "", "user")),
+        (Turn(authority="system"), Named([]), QUIET, ("claude-opus-4-8", "", "system")),
+        (Turn(model="gpt-5"), Named([]), QUIET, ("gpt-5", "", "developer")),
+        (Turn(), ScriptedModel([]), QUIET, ("", "", "unknown")),
+    ],
+)
+def test_a_turn_that_names_no_model_is_told_the_one_that_answers(
+    turn: Turn, model: Any, config: RunConfig, delivery: tuple[str, str, str]
+) -> None:
+    card = Cuecard(engine())
+    agent: Agent[Any] = Agent("cms", model=model, tools=card.tools(TOOLS))
+
+    told = card.run(turn, config=config).begin(agent).delivery
+
+    assert (told.model, told.endpoint, told.authority) == delivery

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from google.adk.agents import LlmAgent
 from google.adk.sessions import InMemorySessionService
 from google.genai import types
 
+from cuecard import Engine, Step
 from cuecard.adapters.adk import Cuecard
 from cuecard.adapters.adk.contents import CallIds, named, with_results
 from unit.adapters.test_adk import Scripted, results, runner, talk
@@ -31,11 +34,13 @@ def test_requests_hold_the_texts_and_the_session_what_was_returned(tmp_path: Pat
     batches: Any = [[("shell", {"command": "ls"})], [("words", {}), ("shell", {"command": "fail"})]]
     model = Scripted(batches=batches)
     agent = LlmAgent(name="sh", model=model, tools=[shell, words])
-    run = runner(agent, Cuecard(shell_engine(tmp_path)), sessions=sessions)
+    steps = list[Step]()
+    run = runner(agent, Cuecard(shell_engine(tmp_path), on_step=steps.append), sessions=sessions)
 
     asyncio.run(talk(run, "go"))
     asyncio.run(talk(run, "and again"))
 
+    assert [cut.what for cut in steps[1].manifest.cuts] == ["shell"]
     last = [{"result": TOLD}, {"result": "(some words)"}, results(model.sent[2])[2]]
     assert results(model.sent[1]) == last[:1]
     assert results(model.sent[2]) == last
@@ -47,6 +52,42 @@ def test_requests_hold_the_texts_and_the_session_what_was_returned(tmp_path: Pat
     kept = [response.response for event in session.events for response in event.get_function_responses()]
     assert kept[0] == {"code": 0, "printed": "ls " * 20}
     assert kept[1:] == [{"result": "some words"}, {"error": "the disk is full"}]
+
+
+RULES = """\
+agent: shop
+sections: [{id: a, text: You help.}]
+results:
+  look: {text: "<{{{content}}}>", error: "<no {{{content}}}>"}
+"""
+
+
+def test_each_result_is_told_by_the_rule_of_its_tool_and_nothing_else_changes(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(RULES, encoding="utf-8")
+
+    def content(*results: tuple[str, Any], role: str = "user") -> types.Content:
+        said = [types.FunctionResponse(name=tool, id=f"c-{at}", response=it) for at, (tool, it) in enumerate(results)]
+        parts = [types.Part(function_response=each) for each in said]
+        return types.Content(role=role, parts=[types.Part(text="and"), *parts, types.Part(text="so")])
+
+    image = {"content": [{"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]}
+    plain, empty = types.Content(role="model", parts=[types.Part(text="hello")]), types.Content(role="user")
+    said = [
+        plain,
+        content(("look", {"result": "seen"}), ("look", {"error": "light"}), ("own", {"n": 1})),
+        empty,
+        content(("own", image), ("", {"result": "seen"})),
+    ]
+
+    shown = with_results(said, named(said, CallIds(())), Engine.open(tmp_path).render_result)
+
+    failed = f"<no {escape(json.dumps({'error': 'light'}))}>"
+    assert shown == [
+        plain,
+        content(("look", {"result": "<seen>"}), ("look", {"error": failed}), ("own", {"n": 1})),
+        empty,
+        content(("own", {"result": "[image/png: not shown as text]"}), ("", {"result": "seen"})),
+    ]
 
 
 def test_a_result_with_media_stays_unchanged(tmp_path: Path) -> None:

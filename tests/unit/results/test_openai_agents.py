@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,9 @@ from agents import Agent, RunConfig, Runner, ToolOutputImage, ToolOutputText, fu
 from agents.memory import SQLiteSession
 from agents.testing import ModelCall, ScriptedModel, assistant_message, function_call
 
-from cuecard import Engine
+from cuecard import Engine, Step
 from cuecard.adapters.openai_agents import Cuecard
+from cuecard.adapters.openai_agents.items import with_results
 from unit.results.shell_agent import TOLD, shell_engine
 
 QUIET = RunConfig(tracing_disabled=True)
@@ -66,12 +69,59 @@ class Host:
             else [assistant_message("done")]
             for n, batch in enumerate(batches)
         ]
-        self.card, self.model = Cuecard(engine), ScriptedModel(steps)
+        self.steps = list[Step]()
+        self.card, self.model = Cuecard(engine, on_step=self.steps.append), ScriptedModel(steps)
         self.agent: Agent[Any] = Agent("sh", model=self.model, tools=self.card.tools(TOOLS))
 
     def run(self, chat: Any, session: Any) -> None:
         options = self.card.options(None, chat, config=QUIET)
         asyncio.run(Runner.run(self.agent, "go", session=session, **options))
+
+
+RULES = """\
+agent: shop
+sections: [{id: a, text: You help.}]
+results:
+  look: {text: "<{{{content}}}>", error: "<no {{{content}}}>"}
+  page: "{{{result.title}}}"
+"""
+
+
+def test_each_result_is_told_by_the_rule_of_its_tool(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(RULES, encoding="utf-8")
+
+    def gave(call: str, output: Any, kind: str = "function_call_output") -> Any:
+        return {"type": kind, "call_id": call, "output": output, "id": "i"}
+
+    text, picture = {"type": "input_text", "text": "seen"}, {"type": "input_image", "image_url": "u"}
+    image = {"content": [{"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]}
+    asked = [
+        {"type": "function_call", "name": tool, "call_id": call}
+        for tool, call in (("look", "a"), ("look", "b"), ("page", "c"), ("own", "d"))
+    ]
+    rows = [
+        (gave("a", "seen"), "<seen>"),
+        (gave("b", [text], "custom_tool_call_output"), "<no seen>"),
+        (gave("c", "{'title': 'Home'}"), "Home"),
+        (gave("c", '{"title": "Home"}'), "Home"),
+        (gave("d", "seen"), "seen"),
+        (gave("d", str(image)), "[image/png: not shown as text]"),
+        (gave("old", "raw"), "Given"),
+        (gave("b", [text, text]), f"<no {escape(json.dumps([text, text]))}>"),
+        (gave("a", [text, picture]), [text, picture]),
+        (gave("nobody's", "seen"), "seen"),
+        (gave("a", "seen", "computer_call_output"), "seen"),
+    ]
+
+    shown = with_results(
+        [*asked, *(item for item, _ in rows)],
+        Engine.open(tmp_path).render_result,
+        {"old": "page"},
+        {"old": {"title": "Given"}},
+        {"b"},
+    )
+
+    assert shown == [*asked, *({**item, "output": told} for item, told in rows)]
 
 
 def test_requests_hold_the_texts_and_the_session_what_was_returned(tmp_path: Path) -> None:
@@ -80,6 +130,7 @@ def test_requests_hold_the_texts_and_the_session_what_was_returned(tmp_path: Pat
 
     host.run(None, session)
 
+    assert [cut.what for cut in host.steps[1].manifest.cuts] == ["shell"]
     sent = [outputs(call) for call in host.model.calls]
     assert sent[1] == [TOLD]
     assert sent[2][:2] == [TOLD, "(some words)"]
