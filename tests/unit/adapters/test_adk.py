@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -32,9 +32,10 @@ from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from cms_agent import cms as engine
-from cuecard import Call, Entity, InputError, Memory, Step, ToolCard, Turn
+from cuecard import Call, Entity, InputError, Memory, Problem, Step, ToolCard, Turn
 from cuecard.adapters import adk
 from cuecard.adapters.adk import Cuecard
+from cuecard.errors import did_you_mean
 from cuecard.types import Delivery
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -320,10 +321,17 @@ def test_what_the_last_message_before_a_compaction_has_found_stays(how: str) -> 
 def test_a_filter_that_would_take_instructions_out_is_refused_before_anything_is_sent() -> None:
     host = Host([[("tool_search", PAGES)]], plugins=[ContextFilterPlugin(num_invocations_to_keep=1)])
 
-    with pytest.raises(RuntimeError, match="put it in front of `cuecard`"):  # which ADK makes of every error
-        host.run()
-
+    told = "`context_filter_plugin` stands behind this plugin and would take instructions out of the contents"
+    assert refused(host.run) == (Problem("wrong-argument", told, "put it in front of `cuecard`", "plugins"),)
     assert host.sent == []
+
+
+def refused(work: Callable[[], Any]) -> tuple[Problem, ...]:
+    """What is wrong, of which ADK makes an error of its own."""
+    with pytest.raises(RuntimeError) as caught:
+        work()
+    assert isinstance(caught.value.__cause__, InputError)
+    return caught.value.__cause__.problems
 
 
 def test_entities_of_results_reach_the_working_memory_of_the_next_message() -> None:
@@ -485,12 +493,13 @@ def test_a_tool_that_the_host_takes_away_is_refused_and_its_declaration_stays_wh
 
 
 def test_an_agent_that_is_none_of_the_app_is_refused() -> None:
-    host = Host([], agents=["cmss"])
+    host = Host([], agents=["nobody", "cmss", "cms"])
 
-    with pytest.raises(RuntimeError, match="the app has no agent named `cmss`") as caught:
-        host.run()
-
-    assert isinstance(caught.value.__cause__, InputError)
+    problems = [("cmss", did_you_mean("cmss", ["cms"])), ("nobody", did_you_mean("nobody", ["cms"]))]
+    assert refused(host.run) == tuple(
+        Problem("wrong-argument", f"the app has no agent named `{name}`", hint, "agents") for name, hint in problems
+    )
+    assert "cms" in problems[0][1]
     assert host.sent == []
 
 
@@ -699,9 +708,7 @@ def test_a_live_session_is_refused_before_anything_is_sent() -> None:
         async for _ in host.runner.run_live(user_id="ann", session_id="one", live_request_queue=queue):
             raise AssertionError("nothing is said")
 
-    with pytest.raises(RuntimeError) as caught:
-        asyncio.run(live())
-
-    assert isinstance(caught.value.__cause__, InputError)
-    assert "use `runner.run_async`" in str(caught.value.__cause__)
+    told = "a live session (`run_live`) is one connection, so no model request could have its prompt"
+    hint = "use `runner.run_async`, or run live sessions in an app without this plugin"
+    assert refused(lambda: asyncio.run(live())) == (Problem("wrong-argument", told, hint, "run_live"),)
     assert host.sent == []
