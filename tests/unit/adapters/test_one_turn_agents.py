@@ -26,6 +26,7 @@ from openai import AsyncOpenAI
 
 from cuecard import InputError, Turn
 from cuecard.adapters.openai_agents import Cuecard
+from cuecard.adapters.openai_agents.run import provider_keeps_history
 from unit.adapters.model_server import ToLoopback, model_server
 from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, WORDS, check, engine, turn_of
 
@@ -222,6 +223,7 @@ def test_an_agent_without_such_texts_is_not_refused_there(*, said: bool) -> None
 
 
 def test_a_host_may_say_it_where_the_runner_is_passed_nothing() -> None:
+    assert provider_keeps_history() is False
     card, model = Cuecard(engine("polyant")), ScriptedModel([[assistant_message("done")]])
     agent: Agent[Any] = Agent("one", model=model, tools=card.tools([look]))
 

@@ -40,14 +40,18 @@ from agents import (
     handoff,
 )
 from agents.extensions.handoff_filters import remove_all_tools
+from agents.mcp import MCPServer
 from agents.run_config import CallModelData, ModelInputData
 from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
+from mcp.types import CallToolResult
+from mcp.types import Tool as McpTool
 from openai import AsyncOpenAI
 from typing_extensions import override
 
 from cms_agent import cms as engine
 from cuecard import Call, Conversation, Entity, InputError, Memory, Problem, Step, ToolCard, Turn
 from cuecard.adapters import openai_agents
+from cuecard.adapters.bodies import reminder
 from cuecard.adapters.function_tools import search_card
 from cuecard.adapters.openai_agents import Cuecard, Run, run_in
 from cuecard.types import Delivery, RunLimits
@@ -155,7 +159,9 @@ def test_append_keeps_instructions_and_tools_and_adds_a_block_after_the_search_r
         *("user", "function_call", "function_call_output"),
         "user",
     ]
-    assert "<cms_createPage>" in blocks(second)[0]
+    (block,) = (block.text for block in host.steps[1].appended)
+    assert "<cms_createPage>" in block
+    assert second.input[3] == {"role": "user", "content": reminder(block)}
     assert third.input[: len(second.input)] == second.input
 
 
@@ -218,12 +224,14 @@ def test_a_tool_that_is_not_active_is_refused_with_what_to_do_and_the_run_contin
     host = Host(
         [[("cms_createPage", ABOUT)], [("tool_search", PAGES), ("cms_createPage", ABOUT)]], tools=[cms_createPage]
     )
+    chat = engine().conversation()
 
-    result = host.run()
+    result = host.run(chat=chat)
 
     refusal = "`cms_createPage` is not active. Call `tool_search` with what you want to do, then use what it finds."
     assert outputs(host.sent[1]) == [refusal]
     assert outputs(host.sent[2])[2] == refusal
+    assert [record.is_error for record in chat.state.results] == [True, False, True]
     assert called == []
     assert result.final_output == "done"
 
@@ -465,7 +473,8 @@ def test_a_tool_that_the_host_switches_off_while_the_model_calls_it_is_refused_a
 
     assert ran == []
     assert [("cms_createPage" in step.active_tools) for step in host.steps] == [False, True, False]
-    assert "no longer there" in outputs(host.sent[2])[-1]
+    told = "`cms_createPage` is no longer there. Use other tools, or tell the user what cannot be done."
+    assert outputs(host.sent[2])[-1] == told
     assert ("cms_createPage" in names(host.sent[2])) == (delivery == "append")
 
 
@@ -1032,6 +1041,80 @@ def test_a_host_asks_a_person_about_the_calls_that_it_wants_to_be_asked_about(*,
     assert [call for _, call in asked] == (["call-1-0", "call-1-1"] if awaited else [])
     assert [args["title"] for args, _ in asked] == (titles if awaited else [])
     assert outputs(host.sent[1])[1].startswith("`cms_createPage` is not active.")
+
+
+@pytest.mark.filterwarnings("ignore:agent .* has no tool")
+def test_the_manifest_knows_the_definitions_of_each_request_in_their_order() -> None:
+    on = list[bool]()
+    switched = function_tool(lambda: "x", name_override="cms_listPages", is_enabled=lambda _context, _agent: bool(on))
+    ours: list[Tool] = [cms_createPage, replace(cms_searchImages, is_enabled=False), switched, WebSearchTool()]
+    host, chat = Host([[("tool_search", PAGES)]], tools=ours), engine().conversation()
+    other = function_tool(lambda: "x", name_override="other", is_enabled=lambda _context, _agent: False)
+    host.agent.tools += [other, function_tool(lambda: "x", name_override="another")]
+
+    host.run(chat=chat)
+    on.append(True)
+    host.model.enqueue([assistant_message("done")])
+    host.run(chat=chat)
+
+    first = ["tool_search", "cms_createPage", "web_search", "another"]
+    later = ["tool_search", "cms_createPage", "cms_listPages", "web_search", "another"]
+    assert [names(call) for call in host.sent] == [first, first, later]
+    fronts = [step.call.host.front for step in host.steps if step.call]
+    assert fronts == [tuple(first), tuple(first), tuple(later)]
+    (cut,) = (cut for cut in host.steps[-1].manifest.cuts if cut.what == "baseline")
+    assert cut.reason == "the definitions in front of the request changed: `cms_listPages` came"
+
+
+def test_another_process_keeps_the_definitions_that_were_sent_also_of_tools_that_are_gone() -> None:
+    chat, sent = engine().conversation(), list[list[str]]()
+    for on in (True, False, False):
+        enabled: Any = lambda _context, _agent, on=on: on  # noqa: E731 - a value for the one below
+        tool = replace(cms_createPage, is_enabled=enabled)
+        host = Host([[("tool_search", PAGES)]], tools=[cms_searchImages, tool], name=f"{len(sent)}")
+        chat = engine().load(engine().dump(chat))
+        host.run(chat=chat)
+        sent += [names(call) for call in host.sent]
+
+    assert sent == [["tool_search", "cms_searchImages", "cms_createPage"]] * 6
+
+
+class Server(MCPServer):
+    """A server that has a tool of the catalogue."""
+
+    @property
+    def name(self) -> str:
+        return "pages"
+
+    async def list_tools(self, *_: Any) -> list[McpTool]:
+        return [McpTool(name="cms_createPage", input_schema=SCHEMA)]
+
+    async def call_tool(self, *_: Any, **__: Any) -> CallToolResult:
+        return CallToolResult(content=[])
+
+    async def connect(self) -> None: ...
+    async def cleanup(self) -> None: ...
+    async def list_prompts(self) -> Any: ...
+    async def get_prompt(self, *_: Any) -> Any: ...
+
+
+@pytest.mark.parametrize("handed", [False, True])
+def test_where_servers_have_tools_nobody_says_which_there_are(*, handed: bool) -> None:
+    chat = engine().conversation()
+    host = Host([[("tool_search", PAGES), ("tool_search", {"query": "delete a page", "limit": 1})]], tools=[])
+    serving: Agent[Any] = Agent("other", tools=host.card.tools([]), mcp_servers=[Server()])
+    if handed:
+        host.agent.handoffs = [serving]
+    else:
+        host.agent.mcp_servers = serving.mcp_servers
+
+    host.run(chat=chat)
+
+    assert {*host.calls[0].tools.available} > {"cms_createPage", "cms_deletePage"}
+    assert [json.loads(told)["tools"] for told in outputs(host.sent[1])] == [["cms_createPage"], ["cms_deletePage"]]
+    assert names(host.sent[0]) == (["tool_search"] if handed else ["cms_createPage", "tool_search"])
+    assert host.steps[-1].call is not None
+    assert host.steps[-1].call.host.front == (("tool_search",) if handed else ())
 
 
 def test_a_run_is_found_in_the_context_as_a_key_a_field_or_the_context_itself() -> None:

@@ -187,7 +187,7 @@ class Run:
 
     engine: Engine
     chat: Conversation
-    turn: TurnSource | None
+    turn: TurnSource
     config: RunConfig
     told: RunListener
     serves: Callable[[AgentBase], bool]
@@ -258,8 +258,7 @@ class Run:
         Else always, and also while it is not enabled if an earlier request had it: taking its definition out would
         change what stands in front of everything. A call of it is refused.
         """
-        call = self.call or self.begin(agent)
-        if call.delivery.rebuilds:
+        if self.begin(agent).delivery.rebuilds:
             active = self.step.active_tools if self.step else self.first
             return is_on and (tool not in self.engine.tools or tool in active or tool in self.found)
         if is_on:
@@ -276,14 +275,14 @@ class Run:
         call = self.begin(agent)
         if self.kept or provider_keeps_history():
             self._refuse_kept_history(call)
-        self.answering, self.looking = frozenset(self._front(agent)), None
+        self.answering, self.looking = frozenset(self._front(agent, call)), None
         items = cast("Sequence[Item]", data.input)
-        now = inputs_now(self.engine.agent, self._said) if goes_on and self.turn is not None else {}
+        now = inputs_now(self.engine.agent, self._said) if goes_on else {}
         self.step = self.chat.step(self._results(items), inputs=now, tools=self._names(agent), templates=True)
         self.call = self.chat.call
         checked_limits(self.step)
         if self.call and not self.call.delivery.rebuilds and not agent.mcp_servers:
-            self.step = self.chat.in_front(self.step, self._front(agent))
+            self.step = self.chat.in_front(self.step, self._front(agent, call))
             self.call = self.chat.call
         self.found.clear()
         self.asked.clear()
@@ -307,17 +306,15 @@ class Run:
                 self._take_back(self.engine)
             raise
 
-    def _front(self, agent: AgentBase) -> Iterator[str]:
+    def _front(self, agent: AgentBase, call: Call) -> Iterator[str]:
         """The names of the tools that the SDK shows with the next request, in their order."""
-        offers_search = self.begin(agent).tools.offers_search
         for tool in agent.tools:
-            if not isinstance(tool, FunctionTool) or not callable(tool.is_enabled):
-                shown = True
-            elif id(tool) in self.on:
-                shown = self.shows(agent, tool.name, is_on=self.on[id(tool)])
-            else:
-                shown = tool.name == self.engine.search_tool and offers_search
-            if shown:
+            condition = getattr(tool, "is_enabled", True)
+            if id(tool) in self.on:
+                condition = self.shows(agent, tool.name, is_on=self.on[id(tool)])
+            elif callable(condition):
+                condition = tool.name == self.engine.search_tool and call.tools.offers_search
+            if condition:
                 yield tool.name
 
     def hears_calls(self) -> None:
@@ -366,7 +363,7 @@ class Run:
         return answered_step(self.chat, self.engine, self._said(), ())
 
     def _said(self) -> Turn:
-        made = self.turn() if callable(self.turn) else self.turn
+        made: Any = self.turn() if callable(self.turn) else self.turn
         turn: Turn = admit(Turn, Turn() if made is None else made, "turn")
         return turn
 
