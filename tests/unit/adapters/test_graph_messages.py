@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,16 +11,22 @@ import pytest
 from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.messages.tool import invalid_tool_call, tool_call
+from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.errors import GraphInterrupt
+from langgraph.prebuilt.tool_node import ToolCallRequest
 
-from cuecard import Engine, Turn
+from cuecard import Engine, InputError, Problem, Turn
 from cuecard.adapters import langgraph
 from cuecard.adapters.bodies import reminder
+from cuecard.adapters.function_tools import search_card
 from cuecard.adapters.langgraph.messages import called_together, refusing, with_refused
+from cuecard.adapters.langgraph.tools import described, name_of
 from unit.adapters.graph_models import Model
 from unit.adapters.one_turn_hosts import OWN, engine, turn_of
-from unit.adapters.shop import Shop
-from unit.adapters.test_graph_doors import refund_order
+from unit.adapters.shop import AGENT, TOOLS, Shop
+from unit.adapters.test_graph_doors import list_orders, own_tool, refund_order
 
+pytestmark = pytest.mark.filterwarnings("ignore:agent `shop`. entry:UserWarning")  # their tools are others
 PAY = [invalid_tool_call(name="pay", args='{"n": 1}', id=each, error="no pay") for each in ("a", "c")]
 WRONG = invalid_tool_call(name="own", args="{", id="e", error=None)
 
@@ -296,3 +303,252 @@ def test_a_message_without_an_id_is_known_by_its_words_and_its_place(tmp_path: P
     other = card.prepare(Model(), [hello, done, given("a"), AIMessage("ok"), HumanMessage("other")], [], stored)
     assert other.step.call is not None
     assert other.step.call.turn == 2
+
+
+LONG = """\
+agent: shop
+delivery: append
+inputs: {os: {type: string}}
+sections:
+  - {id: role, text: ROLE}
+  - {id: now, text: "On {{os}}."}
+"""
+
+
+def long(folder: Path, words: int, tool_length: int) -> tuple[langgraph.Cuecard, list[Any]]:
+    """A card whose prompt has so many words that stay, and one tool described at such length."""
+    (folder / "agent.yaml").write_text(LONG.replace("ROLE", "word " * words), encoding="utf-8")
+    own = StructuredTool.from_function(lambda: "x", name="own", description="d" * tool_length)
+    return langgraph.Cuecard(engine=Engine.open(folder)), [own]
+
+
+@pytest.mark.parametrize(
+    ("words", "tool_length", "marked"),
+    [(100, 1, False), (100, 4500, False), (100, 4900, True), (1400, 1, False), (1800, 1, True)],
+)
+def test_claude_gets_breakpoints_in_the_system_prompt_where_they_pay(
+    tmp_path: Path,
+    words: int,
+    tool_length: int,
+    marked: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    card, tools = long(tmp_path, words, tool_length)
+    own: list[Any] = [{"type": "text", "text": "Be brief."}]
+
+    ready = card.prepare(
+        claude("claude-sonnet-4-6"), [HumanMessage("x")], tools, turn=Turn({"os": "linux"}), system=SystemMessage(own)
+    )
+
+    text, mark = " ".join(["word"] * words), EPHEMERAL if marked else {}
+    texts, system = [text, "On linux."], list[Any](ready.system.content)
+    assert [(each["text"].strip(), {**each, "text": ""}) for each in system] == [
+        *((each, {"type": "text", "text": "", **mark}) for each in texts),
+        ("Be brief.", {"type": "text", "text": ""}),
+    ]
+
+
+def test_claude_takes_four_breakpoints_the_messages_own_first(tmp_path: Path) -> None:
+    card, _ = long(tmp_path, 5000, 1)
+    said: list[BaseMessage] = [HumanMessage("x", id="1")]
+
+    def ask(stored: Any = None, **more: Any) -> langgraph.PreparedRequest:
+        return card.prepare(claude(), said, cuecard=stored, turn=Turn({"os": "linux"}, **more))
+
+    def marks(ready: langgraph.PreparedRequest) -> list[bool]:
+        return ["cache_control" in each for each in ready.system.content]
+
+    first = ask(ephemeral="ONCE")
+    said += [AIMessage("ok"), HumanMessage("y", id="2")]
+    second = ask(first.after(said[1]), ephemeral="AGAIN")
+    said += [AIMessage("ok"), HumanMessage("z", id="3")]
+    third = ask(second.after(said[3]))
+
+    assert [marks(each) for each in (first, second, third)] == [[True, True], [True, False], [True, True]]
+    uncached = langgraph.Cuecard(engine=card.engine, cache=None)
+    assert marks(uncached.prepare(claude(), said[:1], turn=Turn({"os": "linux"}))) == [False, False]
+
+
+FOUND = '{"tools": ["refund_order"]}'
+REFERENCE = {"type": "tool_reference", "tool_name": "refund_order"}
+
+
+@pytest.mark.parametrize("said", [FOUND, [{"type": "text", "text": FOUND}]])
+def test_claude_gets_a_definition_in_the_first_result_that_names_it_while_that_is_there(
+    tmp_path: Path, said: Any
+) -> None:
+    card, model = langgraph.Cuecard(engine=Shop(tmp_path).engine), claude()
+    own = refund_order.model_copy(update={"extras": {"mine": 1}})
+    hands = [own, card.search_tool, list_orders, own_tool]
+    hello, ask = HumanMessage("go", id="1"), answer(("tool_search", "a"), ("own_tool", "b"))
+    found, more = ToolMessage(said, tool_call_id="a"), given("b")
+
+    first = card.prepare(model, [hello, ask, found, more], hands)
+    again = ToolMessage(said, tool_call_id="c")
+    second = card.prepare(model, [hello, ask, found, more, answer(("tool_search", "c")), again], hands, first.cuecard)
+    cut = card.prepare(model, [hello, answer(("own_tool", "d")), given("d")], hands, second.cuecard)
+
+    told = found.model_copy(update={"content": [{"type": "text", "text": FOUND}, REFERENCE]})
+    for ready in (first, second):
+        assert [message for message in ready.conversation if isinstance(message, ToolMessage)][:2] == [told, more]
+        assert [(tool.name, tool.extras) for tool in ready.tools if isinstance(tool, BaseTool)] == [
+            ("tool_search", None),
+            ("list_orders", {"defer_loading": True}),
+            ("own_tool", None),
+            ("refund_order", {"mine": 1, "defer_loading": True}),
+        ]
+        assert ready.step.call is not None
+        assert ready.step.call.host.front == ("tool_search", "own_tool")
+    assert first.tools[1] is second.tools[1]
+    assert again in second.conversation
+    assert [tool.extras for tool in cut.tools if isinstance(tool, BaseTool)] == [
+        None,
+        {"defer_loading": True},
+        None,
+        {"mine": 1},
+    ]
+    other = refund_order.model_copy()
+    assert card.prepare(model, [hello], [other]).tools[0].extras == {"defer_loading": True}  # type: ignore[union-attr]  # a tool
+
+
+# The tools
+
+
+SCHEMA = {"properties": {"reason": {"description": "why"}}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "told"),
+    [
+        (list_orders, ("list_orders", "List the orders of a customer.", ("customer",))),
+        ({"name": "own", "description": "Own.", "input_schema": SCHEMA}, ("own", "Own.", ("reason",))),
+        ({"name": "own", "parameters": SCHEMA, "input_schema": {}}, ("own", "", ("reason",))),
+        (
+            {"type": "function", "function": {"name": "own", "description": "Own.", "parameters": SCHEMA}},
+            ("own", "Own.", ("reason",)),
+        ),
+        ({"type": "function", "name": "own", "function": "text", "description": None}, ("own", "", ())),
+        ({"type": "web_search"}, ("web_search", "", ())),
+        ({"type": "web_search_20250305", "name": "web_search"}, ("web_search", "", ())),
+        ({}, ("", "", ())),
+    ],
+)
+def test_a_tool_is_known_by_what_it_says_in_whatever_form(tool: Any, told: tuple[str, str, tuple[str, ...]]) -> None:
+    said = described(tool)
+
+    assert (name_of(tool), said.description, tuple(name for name, _ in said.parameters)) == told
+    assert said.name == told[0]
+
+
+def test_tools_stand_in_the_order_of_the_conversation_whatever_other_conversations_had(tmp_path: Path) -> None:
+    card = langgraph.Cuecard(engine=Shop(tmp_path).engine)
+
+    def order(tools: list[Any], **turn: Any) -> list[str]:
+        return [*map(name_of, card.prepare(Model(), [HumanMessage("x")], tools, turn=Turn(**turn)).tools)]
+
+    hands, web = [own_tool, refund_order, card.search_tool], {"type": "a_web_search"}
+    assert order(hands) == ["tool_search", "own_tool", "refund_order"]
+    assert order([*hands[::-1], web]) == ["tool_search", "a_web_search", "own_tool", "refund_order"]
+    assert order(hands, discovered=("refund_order",)) == ["refund_order", "own_tool"]  # nothing is left to find
+    assert order([refund_order]) == ["refund_order"]
+
+
+def test_the_search_tool_is_described_in_the_words_of_the_agent_file(tmp_path: Path) -> None:
+    card = langgraph.Cuecard(engine=Shop(tmp_path).engine)
+    search, words = card.search_tool, card.engine.words.search  # type: ignore[union-attr]  # an engine
+
+    schema = search.tool_call_schema.model_json_schema()  # type: ignore[union-attr]  # a model
+    assert (search.name, search.description) == ("tool_search", search_card(Shop(tmp_path).engine).description)
+    assert schema["required"] == ["query"]
+    assert {name: (held["description"], held.get("default", "")) for name, held in schema["properties"].items()} == {
+        "query": (words.query_description, ""),
+        "limit": (words.limit_description, None),
+    }
+
+
+def test_the_first_tool_is_forced_where_the_request_has_it(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    forcing = AGENT.replace("core: [", "core: [list_orders, ") + "run: {first_tool: list_orders, force_first: true}\n"
+    shop.write(forcing, TOOLS)
+    card, keyed = (
+        langgraph.Cuecard(engine=shop.engine),
+        {"prompt_cache_key": f"cuecard-{shop.engine.agent.sha256[:32]}"},
+    )
+    hello = HumanMessage("x", id="1")
+
+    for model, settings in ((Model(), {}), (OpenAi(), keyed)):
+        first = card.prepare(model, [hello], [refund_order, list_orders])
+        said = [hello, answer(("list_orders", "a")), given("a")]
+        assert first.settings == {**settings, "tool_choice": "list_orders"}
+        assert card.prepare(model, said, [refund_order, list_orders], first.cuecard).settings == settings
+        assert card.prepare(model, [hello], [refund_order]).settings == settings
+
+
+# Calls that run
+
+
+def request_of(name: str, state: Any) -> ToolCallRequest:
+    call = tool_call(name=name, args={}, id="a")
+    return ToolCallRequest(tool_call=call, tool=None, state=state, runtime=SimpleNamespace())  # type: ignore[arg-type]  # nobody looks at it
+
+
+def fails(_: Any) -> Any:
+    raise KeyError("secret")
+
+
+def waits(_: Any) -> Any:
+    raise GraphInterrupt
+
+
+@pytest.mark.parametrize("shape", [dict, lambda held: SimpleNamespace(**held)], ids=["mapping", "object"])
+def test_a_call_runs_is_refused_or_fails_as_the_host_wants(tmp_path: Path, shape: Any) -> None:
+    card = langgraph.Cuecard(engine=Shop(tmp_path).engine, handle_tool_errors=True)
+    ready = card.prepare(Model(), [HumanMessage("x", id="1")], [refund_order, own_tool])
+    state = shape({"cuecard": ready.cuecard, "messages": [HumanMessage("x", id="1"), answer(("own_tool", "a"))]})
+
+    def wrapped(name: str, run: Any, awaited: bool) -> Any:  # noqa: FBT001 - in a loop
+        async def later(request: Any) -> Any:
+            return run(request)
+
+        request = request_of(name, state)
+        return asyncio.run(card.awrap_tool_call(request, later)) if awaited else card.wrap_tool_call(request, run)
+
+    refusal = "`refund_order` is not active. Call `tool_search` with what you want to do, then use what it finds."
+    for awaited in (False, True):
+        assert wrapped("own_tool", lambda _: given("a"), awaited) == given("a")
+        told = ToolMessage("KeyError", name="own_tool", tool_call_id="a", status="error")
+        assert wrapped("own_tool", fails, awaited) == told
+        told = ToolMessage(refusal, name="refund_order", tool_call_id="a", status="error")
+        assert wrapped("refund_order", fails, awaited) == told
+        with pytest.raises(GraphInterrupt):
+            wrapped("own_tool", waits, awaited)
+    assert card.refusal("own_tool", shape({})) is None
+    assert card.refusal("refund_order", shape({})) is not None
+
+
+def test_a_conversation_whose_texts_are_elsewhere_cannot_be_made_whole(tmp_path: Path) -> None:
+    ready = langgraph.Cuecard(engine=Shop(tmp_path).engine).prepare(Model(), [HumanMessage("x")])
+
+    with pytest.raises(InputError) as caught:
+        langgraph.Cuecard(engine=Shop(tmp_path).engine).whole(ready.cuecard)
+    told = "the texts of this conversation are not to be had in this process"
+    hint = "keep it in `card.channel`, or call this where the request was prepared"
+    assert caught.value.problems == (Problem("bad-conversation", told, hint, "cuecard"),)
+
+
+@pytest.mark.parametrize(
+    ("turn", "model", "delivery"),
+    [
+        (Turn(model="gpt-5", endpoint=OPENAI), OpenAi(openai_api_base=GATEWAY), ("gpt-5", "api.openai.com/v1", "user")),
+        (Turn(endpoint=GATEWAY), OpenAi(), ("gpt-5.4", "", "developer")),
+        (Turn(authority="user"), OpenAi(), ("gpt-5.4", "", "user")),
+        (Turn(authority="system"), claude("claude-sonnet-4-6"), ("claude-sonnet-4-6", "api.anthropic.com", "user")),
+        (Turn(authority="user"), claude(), ("claude-opus-4-8", "api.anthropic.com", "user")),
+        (Turn(model="gpt-5"), Model(), ("gpt-5", "", "developer")),
+    ],
+)
+def test_what_a_turn_says_of_its_model_goes_before_what_the_model_says(
+    tmp_path: Path, turn: Turn, model: Any, delivery: tuple[str, str, str]
+) -> None:
+    told = langgraph.Cuecard(engine=Shop(tmp_path).engine).prepare(model, [HumanMessage("x")], turn=turn).step.manifest
+
+    assert (told.delivery.model, told.delivery.endpoint, told.delivery.authority) == delivery
