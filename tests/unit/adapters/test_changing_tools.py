@@ -353,13 +353,25 @@ def test_a_chat_that_is_cleared_with_its_conversation_tells_nothing_of_before() 
     assert "<cms_createPage>" not in str(model.requests[-1])
 
 
-def test_spans_of_a_graph_name_its_thread() -> None:
+@pytest.mark.parametrize(
+    ("config", "said", "named"),
+    [
+        ({"thread_id": "one"}, "", "one"),
+        ({"thread_id": "one"}, "mine", "mine"),
+        ({"thread_id": 7}, "", "7"),
+        ({}, "", ""),
+    ],
+)
+def test_spans_of_a_graph_name_its_thread(config: Any, said: str, named: str) -> None:
     calls: list[str] = []
-    card = Cuecard(engine=engine(), turn=Turn(), on_call=lambda call: calls.append(call.conversation))
-    agent = create_agent(Model(), [cms_createPage], middleware=[card], checkpointer=InMemorySaver())
-    agent.invoke({"messages": [HumanMessage("go")]}, {"configurable": {"thread_id": "one"}})
+    turn = Turn(conversation=said)
+    card = Cuecard(engine=engine(), turn=turn, on_call=lambda call: calls.append(call.conversation))
+    agent = create_agent(Model(), [cms_createPage], middleware=[card])
+    agent.invoke({"messages": [HumanMessage("go")]}, {"configurable": config} if config else None)
+    other = langgraph.Cuecard(engine=engine(), on_call=lambda call: calls.append(call.conversation))
+    other.prepare(Model(), [HumanMessage("go")], turn=turn)
 
-    assert calls == ["one"]
+    assert calls == [named, said]
 
 
 class Named(Model):

@@ -17,7 +17,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
 from cms_agent import cms
-from cuecard import InputError, Step, Turn
+from cuecard import InputError, Problem, Step, Turn
 from cuecard.adapters import langgraph
 from cuecard.adapters.langchain import Cuecard
 from cuecard.types import Delivery
@@ -240,11 +240,13 @@ def test_a_history_that_the_provider_keeps_is_refused_with_the_system_prompt_in_
     assert len(model.requests) == 1
 
 
-def test_so_is_one_that_is_bound_to_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, said = Asking(), Turn({"context": "ORDER-7-OF-JANA"}, now=NOW)
-    monkeypatch.setitem(CASES, "polyant", ("ORDER-7-OF-JANA", said, said))
-    with pytest.raises(InputError, match="`conversation-context` lives for one turn"):
-        agent_of("polyant", model.bind(previous_response_id="resp_1"), InMemorySaver(), [0]).invoke(
-            {"messages": [HumanMessage("hello")]}, THREAD
-        )
-    assert not model.requests
+def test_so_is_one_that_is_bound_to_the_model() -> None:
+    card, said = langgraph.Cuecard(engine=engine("polyant")), Turn({"context": "ORDER-7-OF-JANA"}, now=NOW)
+    kept, hello = Asking().bind(previous_response_id="resp_1"), [HumanMessage("hello")]
+    for model in (kept, kept.bind(stop=["x"]), Asking().bind(stop=["x"]).bind(previous_response_id="resp_1")):
+        with pytest.raises(InputError) as caught:
+            card.prepare(model, hello, turn=said)  # type: ignore[arg-type]  # as a graph passes it
+        told = "`conversation-context` lives for one turn, but the provider keeps the history, and takes nothing back"
+        assert Problem("kept-history", told, "send the history yourself", "turn") in caught.value.problems
+    for model in (Asking(), Asking().bind(previous_response_id=None), Keeping(use_previous_response_id=False)):
+        assert card.prepare(model, hello, turn=said).conversation[:1] == hello  # type: ignore[arg-type]  # the same
