@@ -205,6 +205,7 @@ def test_append_keeps_instructions_and_tools_and_adds_a_block_after_the_search_r
     first, second, third = host.sent
     assert system(first) == system(second) == system(third)
     assert names(first) == names(third)
+    assert [step.call and step.call.host.front for step in host.steps] == [tuple(names(first))] * 3
     assert kinds(second) == ["user: text", "model: call", "user: result", "user: text"]
     assert blocks(second)[0].startswith("<system-reminder>\n<tool-usage-instructions>\n<cms_createPage>")
     assert wire(third)[: len(wire(second))] == wire(second)
@@ -553,13 +554,48 @@ def test_tools_that_the_catalogue_does_not_know_are_left_to_the_host() -> None:
     assert results(host.sent[1]) == [{"result": "sent"}]
 
 
-def test_the_manifest_says_that_instructions_have_the_authority_of_the_user() -> None:
-    host = Host([])
+@pytest.mark.parametrize(
+    ("turn", "told"),
+    [
+        (Turn(now=NOW), ("scripted", "user", "messages")),
+        (Turn(now=NOW, model="gpt-5", authority="system", host="system-only"), ("gpt-5", "system", "system-only")),
+    ],
+)
+def test_the_manifest_says_that_instructions_have_the_authority_of_the_user(
+    turn: Turn, told: tuple[str, str, str]
+) -> None:
+    host = Host([], turn=turn)
 
     host.run()
 
     delivery = host.steps[0].manifest.delivery
-    assert (delivery.model, delivery.authority, delivery.host) == ("scripted", "user", "messages")
+    assert (delivery.model, delivery.authority, delivery.host) == told
+
+
+def test_the_tools_of_a_turn_are_those_that_it_names() -> None:
+    host = Host([], turn=Turn(now=NOW, tools=("tool_search", "cms_listPages")))
+
+    host.run()
+
+    assert {*host.calls[0].tools.available} == {"tool_search", "cms_listPages"}
+
+
+def test_an_exception_is_told_by_agents_that_have_the_prompt_and_raised_by_others() -> None:
+    def work() -> str:
+        raise OSError("the disk is full")
+
+    def run(*agents: str) -> list[LlmRequest]:
+        model = Scripted(batches=[[("work", {})]])
+        inner, mine = LlmAgent(name="mine"), Cuecard(engine(), agents=agents, handle_tool_errors="Try later.")
+        agent = LlmAgent(name="cms", model=model, tools=[work], sub_agents=[inner])
+        asyncio.run(talk(runner(agent, mine), "hello"))
+        return model.sent
+
+    with pytest.warns(UserWarning, match="no entry for the tool `work`") as warned:
+        assert results(run("cms")[1]) == [{"error": "Try later."}]
+    assert "transfer_to_agent" not in str([each.message for each in warned])
+    with pytest.raises(OSError, match="the disk is full"):
+        run("mine")
 
 
 def test_thirty_runs_at_once_do_not_see_each_other() -> None:

@@ -15,11 +15,14 @@ from google.adk.events.event import Event
 from google.adk.models.llm_request import LlmRequest
 from google.adk.sessions import InMemorySessionService
 from google.adk.sessions.session import Session
+from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.function_tool import FunctionTool
 from google.genai import types
+from typing_extensions import override
 
 from cms_agent import cms as engine
-from cuecard import Engine, InputError, Problem
+from cuecard import Engine, InputError, Problem, Step
+from cuecard.adapters.adk import Cuecard
 from cuecard.adapters.adk.requests import (
     agents_of,
     keep_front,
@@ -31,8 +34,9 @@ from cuecard.adapters.adk.requests import (
 )
 from cuecard.adapters.adk.texts import SessionRecord
 from cuecard.types import CallHost
+from unit.adapters.alike import shop as alike_shop
 from unit.adapters.shop import Shop
-from unit.adapters.test_adk import Host, results
+from unit.adapters.test_adk import Host, Scripted, results, runner, talk
 
 TEXT = types.Part(text="Be brief.")
 
@@ -181,6 +185,46 @@ def test_a_limit_is_read_however_a_model_writes_it(limit: Any, meant: int | None
     except InputError:
         told = {"error": f"a search cannot return {meant} tools: ask for 1 to 50 tools; 8 are usual"}
     assert results(host.sent[1]) == [told]
+
+
+class Ship(BaseTool):
+    """A tool with parameters in ADK's own form."""
+
+    @override
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        place = types.Schema(type=types.Type.STRING, description="The harbour to call at")
+        given = types.Schema(type=types.Type.OBJECT, properties={"place": place})
+        return types.FunctionDeclaration(name=self.name, description=self.description, parameters=given)
+
+    @override
+    async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> Any:
+        return {"result": "shipped"}
+
+
+@pytest.mark.parametrize("query", ["goods", "harbour", "place"])
+def test_a_tool_is_found_by_what_its_own_form_of_declaration_says(query: str, tmp_path: Path) -> None:
+    steps, model = list[Step](), Scripted(batches=[[("tool_search", {"query": query})]])
+    agent = LlmAgent(name="shop", model=model, tools=[Ship(name="ship", description="Send goods")])
+
+    asyncio.run(talk(runner(agent, Cuecard(Engine.open(alike_shop(tmp_path, "ship")), on_step=steps.append)), "hello"))
+
+    assert steps[-1].active_tools == ("tool_search", "ship")
+
+
+def test_the_first_tool_is_forced_in_the_first_request_alone(tmp_path: Path) -> None:
+    model = Scripted(batches=[[("greet", {})]])
+
+    def greet() -> str:
+        return "hello"
+
+    path = alike_shop(tmp_path, "greet", more="run: {first_tool: greet, force_first: true}\n", core="greet")
+    agent = LlmAgent(name="shop", model=model, tools=[greet])
+    asyncio.run(talk(runner(agent, Cuecard(Engine.open(path))), "hello"))
+
+    forced = types.FunctionCallingConfig(mode=types.FunctionCallingConfigMode.ANY, allowed_function_names=["greet"])
+    first, second = (request.config.tool_config for request in model.sent)
+    assert first == types.ToolConfig(function_calling_config=forced)
+    assert second is None
 
 
 # The state of sessions

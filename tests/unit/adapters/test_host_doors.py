@@ -21,6 +21,7 @@ from pydantic_ai import Agent as PydanticAgent
 from pydantic_ai import DeferredToolRequests, DeferredToolResults, Tool
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
+from typing_extensions import override
 
 from cuecard import InputError, Step, Turn
 from cuecard.adapters import adk, langchain, langgraph, openai_agents, pydantic_ai
@@ -167,15 +168,34 @@ def test_adk_goes_on_where_a_service_of_sessions_refuses_and_says_so(
     }
 
 
-def test_adk_keeps_one_text_for_each_turn(shop: Shop) -> None:
-    sessions, model = InMemorySessionService(), Scripted(batches=FIND_AND_PAY, ids=True)
+@pytest.mark.parametrize("process", ["one", "another after each turn"])
+def test_adk_keeps_one_text_for_each_turn_and_those_that_a_failing_request_may_leave_behind(
+    shop: Shop, process: str
+) -> None:
+    sessions, kept = InMemorySessionService(), list[int]()
 
-    async def whole() -> list[Any]:
+    async def count() -> None:
+        kept.append(len((await sessions.list_sessions(app_name="site.cuecard", user_id="ann")).sessions))
+
+    class Watched(Scripted):
+        @override
+        async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
+            await count()
+            async for response in super().generate_content_async(llm_request, stream):
+                yield response
+
+    model = Watched(batches=[[SEARCH], [REFUND], [SEARCH], []], ids=True)
+
+    async def whole() -> None:
+        run = app(shop, model, sessions)
         for words in ("x", "y", "z"):
-            await tell(app(shop, model, sessions), types.Part(text=words))
-        return (await sessions.list_sessions(app_name="site.cuecard", user_id="ann")).sessions
+            run = app(shop, model, sessions) if process != "one" else run
+            await tell(run, types.Part(text=words))
+            await count()
 
-    assert len(asyncio.run(whole())) == 3
+    asyncio.run(whole())
+
+    assert kept == [*(2, 2, 2, 2), 1, *(3,), 2, *(4,), 3]
 
 
 @pytest.mark.parametrize("how", CHANGES)

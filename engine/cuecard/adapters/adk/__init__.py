@@ -119,9 +119,8 @@ def _described(request: LlmRequest) -> list[HostTool]:
 
 
 def _schema_of(declaration: types.FunctionDeclaration) -> Any:
-    if declaration.parameters_json_schema is not None or declaration.parameters is None:
-        return declaration.parameters_json_schema
-    return {"properties": declaration.parameters.properties}
+    given = declaration.parameters
+    return given.model_dump(by_alias=True, exclude_none=True) if given else declaration.parameters_json_schema
 
 
 class Cuecard(BasePlugin):
