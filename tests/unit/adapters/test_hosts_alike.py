@@ -357,3 +357,17 @@ def test_without_a_search_ahead_the_words_are_nobodys(framework: type[Host], tmp
 
     assert host.steps[0].active_tools == ("tool_search",)
     assert host.steps[0].call is None or not host.steps[0].call.tools.ahead
+
+
+@pytest.mark.parametrize("framework", HOSTS)
+def test_a_search_knows_what_earlier_ones_have_taken_of_the_room(framework: type[Host], tmp_path: Path) -> None:
+    path = shop(tmp_path, "handover", "refund_order", more="budget: {protocols: 60}\n")
+    searches: list[Calls] = [FIND, [("tool_search", {"query": "refund an order"})]]
+    host = framework(Engine.open(path), [handover, refund_order], searches)
+
+    host.say("hello")
+
+    first, second = host.results[2]
+    assert "Found 1 tool. It is now active." in first[1]
+    assert "Not active, because there is no room left for their instructions: refund_order." in second[1]
+    assert host.steps[-1].active_tools == ("tool_search", "handover")
