@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from runpy import run_path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -49,12 +50,13 @@ from openai import AsyncOpenAI
 from typing_extensions import override
 
 from cms_agent import cms as engine
-from cuecard import Call, Conversation, Entity, InputError, Memory, Problem, Step, ToolCard, Turn
+from cuecard import Call, Conversation, Engine, Entity, InputError, Memory, Problem, Step, ToolCard, Turn
 from cuecard.adapters import openai_agents
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.function_tools import search_card
 from cuecard.adapters.openai_agents import Cuecard, Run, run_in
 from cuecard.types import Delivery, RunLimits
+from unit.adapters.alike import shop
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 QUIET = RunConfig(tracing_disabled=True)
@@ -179,6 +181,20 @@ def test_rewrite_puts_the_instructions_into_the_system_prompt_and_enables_tools_
         ["tool_search", "cms_createPage", "cms_searchImages"],
     ]
     assert [blocks(call) for call in host.sent] == [[], [], [], []]
+
+
+def test_under_rewrite_what_was_found_at_once_is_shown_while_there_is_room_for_its_instructions(tmp_path: Path) -> None:
+    path = shop(tmp_path, "handover", "refund_order", more="budget: {protocols: 60}\n")
+    card = Cuecard(Engine.open(path, delivery="rewrite"))
+    tools: list[Tool] = [function_tool(lambda: "ok", name_override=name) for name in ("handover", "refund_order")]
+    searches = [("tool_search", {"query": query}) for query in ("handover", "refund order")]
+    model = script([searches, [("handover", {})]])
+    agent: Agent[Any] = Agent("shop", model=model, tools=card.tools(tools))
+
+    asyncio.run(Runner.run(agent, "go", **card.options(config=QUIET)))
+
+    found = ["tool_search", "handover"]
+    assert [names(call) for call in model.calls] == [["tool_search"], [*found, "refund_order"], found]
 
 
 def test_a_streamed_run_is_sent_the_same() -> None:

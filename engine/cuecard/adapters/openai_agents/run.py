@@ -171,7 +171,7 @@ class Run:
         failed: the ids of calls that failed or were refused.
         found: tools that searches have found since the step.
         asked: tools that the model has called since the step.
-        answers: what its calls have given since the step, by call id: a handoff may fold them into a text, unseen.
+        answers: what its calls have given, by call id: a handoff may fold them into a text, unseen.
         on: which tools are enabled, by identity, as the SDK has asked last.
         answering: the tools of the request that the model is answering, until its calls are run: the SDK asks anew
             whether each is enabled, and would end the run where one is not; its call is refused.
@@ -286,7 +286,6 @@ class Run:
             self.call = self.chat.call
         self.found.clear()
         self.asked.clear()
-        self.answers.clear()
         if self.told.step:
             self.told.step(self.step)
         if self.engine.agent.results:
