@@ -336,17 +336,6 @@ def test_an_error_of_the_search_and_free_text_discover_nothing() -> None:
         assert "cms_createPage" not in ready.step.active_tools
 
 
-def test_a_result_without_a_name_has_that_of_its_call_and_a_lost_one_tells_nothing() -> None:
-    card = langgraph.Cuecard(engine=engine())
-    lost = ToolMessage('{"tools": ["cms_listPages"]}', tool_call_id="nobody knows")
-
-    messages = [HumanMessage("hi"), lost, *found_pages("c", name=None)]
-    ready = card.prepare(Model(), messages, TOOLS, turn=Turn(now=NOW))
-
-    assert ready.step.active_tools[-1] == "cms_createPage"
-    assert "cms_listPages" not in ready.step.active_tools
-
-
 def test_messages_of_many_parts_pass_unchanged() -> None:
     picture = {"type": "image", "url": "https://example.org/a.png"}
     said = HumanMessage([{"type": "text", "text": "What is this?"}, picture])

@@ -181,14 +181,6 @@ def test_the_search_knows_the_tools_of_the_agent_and_takes_a_wrong_limit_for_an_
     assert results[1].status == "error"
 
 
-def test_the_search_tool_has_the_words_of_the_agent_file() -> None:
-    (search,) = Cuecard(engine=engine()).tools
-
-    assert search.name == "tool_search"
-    assert list(search.args) == ["query", "limit"]
-    assert search.args["query"]["description"] == engine().words.search.query_description
-
-
 def test_entities_of_results_reach_the_working_memory() -> None:
     calls: list[Call] = []
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import anthropic
 import pytest
 from langchain.agents import create_agent
 from langchain_anthropic import ChatAnthropic
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
@@ -189,33 +188,6 @@ def test_claude_gets_breakpoints_in_front_of_the_text_and_finds_them_in_the_next
     assert "cache_control" in pieces(after, bare=False)[held - 1]
     second = sent[TURNS.index(OWN) + 1]
     assert "cache_control" not in pieces(second, bare=False)[held - 1]
-
-
-def thinking(words: str, calls: Sequence[Any] = ()) -> AIMessage:
-    thought = {"type": "thinking", "thinking": words, "signature": "s"}
-    return AIMessage([thought, {"type": "text", "text": "so"}], tool_calls=list(calls))
-
-
-@pytest.mark.parametrize(("model", "left"), [("claude-opus-5-5", ["T0"]), ("claude-opus-4-8", ["T0", "T1", "T2"])])
-def test_thinking_of_an_ended_turn_leaves_where_the_model_checks_it(model: str, left: list[str]) -> None:
-    card = langgraph.Cuecard(engine=engine("polyant"))
-    chat = claude(model, "http://127.0.0.1:9")
-    call = {"name": "look", "args": {}, "id": "c1", "type": "tool_call"}
-    said: list[BaseMessage] = [HumanMessage("hello", id="0")]
-    state = card.prepare(chat, said, turn=turn_of("polyant", 0)).after(AIMessage("x"))
-    said += [thinking("T0"), HumanMessage("what?", id="1")]
-    state = card.prepare(chat, said, cuecard=state, turn=turn_of("polyant", OWN)).cuecard
-    said += [
-        thinking("T1", [call]),
-        ToolMessage("seen", tool_call_id="c1", name="look"),
-        thinking("T2"),
-        HumanMessage("and?", id="2"),
-    ]
-
-    sent = card.prepare(chat, said, cuecard=state, turn=turn_of("polyant", 2)).messages
-
-    assert [word for word in ("T0", "T1", "T2") if f"'{word}'" in repr([m.content for m in sent])] == left
-    assert [call["id"] for message in sent if isinstance(message, AIMessage) for call in message.tool_calls] == ["c1"]
 
 
 class Keeping(Asking):

@@ -97,13 +97,3 @@ def test_a_result_with_media_stays_unchanged(tmp_path: Path) -> None:
     held = named([content], CallIds(()))
 
     assert with_results([content], held, shell_engine(tmp_path).render_result) == [content]
-
-
-def test_a_picture_in_what_a_tool_returned_is_a_mark(tmp_path: Path) -> None:
-    said = {"content": [{"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]}
-    response = types.FunctionResponse(name="look", id="c-1", response=said)
-    content = types.Content(role="user", parts=[types.Part(function_response=response)])
-    (made,) = with_results([content], named([content], CallIds(())), shell_engine(tmp_path).render_result)
-
-    assert "iVBOR" not in made.model_dump_json()
-    assert "[image/png: not shown as text]" in made.model_dump_json()
