@@ -14,6 +14,7 @@ from langchain_core.messages.tool import invalid_tool_call, tool_call
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.errors import GraphInterrupt
 from langgraph.prebuilt.tool_node import ToolCallRequest
+from pydantic import create_model
 
 from cuecard import Engine, InputError, Problem, Turn
 from cuecard.adapters import langgraph
@@ -180,6 +181,45 @@ def test_each_kind_of_model_is_sent_what_it_takes(
     assert [*map(_bare, ready.conversation)] == [*map(_bare, [*said[:4], found, *said[4:], again])]
     system = [ready.step.system.strip(), own.text]
     assert _bare(ready.system).content == ("" if isinstance(model, ChatAnthropic) else "\n\n").join(system)
+
+
+class Claude(OpenAi):
+    """One that LangChain's own package for Claude does not make."""
+
+    model_name: str = "claude-opus-4-8"
+
+    @property
+    def _llm_type(self) -> str:
+        return "anthropic-chat"
+
+
+ADDRESSES = ["anthropic_api_url", "openai_api_base", "azure_endpoint", "base_url", "endpoint_url", "groq_api_base"]
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        *((name, "base_url") for name in ("model_name", "model", "model_id", "deployment_name")),
+        *(("model", address) for address in ADDRESSES),
+    ],
+)
+def test_a_model_is_known_by_whatever_its_package_calls_its_name_and_its_address(
+    tmp_path: Path, name: str, address: str
+) -> None:
+    fields: Any = {
+        name: (str, "gpt-5.4"),
+        address: (str, GATEWAY),
+        "deployment_name": (str, "gpt-4"),
+        "model": (Any, 7),
+    }
+    model = create_model("Other", __base__=Model, **{**fields, name: (str, "gpt-5.4")})()
+    card = langgraph.Cuecard(engine=Shop(tmp_path).engine)
+
+    told = card.prepare(model, [HumanMessage("x")]).step.manifest.delivery
+    claude = card.prepare(Claude(), [HumanMessage("x")]).step.manifest.delivery
+
+    assert (told.model, told.endpoint) == ("gpt-5.4", "gateway.example/v1")
+    assert (claude.model, claude.endpoint, claude.authority) == ("claude-opus-4-8", "", "system")
 
 
 def _block(text: str, role: str) -> BaseMessage:
@@ -410,6 +450,22 @@ def test_claude_gets_a_definition_in_the_first_result_that_names_it_while_that_i
     ]
     other = refund_order.model_copy()
     assert card.prepare(model, [hello], [other]).tools[0].extras == {"defer_loading": True}  # type: ignore[union-attr]  # a tool
+
+
+def test_what_a_message_brings_claude_gets_in_the_first_result_behind_it_that_is_no_error(tmp_path: Path) -> None:
+    card, model = langgraph.Cuecard(engine=Shop(tmp_path).engine), claude()
+    hands = [refund_order, card.search_tool, own_tool]
+    said: list[BaseMessage] = [HumanMessage("go", id="1"), answer(("own_tool", "a")), given("a"), AIMessage("ok")]
+    stored = card.prepare(model, said[:1], hands).after(said[3])
+    said += [HumanMessage("pay", id="2"), answer(("own_tool", "b"), ("own_tool", "c"), ("own_tool", "d"))]
+    said += [ToolMessage("no", tool_call_id="b", status="error"), given("c"), given("d")]
+
+    ready = card.prepare(model, said, hands, stored, turn=Turn(ahead=("refund_order",)))
+
+    results = [message for message in ready.conversation if isinstance(message, ToolMessage)]
+    revealed = given("c").model_copy(update={"content": [{"type": "text", "text": "ok"}, REFERENCE]})
+    assert results == [given("a"), said[6], revealed, given("d")]
+    assert ready.step.brought == {"refund_order": 1}
 
 
 # The tools

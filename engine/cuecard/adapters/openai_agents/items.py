@@ -94,10 +94,7 @@ def place_blocks(items: Sequence[Item], step: Step, role: Authority) -> list[Ite
     Raises:
         InputError: when there is no item of the user or of a tool that a block could follow.
     """
-    if not step.appended:
-        return list(items)
-    read = _read(items)
-    found = homes(read, step.appended, step.turns)
+    found = homes(_read(items), step.appended, step.turns)
     placed: list[Item] = []
     for place, item in enumerate(items):
         placed.append(item)
