@@ -23,7 +23,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from typing_extensions import override
 
-from cuecard import InputError, Step, Turn
+from cuecard import Call, InputError, Step, Turn
 from cuecard.adapters import adk, langchain, langgraph, openai_agents, pydantic_ai
 from cuecard.adapters.litellm import Cuecard as LiteLlm
 from unit.adapters.shop import REFUND, SEARCH, TEXTS, Shop, held_in
@@ -150,22 +150,41 @@ def own(app_name: str) -> str:
     return app_name
 
 
+@pytest.mark.parametrize(("another", "turns"), [(True, [0, 0, 0]), (False, [0, 1, 2])])
 def test_adk_goes_on_where_a_service_of_sessions_refuses_and_says_so(
-    shop: Shop, caplog: pytest.LogCaptureFixture
+    shop: Shop, caplog: pytest.LogCaptureFixture, turns: list[int], *, another: bool
 ) -> None:
-    sessions, model = Refusing(), Scripted(batches=[[SEARCH]], ids=True)
+    sessions, model, calls = Refusing(), Scripted(batches=[[SEARCH]], ids=True), list[Call]()
 
     async def whole() -> None:
-        for words in ("x", "y"):
-            await tell(app(shop, model, sessions), types.Part(text=words))
+        run = app(shop, model, sessions, on_call=calls.append)
+        for words in ("x", "y", "z"):
+            await tell(run, types.Part(text=words))
+            run = app(shop, model, sessions, on_call=calls.append) if another else run
 
     asyncio.run(whole())
 
+    assert [call.turn for call in calls] == turns
     assert {each.getMessage() for each in caplog.records if each.name.startswith("cuecard")} == {
         "the conversation is not kept for other processes: PermissionError",
-        "the conversation is not known here: PermissionError",
+        *(["the conversation is not known here: PermissionError"] if another else []),
         "a conversation that has ended is still kept: PermissionError",
     }
+
+
+def test_adk_goes_on_with_what_another_process_has_done_meanwhile(shop: Shop) -> None:
+    sessions, model, calls = InMemorySessionService(), Scripted(batches=[[], [SEARCH]], ids=True), list[Call]()
+
+    async def whole() -> list[int]:
+        one, two = (app(shop, model, sessions, on_call=calls.append) for _ in range(2))
+        events = [await tell(run, types.Part(text="x")) for run in (one, two, one)]
+        return [sum(bool(event.actions.state_delta) for event in told) for told in events]
+
+    written = asyncio.run(whole())
+
+    assert [call.turn for call in calls] == [0, 1, 2]
+    assert [each.tool for each in calls[2].tools.discovered] == ["refund_order"]
+    assert written == [1, 2, 1]
 
 
 @pytest.mark.parametrize("process", ["one", "another after each turn"])

@@ -318,7 +318,6 @@ class Cuecard(BasePlugin):
             turn = self._known(context, request, chosen)
             turn = with_words(turn, engine, lambda: words_of(context.user_content))
             call = talk.chat.user(turn if talk.lost is None else anew(turn, talk.lost, engine), results)
-            talk.lost = None
             if self.on_call:
                 self.on_call(call)
         await self._keep(talk, context)
