@@ -172,6 +172,26 @@ def test_adk_goes_on_where_a_service_of_sessions_refuses_and_says_so(
     }
 
 
+def test_adk_keeps_the_conversations_of_the_newest_requests_at_hand(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a service keeps no texts, those that are no longer at hand begin anew."""
+    monkeypatch.setattr(adk, "_KEPT", 2)
+    calls = list[Call]()
+    run = app(shop, Scripted(batches=[[SEARCH]], ids=True), Refusing(), on_call=calls.append)
+
+    async def whole() -> None:
+        for name in ("one", "two", "three"):
+            await run.session_service.create_session(app_name="site", user_id="ann", session_id=name)
+        for name in ("one", "two", "one", "three", "one", "two"):
+            message = types.Content(role="user", parts=[types.Part(text="x")])
+            _ = [each async for each in run.run_async(user_id="ann", session_id=name, new_message=message)]
+
+    asyncio.run(whole())
+
+    assert [call.turn for call in calls] == [0, 0, 1, 0, 2, 0]
+
+
 def test_adk_goes_on_with_what_another_process_has_done_meanwhile(shop: Shop) -> None:
     sessions, model, calls = InMemorySessionService(), Scripted(batches=[[], [SEARCH]], ids=True), list[Call]()
 
