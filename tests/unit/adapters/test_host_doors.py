@@ -193,7 +193,8 @@ def test_adk_keeps_the_conversations_of_the_newest_requests_at_hand(
 
 
 def test_adk_goes_on_with_what_another_process_has_done_meanwhile(shop: Shop) -> None:
-    sessions, model, calls = InMemorySessionService(), Scripted(batches=[[], [SEARCH]], ids=True), list[Call]()
+    batches: list[Batch] = [[], [SEARCH], [REFUND]]
+    sessions, model, calls = InMemorySessionService(), Scripted(batches=batches, ids=True), list[Call]()
 
     async def whole() -> list[int]:
         one, two = (app(shop, model, sessions, on_call=calls.append) for _ in range(2))
