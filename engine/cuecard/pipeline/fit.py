@@ -243,11 +243,11 @@ def call_offers(request: CallRequest, known: Sequence[str], there: Collection[st
     new = [name for name in open_ if name in there and name not in decided.told]
     used = recent_first([n for n in new if n not in core], request.found.called, request.found.named)
     first = (*(name for name in new if name in core), *used)
-    absent = (name for name in open_ if name not in there and name not in decided.kept)
+    asked = (*first, *(name for name in open_ if name not in there and name not in decided.kept))
     kept = decided.kept | core
-    defined = _definitions(request, (name for name in first if name not in kept))
-    offers = [Offer(name, cost(request, name), paid=name in kept, definition=defined.get(name, 0)) for name in first]
-    return [*offers, *(Offer(name, cost(request, name), there=False) for name in absent)]
+    defined = _definitions(request, (name for name in asked if name not in kept))
+    offers = [Offer(name, cost(request, name), paid=name in kept, there=name in there) for name in asked]
+    return [each._replace(definition=defined.get(each.tool, 0)) for each in offers]
 
 
 Limited: TypeAlias = Sequence[tuple[Section, int]]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from command_line import run
-from cuecard import Engine, Manifest, ToolCard, ToolResult
+from cuecard import Engine, Manifest, ToolCard, ToolResult, Turn
 from cuecard.types import Delivery, Json
 
 AGENT = """\
@@ -122,6 +122,29 @@ def test_a_tool_whose_definition_has_no_room_is_withheld_with_the_reason(folder:
     assert "for their instructions" not in said + searched.message
     chat.user()
     assert chat.step().active_tools == ("tool_search", "small")
+
+
+@pytest.mark.parametrize("limit", [694, 695])
+def test_what_a_turn_names_takes_its_definition_once_also_where_it_comes_back(folder: Path, limit: int) -> None:
+    """A compaction keeps the room of a tool that is away; one for which there is none is withheld when it is back."""
+    chat = engine(folder, f"budget: {{definitions: {limit}}}").conversation()
+    chat.user()
+    chat.step()
+    chat.user(Turn(discovered=("bare", "small")))
+    named = chat.step()
+    chat.compacted()
+    chat.user(Turn(tools=("small",)))
+    alone = chat.step()
+    chat.user()
+    back = chat.step()
+
+    both = limit == 695
+    assert [{*step.active_tools} - {"tool_search"} for step in (named, alone, back)] == [
+        {"small", *["bare"] * both},
+        {"small"},
+        {"small", *["bare"] * both},
+    ]
+    assert [*cuts(back.manifest)] == [[], ["bare"]][not both]
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
