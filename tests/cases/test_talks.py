@@ -123,7 +123,7 @@ class Played:
 
 LONG = 30
 KNOWN = {"format", "configuration", "origins", "origin", "inputs", "sha256", "system", "source", "sources", "reads"}
-KNOWN |= {"delivery", "active_tools", "initial_tools", "base_tools", "turns", "reminder", "shown", "definitions"}
+KNOWN |= {"delivery", "active_tools", "initial_tools", "base_tools", "reminder", "shown", "definitions"}
 """What says the same as something else, or always: `tests/cases/stored` has all of it."""
 NOTHING: tuple[Any, ...] = (None, "", [], {}, False, 0)
 
@@ -151,6 +151,7 @@ def come_and_go(talk: Played) -> None:
     talk.step(found("bake", "sell"), tools=(*OWN, "clock"))
     talk.step(used("bake", "b1"), tools=("tool_search", "done", "list", "sell"))
     talk.step(tools=("tool_search", "done", "list", "sell"))
+    talk.step(tools=("tool_search", "done", "list", "sell", "weigh"))
     talk.step(used("sell", "b2"), tools=(*OWN, "clock", "weigh", "drop_loaf"))
     talk.step(found("weigh", "drop_loaf", call="s2"), tools=(*OWN, "weigh", "drop_loaf"))
     talk.user(tools=("tool_search", "done", "list", "weigh"))
@@ -158,7 +159,11 @@ def come_and_go(talk: Played) -> None:
     talk.step(tools=("tool_search", "done", "list", "weigh", "bake"))
     talk.chat.tools_changed(("tool_search", "done", "list", "bake"))
     talk.user()
-    talk.step(used("list", "l1"))
+    talk.step(used("list", "l1"), tools=OWN)
+    talk.step(tools=(*OWN, "weigh"))
+    talk.user(tools=OWN)
+    talk.step(tools=(*OWN, "weigh"))
+    talk.step(tools=(*OWN, "weigh", "drop_loaf"))
 
 
 def compacted(talk: Played) -> None:

@@ -26,6 +26,7 @@ tools:
 described:
   tool_search: {description: Find tools.}
   bare: {description: Change all settings.}
+  mini: {description: Sell a slice.}
 """
 
 
@@ -34,7 +35,7 @@ def schema(parts: int) -> dict[str, Json]:
     return {"type": "object", "properties": {"size": {"type": "string"}, **properties}}
 
 
-SCHEMAS = {"small": schema(0), "large": schema(200), "bare": schema(40)}
+SCHEMAS = {"small": schema(0), "large": schema(200), "bare": schema(40), "mini": schema(0)}
 
 
 @pytest.fixture
@@ -135,16 +136,19 @@ def test_what_a_turn_names_takes_its_definition_once_also_where_it_comes_back(fo
     chat.compacted()
     chat.user(Turn(tools=("small",)))
     alone = chat.step()
+    chat.user(Turn(tools=("small", "mini"), discovered=("mini",)))
+    beside = chat.step()
     chat.user()
     back = chat.step()
 
-    both = limit == 695
-    assert [{*step.active_tools} - {"tool_search"} for step in (named, alone, back)] == [
-        {"small", *["bare"] * both},
+    kept, other = ("bare", "mini") if limit == 695 else ("mini", "bare")
+    assert [{*step.active_tools} - {"tool_search"} for step in (named, alone)] == [
+        {"small", *({kept} & {"bare"})},
         {"small"},
-        {"small", *["bare"] * both},
     ]
-    assert [*cuts(back.manifest)] == [[], ["bare"]][not both]
+    assert {*beside.active_tools} - {"tool_search"} == {"small", *({kept} & {"mini"})}
+    assert {*back.active_tools} - {"tool_search"} == {"small", kept}
+    assert [*cuts(back.manifest)] == [other]
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
