@@ -259,7 +259,7 @@ TALKS: list[tuple[str, Callable[[Played], None], DeliveryWish, str]] = [
     ("come_and_go_frozen", come_and_go, "frozen", ""),
     ("come_and_go_cues", come_and_go, "append", CUES),
     ("compacted", compacted, "append", "budget: {protocols: 60}\n"),
-    ("compacted_total", compacted, "append", "budget: {total: 190}\n"),
+    ("compacted_total", compacted, "append", "budget: {total: 150}\n"),
     ("compacted_rewrite", compacted, "rewrite", "budget: {total: 190}\n"),
     ("compacted_definitions", compacted, "append", "budget: {definitions: 30}\n"),
     ("cued", cued, "append", CUES),
