@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from cuecard import Conversation, Engine, Entity, Memory, Message, ToolCard, ToolResult, Turn
+from cuecard import Conversation, Engine, Entity, FileText, Memory, Message, ToolCard, ToolResult, Turn
 from cuecard.types import DeliveryWish, Summary
 from unit.section_lists.agents import opened
 
@@ -49,6 +49,38 @@ tools:
   drop_loaf: {phrases: [throw a loaf away], before: Ask first, after: Say so, next: none, gotcha: It stays away}
 described:
   weigh: {description: Weigh a loaf., phrases: [weigh a loaf]}
+"""
+DESK = """\
+agent: desk
+inputs:
+  event: {default: "", lifetime: turn}
+  retry: {default: "", tier: step}
+  who: {type: object, default: {}}
+  tone: {default: plain, values: [plain, warm]}
+layout:
+  heading: "## {{title}}\\n"
+  boundary: {marker: "-- changes below --", before: tone}
+  groups: {ground: {title: Ground}}
+tools: {instructions: tools.yaml, core: [tool_search, done]}
+sections:
+  - {id: role, text: You sit at the desk of a bakery.}
+  - {id: rules, group: ground, title: Rules, budget: 10, text: "First rule.\\nThe second rule is longer.\\nThird."}
+  - {id: list, group: ground, title: Tools, tools: {}}
+  - id: tone
+    choose:
+      - {when: {equals: {tone: warm}}, text: Be warm.}
+      - {model: "claude-*", text: Be brief.}
+      - {when: {input: retry}, text: "Once more, since {{retry}}"}
+  - {id: alone, when: {empty: who}, text: Nobody has asked.}
+  - {id: who, title: Who asks, when: who, text: "{{who.name}}, as before", priority: 2}
+  - {id: notes, title: Notes, priority: 1, files: {supplied: true, entries: [{path: NOTES.md}, {path: "{{retry}}.md"}]}}
+  - {id: event, title: What happened, when: event, text: "{{{event}}}", priority: 3}
+  - {id: example, role: user, text: "Example: {{tone}}"}
+  - {id: summary, when: conversationSummary, text: "{{{conversationSummary}}}"}
+  - {id: now, clock: {precision: minute}}
+  - {id: how, title: How, text: "{{{activeProtocols}}}"}
+profiles: {small: {exclude: [notes, rules]}}
+variants: {night: {exclude_tools: [bake], sections: [{id: role, text: You sit there at night.}]}}
 """
 CUES = "  cues: {on_discovery: [before, gotcha], on_result: [after, next], pending: asks}\n"
 CARDS = [
@@ -249,6 +281,20 @@ def windowed(talk: Played) -> None:
     talk.step()
 
 
+def seated(talk: Played) -> None:
+    """Sections come and go with their inputs, choices, files, profiles and room."""
+    notes = {name: FileText(name, f"{name} says: closed on Mondays.\n" * 3) for name in ("NOTES.md", "cold.md")}
+    talk.user({"tone": "warm", "event": "A <role> fell."}, files=notes)
+    talk.step(found("bake"))
+    talk.user({"who": {"name": "Ann"}}, files=notes, model="claude-opus-4-8", summary="They met.")
+    talk.step(inputs={"retry": "cold"})
+    talk.step(used("bake", "b1"), inputs={"retry": ""})
+    talk.user({"who": {"name": "Ann"}, "retry": "No "}, profile="small", variant="night", ephemeral="Whisper.")
+    talk.step(found("bake", "sell", call="s2"))
+    talk.user({"event": "It rains."}, tools=("tool_search", "done", "sell"), message=Message("user", "And now?"))
+    talk.step()
+
+
 LIMITS = (
     "run: {steps: 4, retries: 1, failures: 3, kept_tools: 2, first_tool: done, force_first: true, always: [list]}\n"
 )
@@ -268,6 +314,9 @@ TALKS: list[tuple[str, Callable[[Played], None], DeliveryWish, str]] = [
     ("bounded", bounded, "append", LIMITS),
     ("bounded_rewrite", bounded, "rewrite", LIMITS),
     ("remembered", remembered, "append", ""),
+    ("seated", seated, "append", ""),
+    ("seated_total", seated, "append", "budget: {total: 200}\n"),
+    ("seated_rewrite", seated, "rewrite", "budget: {total: 260}\n"),
     ("windowed", windowed, "append", HISTORY),
     ("windowed_frozen", windowed, "frozen", HISTORY.replace("blocks, limit: 4, block: 2", "last, limit: 4")),
 ]
@@ -275,7 +324,8 @@ TALKS: list[tuple[str, Callable[[Played], None], DeliveryWish, str]] = [
 
 @pytest.mark.parametrize(("name", "play", "delivery", "more"), TALKS, ids=[name for name, *_ in TALKS])
 def test_talk(name: str, play: Callable[[Played], None], delivery: DeliveryWish, more: str, tmp_path: Path) -> None:
-    text = AGENT.replace("memory:", f"{more}memory:") if more.startswith(" ") else f"{AGENT}{more}"
+    agent = DESK if play is seated else AGENT
+    text = agent.replace("memory:", f"{more}memory:") if more.startswith(" ") else f"{agent}{more}"
     engine = opened(tmp_path, text, delivery=delivery, tools_yaml=TOOLS).with_tools(CARDS)
     talk = Played(engine, engine.conversation())
     play(talk)
