@@ -16,8 +16,20 @@ from typing import Any
 
 import pytest
 
-from cuecard import Conversation, Engine, Entity, FileText, Memory, Message, ToolCard, ToolResult, Turn
-from cuecard.types import DeliveryWish, Summary
+from cuecard import (
+    Conversation,
+    Engine,
+    Entity,
+    FileText,
+    Manifest,
+    Memory,
+    Message,
+    ToolCard,
+    ToolResult,
+    Turn,
+    compare_manifests,
+)
+from cuecard.types import Change, DeliveryWish, Summary
 from unit.section_lists.agents import opened
 
 FOLDER = Path(__file__).parent / "talks"
@@ -106,6 +118,7 @@ class Played:
     lines: list[str] = field(default_factory=list)
     before: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
     told: set[str] = field(default_factory=set)
+    last: Manifest | None = None
     day: int = 0
 
     def user(self, inputs: Mapping[str, Any] | None = None, *results: ToolResult, **turn: Any) -> None:
@@ -118,9 +131,17 @@ class Played:
         self.says("step", "step", step.to_json())
         if self.chat.call:
             self.says("", "call", self.chat.call.to_json())
+        if self.last:
+            compared = compare_manifests(self.last, step.manifest)
+            self.lines += [told_of(change) for change in compared.changes if change.kind != "same"]
+            first = compared.first_break
+            self.lines += [f"  broken at {first}, {first.placement}, {first.tokens} tokens"] if first else []
+        self.last = step.manifest
 
     def search(self, query: str, limit: int | None = None) -> None:
-        self.says(f"search {query!r}", "search", self.chat.search_tools(query, limit).to_json())
+        found = self.chat.search_tools(query, limit)
+        self.says(f"search {query!r}", "search", found.to_json())
+        self.lines += [f"  {each.code}: {each.message}" for each in found.diagnostics]
 
     def front(self, *names: str, **more: Any) -> None:
         step = self.chat.in_front(self.chat.step(), names, **more)
@@ -151,6 +172,12 @@ class Played:
                 return f"{json.dumps(row[:LONG], ensure_ascii=False)} ... {len(row)}"
             self.told.add(row)
         return json.dumps(row, ensure_ascii=False)
+
+
+def told_of(change: Change) -> str:
+    places = f"{change.placement} {change.at_before} -> {change.at_after}"
+    tokens = f"{change.tokens_before} -> {change.tokens_after} tokens"
+    return f"  {change.kind} {change.id}, {places}, {tokens}: {'; '.join(map(str, change.causes))}"
 
 
 LONG = 30
@@ -306,7 +333,7 @@ TALKS: list[tuple[str, Callable[[Played], None], DeliveryWish, str]] = [
     ("come_and_go_cues", come_and_go, "append", CUES),
     ("compacted", compacted, "append", "budget: {protocols: 60}\n"),
     ("compacted_total", compacted, "append", "budget: {total: 150}\n"),
-    ("compacted_rewrite", compacted, "rewrite", "budget: {total: 190}\n"),
+    ("compacted_rewrite", compacted, "rewrite", "budget: {total: 150}\n"),
     ("compacted_definitions", compacted, "append", "budget: {definitions: 30}\n"),
     ("cued", cued, "append", CUES),
     ("cued_rewrite", cued, "rewrite", CUES),
