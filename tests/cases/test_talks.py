@@ -83,7 +83,7 @@ sections:
       - {when: {equals: {tone: warm}}, text: Be warm.}
       - {model: "claude-*", text: Be brief.}
       - {when: {input: retry}, text: "Once more, since {{retry}}"}
-  - {id: alone, when: {empty: who}, text: Nobody has asked.}
+  - {id: alone, when: {empty: who}, text: "Nobody has asked{{retry}}."}
   - {id: who, title: Who asks, when: who, text: "{{who.name}}, as before", priority: 2}
   - {id: notes, title: Notes, priority: 1, files: {supplied: true, entries: [{path: NOTES.md}, {path: "{{retry}}.md"}]}}
   - {id: event, title: What happened, when: event, text: "{{{event}}}", priority: 3}
@@ -231,7 +231,7 @@ def compacted(talk: Played) -> None:
     talk.step(found("bake", "drop_loaf"), used("drop_loaf", "d1"))
     talk.step(found("list", "weigh", call="s2"))
     talk.user(discovered=("list", "weigh"), tools=("tool_search", "done", "list", "weigh", "bake", "sell"))
-    talk.step(used("sell", "u1"))
+    talk.step(used("sell", "u1"), found("list", call="s9"))
     talk.chat.compacted(2)
     talk.user(tools=("tool_search", "done", "drop_loaf", "bake", "weigh"))
     talk.step(found("list", call="s3"))

@@ -266,6 +266,12 @@ def test_trusted_text_stays_trusted() -> None:
 
     assert isinstance(cleaned[0], Trusted)
     assert (cleaned[0], removed) == ("be kind", 1)
+    with pytest.raises(InputError) as caught:
+        trusted(["be kind"])  # type: ignore[arg-type]  # a mistake of the host
+    assert caught.value.problems[0].picture() == (
+        "text: error[wrong-argument]: `text` should be a text, not an object of type list\n"
+        "  = mark each text of a list or mapping separately"
+    )
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
