@@ -242,6 +242,9 @@ def compacted(talk: Played) -> None:
     talk.step(found("sell", "bake", call="s4"), inputs={"retry": "Cold."})
     talk.search("throw a loaf away")
     talk.search("sell a loaf or weigh a loaf", 1)
+    for delivery in ("rewrite", "append"):
+        talk.user(delivery=delivery)
+        talk.step()
 
 
 def cued(talk: Played) -> None:
