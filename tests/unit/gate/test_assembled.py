@@ -157,12 +157,53 @@ def test_a_value_does_not_end_the_fence_of_an_author(tmp_path: Path) -> None:
         ("```{{{x}}}\\nls\\n```", "`py", "```'py\nls\n```"),
         ("~~~{{{x}}}\\nls\\n~~~", "~", "~~~\\~\nls\n~~~"),
         ("{{{x}}}{{{y}}}", "``", "```sh\n```"),
+        ("```\\n{{{x}}}\\n```\\n<p>", "````\n<div>", "```\n\\````\n<div>\n```\n<p>"),
+        ("```\\n{{{x}}}\\n```\u00a0\\nz", "a", "```\na\n```\u00a0\nz"),
+        ("- ```\\n  {{{x}}}\\n  ```", "a\n\nb", "- ```\n  a\n\n  b\n  ```"),
+        ("```sh {{{x}}}\\na\\n```", "`b`", "```sh 'b'\na\n```"),
+        ("``{{{x}}}\\na", "`b", "\\```b\na"),
+        ("{{{x}}}`\\na", "``", "\\```\na"),
+        ("~~~{{{y}}}\\na\\n~~~", "", "~~~`sh\na\n~~~"),
+        ("- {{{x}}}\\n- {{{x}}}", "~~~", "- \\~~~\n- \\~~~"),
     ],
 )
 def test_fences_in_lists_and_fences_of_authors_stay_what_they_are(
     tmp_path: Path, text: str, x: str, expected: str
 ) -> None:
     assert said(tmp_path, f'text: "{text}"', x=x, y="`sh") == expected
+
+
+@pytest.mark.parametrize(
+    ("x", "expected", "fences", "angles"),
+    [
+        ("```\nls\n- ```\nx", "```\nls\n- ```\nx\n```", 1, 0),
+        ("```\nls\n````", "```\nls\n````", 0, 0),
+        ("```\nls\n``` \t", "```\nls\n``` \t", 0, 0),
+        ("``` \n```js\n```", "``` \n```js\n```", 0, 0),
+        ("a\n    ```\nb", "a\n    ```\nb", 0, 0),
+        ("a\n   ~~~\nb", "a\n   \\~~~\nb", 1, 0),
+        ("a\r```\rb", "a\n```\nb\n```", 1, 0),
+        ("```a`b\nc", "```a`b\nc", 0, 0),
+        ("~~~a`b\nc", "~~~a`b\nc\n~~~", 1, 0),
+        ("``\na", "``\na", 0, 0),
+        ("1. ~~~\n   a\n   ~~~", "1. ~~~\n   a\n   ~~~", 0, 0),
+        ("- ```\n  a\n b\n  ```", "- \\```\n  a\n b\n  \\```", 2, 0),
+        ("  - ```\n    a\n\n\n    ```\n<p>", "- \\```\n    a\n\n\n    ```\n&lt;p>", 1, 1),
+        ("- ```\n  <div>\n  ```", "- ```\n  <div>\n  ```", 0, 0),
+        ("- ```\n<div>", "- \\```\n&lt;div>", 1, 1),
+        ("```\n<div>\n```\n<div>", "```\n<div>\n```\n&lt;div>", 0, 1),
+        ("a\n</DIV\nb < c", "a\n&lt;/DIV\nb < c", 0, 1),
+        ("< div>", "< div>", 0, 0),
+    ],
+)
+def test_fences_and_html_of_a_value_end_with_it(
+    tmp_path: Path, x: str, expected: str, fences: int, angles: int
+) -> None:
+    section = 'text: "{{{x}}}\\nMore."'
+
+    assert said(tmp_path, section, x=x) == f"{expected}\nMore."
+    counts = {"angle_brackets_escaped": angles, "code_fences": fences}
+    assert counted(tmp_path, section, x=x) == {kind: number for kind, number in counts.items() if number}
 
 
 def test_blank_lines_that_are_removed_excuse_no_underline(tmp_path: Path) -> None:
