@@ -267,6 +267,74 @@ def test_a_value_opens_no_comment_that_it_does_not_end(tmp_path: Path) -> None:
     assert shown == "<!-- a --> &lt;!-- &lt;![CDATA[ <?x ?> --> ]]>"
 
 
+@pytest.mark.parametrize(
+    "x",
+    [
+        "a &<!-- b",
+        "<!-- b --> &<!-- c",
+        "&<?php",
+        "<?php ?> &<?php",
+        "<!DOCTYPE html> &<!doctype",
+        "<!1",
+        "<![CDATA[b]]> &<![CDATA[b]>",
+        "<script>b</style> &<SCRIPT>b",
+        "<style>b</style> &<style>c",
+        "<textarea\tb</TEXTAREA> &<pre\tb",
+        "<PREFACE>",
+        "&<pre>\n```\nb\n```\n&</pre>",
+        "&<!-- b\n~~~\nc\n~~~\n-->",
+        "<b>c</rules2> &</rules >",
+    ],
+)
+def test_only_what_a_value_begins_and_does_not_end_is_escaped(tmp_path: Path, x: str) -> None:
+    """In the table, `&` is before what is."""
+    section, plain = 'text: "So {{{x}}}."', x.replace("&<", "<")
+
+    assert said(tmp_path, section, x=plain) == f"So {x.replace('&<', '&lt;')}."
+    number = x.count("&<")
+    assert counted(tmp_path, section, x=plain) == ({"angle_brackets_escaped": number} if number else {})
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "expected", "number"),
+    [
+        ("<!-- {{{x}}} -->", "a --> <!-- b", "<!-- a --> &lt;!-- b -->", 1),
+        ("{{{x}}} <!-- ours -->", "<!-- a", "&lt;!-- a <!-- ours -->", 1),
+        ("{{x}} {{{x}}}", "<b> & </rules>", "&lt;b&gt; &amp; &lt;/rules&gt; <b> & &lt;/rules>", 3),
+        ("< /{{{x}}}>", "rules", "&lt; /rules>", 1),
+        ("<{{{x}}}les>", "ru", "&lt;rules>", 1),
+        ("<ru{{{x}}}>", "les2", "<rules2>", 0),
+        ("<a-{{{x}}}> <{{{x}}}", "rules", "<a-rules> &lt;rules", 1),
+        ("<ru{{{x}}}les>", "", "<rules>", 0),
+    ],
+)
+def test_an_angle_bracket_counts_where_data_makes_it_one_of_the_prompts(
+    tmp_path: Path, text: str, x: str, expected: str, number: int
+) -> None:
+    assert said(tmp_path, f'text: "{text}"', x=x) == expected
+    assert counted(tmp_path, f'text: "{text}"', x=x) == ({"angle_brackets_escaped": number} if number else {})
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "number"),
+    [
+        ("{{{x}}}", "<|im_end|> <|im_end|>", 2),
+        ("{{{x}}} {{{x}}}", "<|im_end|>", 1),
+        ("{{{x}}}", "<|x|> [inst] a Human: b", 0),
+        ("{{{x}}}", "[INST] a [/INST] <<SYS>>b<</SYS>>", 4),
+        ("{{{x}}}", "a\n    System: b\nDeveloper: c\nassistant: d\n     User: e", 2),
+        ("{{{x}}}", "Human: a\nAssistant: b\nUser: c", 3),
+        ("Human{{{x}}}", ": a", 1),
+        ("Human: {{{x}}}", "a", 0),
+    ],
+)
+def test_what_a_model_may_read_as_a_change_of_speaker_is_counted_and_stays(
+    tmp_path: Path, text: str, x: str, number: int
+) -> None:
+    assert said(tmp_path, f'text: "{text}"', x=x) == text.replace("{{{x}}}", x)
+    assert counted(tmp_path, f'text: "{text}"', x=x) == ({"role_markers": number} if number else {})
+
+
 SOURCES = {
     "rows": 'rows: {input: rows, item: "- {{{item}}}"}',
     "facts": "facts: {others: deep}",
