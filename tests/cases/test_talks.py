@@ -29,7 +29,7 @@ from cuecard import (
     Turn,
     compare_manifests,
 )
-from cuecard.types import Change, DeliveryWish, Summary
+from cuecard.types import Change, DeliveryWish, RunLimits, Summary
 from unit.section_lists.agents import opened
 
 FOLDER = Path(__file__).parent / "talks"
@@ -325,6 +325,24 @@ def seated(talk: Played) -> None:
     talk.step()
 
 
+def mixed_up(talk: Played) -> None:
+    """Results repeat ids, cannot be read or name what is unknown; a compaction keeps the tools that were used last."""
+    talk.user()
+    talk.step(found("bake", "nothing"), ToolResult("tool_search", "no names", "u1"), found("a\x1b", "b", call=None))
+    talk.step(found("sell", call="s1"), used("bake", "s1"))
+    talk.step(used("bake", "x"), used("sell", "x"), found("list", "nothing", "other", call="s2"))
+    talk.step(replace(found("drop_loaf", call="e1"), is_error=True), replace(used("list", "e2"), is_error=True))
+    talk.user({}, used("list", "s2"))
+    talk.step(found("weigh", call="s3"), found("drop_loaf", call="s4"))
+    talk.chat.compacted()
+    talk.user(tools=(*OWN, "weigh"))
+    talk.step()
+    talk.step(found("list", call="s5"))
+    talk.chat.compacted()
+    talk.user(run=RunLimits(kept_tools=0))
+    talk.step(used("done", "d1"))
+
+
 LIMITS = (
     "run: {steps: 4, retries: 1, failures: 3, kept_tools: 2, first_tool: done, force_first: true, always: [list]}\n"
 )
@@ -347,6 +365,8 @@ TALKS: list[tuple[str, Callable[[Played], None], DeliveryWish, str]] = [
     ("seated", seated, "append", ""),
     ("seated_total", seated, "append", "budget: {total: 200}\n"),
     ("seated_rewrite", seated, "rewrite", "budget: {total: 260}\n"),
+    ("mixed_up", mixed_up, "append", f"{CUES}run: {{kept_tools: 2}}\n"),
+    ("mixed_up_rewrite", mixed_up, "rewrite", "run: {kept_tools: 2}\n"),
     ("windowed", windowed, "append", HISTORY),
     ("windowed_frozen", windowed, "frozen", HISTORY.replace("blocks, limit: 4, block: 2", "last, limit: 4")),
 ]
@@ -355,7 +375,8 @@ TALKS: list[tuple[str, Callable[[Played], None], DeliveryWish, str]] = [
 @pytest.mark.parametrize(("name", "play", "delivery", "more"), TALKS, ids=[name for name, *_ in TALKS])
 def test_talk(name: str, play: Callable[[Played], None], delivery: DeliveryWish, more: str, tmp_path: Path) -> None:
     agent = DESK if play is seated else AGENT
-    text = agent.replace("memory:", f"{more}memory:") if more.startswith(" ") else f"{agent}{more}"
+    of_tools = "".join(line for line in more.splitlines(keepends=True) if line.startswith(" "))
+    text = agent.replace("memory:", f"{of_tools}memory:") + more.removeprefix(of_tools)
     engine = opened(tmp_path, text, delivery=delivery, tools_yaml=TOOLS).with_tools(CARDS)
     talk = Played(engine, engine.conversation())
     play(talk)
