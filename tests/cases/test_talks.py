@@ -181,7 +181,7 @@ def told_of(change: Change) -> str:
 
 
 LONG = 30
-KNOWN = {"format", "configuration", "origins", "origin", "inputs", "sha256", "system", "source", "sources", "reads"}
+KNOWN = {"format", "configuration", "origins", "origin", "inputs", "sha256", "system", "sources", "reads"}
 KNOWN |= {"delivery", "active_tools", "initial_tools", "base_tools", "reminder", "shown", "definitions"}
 """What says the same as something else, or always: `tests/cases/stored` has all of it."""
 NOTHING: tuple[Any, ...] = (None, "", [], {}, False, 0)
