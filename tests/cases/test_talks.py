@@ -220,7 +220,8 @@ def come_and_go(talk: Played) -> None:
     talk.user()
     talk.step(used("list", "l1"), tools=OWN)
     talk.step(tools=(*OWN, "weigh"))
-    talk.user(tools=OWN)
+    talk.chat.tools_changed(("list", "weigh"))
+    talk.user(tools=OWN, tools_before=("bake", "weigh"))
     talk.step(tools=(*OWN, "weigh"))
     talk.step(tools=(*OWN, "weigh", "drop_loaf"))
 
@@ -278,6 +279,7 @@ def bounded(talk: Played) -> None:
     talk.step(used("done", "g1"))
     talk.step(used("list", "g2"), calls={"w": "bake"})
     talk.step(ToolResult("", {"ok": 1}, "w"))
+    talk.step(used("", "g2"), calls={"g2": "sell"})
 
 
 def remembered(talk: Played) -> None:
@@ -291,7 +293,7 @@ def remembered(talk: Played) -> None:
     talk.user()
     talk.chat.forget("rye", type="shop")
     talk.chat.forget("rye")
-    talk.user()
+    talk.user(memory=Memory((Entity("shop", "shop-2", "Market"),)))
     talk.chat.forget()
     talk.user()
     talk.step()

@@ -111,6 +111,18 @@ def test_the_same_tools_announced_again_are_the_same_tools() -> None:
     assert cms().with_tools(cards).prepare_step(call).active_tools
 
 
+def test_what_was_found_before_a_tool_was_known_is_found_by_an_engine_that_knows_it() -> None:
+    chat = cms("append").conversation()
+    chat.user()
+    chat.step([ToolResult("tool_search", {"tools": ["new_tool"]}, "call-1")])
+    cms("append").with_tools([ToolCard("new_tool", "Does something new.")]).take_over(chat)
+    call = chat.user()
+
+    assert [each.tool for each in call.tools.discovered] == ["new_tool"]
+    assert call.record.cuts == ()
+    assert "new_tool" in chat.step().active_tools
+
+
 def test_the_next_message_may_be_of_other_files_and_says_so() -> None:
     chat = cms().conversation()
     chat.user()
