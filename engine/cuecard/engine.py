@@ -235,7 +235,7 @@ class Engine(AgentFacts):
             TemplateRenderError: when the template cannot be rendered with these inputs.
         """
         room = self._rooms.of(call)
-        every = self.agent.has_late_cues or call.counts
+        every = bool(self.agent.spec.tools.cues.on_result) or call.counts
         records = rules.read_results(history, {self.search_tool}, self.agent.pending, every=every)
         self._hooks.heard(call, 0, history)
         found = self._hooks.found(records, call)

@@ -148,14 +148,9 @@ class Agent:
         return tuple(name for name in self.catalogue if name not in out)
 
     @cached_property
-    def has_late_cues(self) -> bool:
-        """Whether cues of tools wait for their first results."""
-        return bool(self.spec.tools.cues.on_result)
-
-    @cached_property
     def pending(self) -> str:
         """The key by which results ask for confirmation; empty if nothing depends on it."""
-        return self.spec.tools.cues.pending if self.has_late_cues else ""
+        return self.spec.tools.cues.pending if self.spec.tools.cues.on_result else ""
 
     @cached_property
     def reads(self) -> Mapping[str, int]:
