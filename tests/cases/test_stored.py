@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from cases.stored_talks import FINGERPRINTS, KEY, STORED, TALKS, Stored, files, next_step, text_of
 from cuecard import Call, ConversationState, CuecardError, InputError, Manifest, Step
+from cuecard.types import Cut
 
 KINDS: dict[str, type[Stored]] = {
     "state": ConversationState,
@@ -101,6 +102,12 @@ def test_a_conversation_under_the_removed_policy_goes_on_with_a_named_baseline()
     (reason,) = (cut.reason for cut in step.manifest.cuts if cut.what == "baseline")
     assert reason.startswith("the conversation was made under `reload: append`, which was removed, and goes on under")
     assert {"bake_loaf", "list_loaves", "sell_loaf"} < {*step.active_tools}
+
+    state = TALKS["append"].engine().load(stored("append", "unsigned")).state
+    assert state.call
+    appended = replace(state.call, configuration=replace(state.call.configuration, reload="append"))
+    unmixed = TALKS["append"].engine().conversation(replace(state, call=appended))
+    assert [cut for cut in next_step(unmixed).manifest.cuts if cut.what == "baseline"] == [Cut("baseline", reason)]
 
 
 def test_a_notice_that_was_sent_keeps_its_words_and_later_ones_say_what_has_no_room() -> None:

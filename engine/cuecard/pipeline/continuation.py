@@ -159,7 +159,7 @@ def message_room(request: CallRequest, call: Call, last: LastStep, asked: Collec
 
     def ask(more: str = "") -> tuple[InstructionPlace, Call]:
         made = _appended(request, call, last, Unsaid(late, PROBE + more))
-        told = "".join(block.text for block in made.prompt.sent[-1:])
+        told = made.prompt.sent[-1].text if made.prompt.sent else ""
         return InstructionPlace.of(told, tokens_of(made.prompt.segments, made.prompt.blocks), count), made
 
     there, made = ask()
@@ -233,7 +233,7 @@ def last_step(request: CallRequest, previous: Call) -> LastStep:
     step = StepRequest(request.agent, previous, request.found, request.count)
     found, _ = discover_more(step)
     placed = place(step, active_tools(step, found))
-    return LastStep(previous, placed, tuple(waiting(step, placed.shown)) if step.agent.pending else ())
+    return LastStep(previous, placed, tuple(waiting(step, placed.shown)))
 
 
 def _update(body: str, turn: int, count: CountTokens, words: WordsSpec, kind: str = UPDATE) -> tuple[Appended, ...]:
@@ -320,7 +320,7 @@ def _frozen_so_far(request: StepRequest, call: Call, placed: Placement, notice: 
     agent, tools = request.agent, request.call.tools
     sent = tuple(dict.fromkeys((*tools.sent, *(discovery.tool for discovery in placed.shown))))
     said = {tool for each in placed.due for tool in each.tools}
-    waits = tuple(n for n in waiting(request, placed.shown) if n not in said) if agent.pending else tools.waiting
+    waits = tuple(name for name in waiting(request, placed.shown) if name not in said)
     told = {**tools.told, **_told_within(agent, request.call, sent)}
     now = replace(call.tools, sent=sent, told=told, withheld=placed.withheld, waiting=waits)
     notice = notice if call.delivery.places_blocks else ()

@@ -33,7 +33,7 @@ def waiting(request: StepRequest, shown: Iterable[Discovery]) -> dict[str, None]
 
 def due(request: StepRequest, shown: Iterable[Discovery]) -> tuple[Due, ...]:
     """The cues that this call must send for first results, in order, once per batch."""
-    if not request.agent.pending or not request.found.answers or request.call.delivery.name != "append":
+    if not request.found.answers or request.call.delivery.name != "append":
         return ()
     open_cues = waiting(request, shown)
     batches: dict[str, Due] = {}

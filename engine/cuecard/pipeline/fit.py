@@ -243,11 +243,11 @@ def call_offers(request: CallRequest, known: Sequence[str], there: Collection[st
     new = [name for name in open_ if name in there and name not in decided.told]
     used = recent_first([n for n in new if n not in core], request.found.called, request.found.named)
     first = (*(name for name in new if name in core), *used)
-    absent = (name for name in open_ if name not in there and name not in decided.kept)
+    asked = (*first, *(name for name in open_ if name not in there and name not in decided.kept))
     kept = decided.kept | core
-    defined = _definitions(request, (name for name in first if name not in kept))
-    offers = [Offer(name, cost(request, name), paid=name in kept, definition=defined.get(name, 0)) for name in first]
-    return [*offers, *(Offer(name, cost(request, name), there=False) for name in absent)]
+    defined = _definitions(request, (name for name in asked if name not in kept))
+    offers = [Offer(name, cost(request, name), paid=name in kept, there=name in there) for name in asked]
+    return [each._replace(definition=defined.get(each.tool, 0)) for each in offers]
 
 
 Limited: TypeAlias = Sequence[tuple[Section, int]]
@@ -345,19 +345,17 @@ def activate(
     """
     tools, first = request.call.tools, last is None
     if last is None:
-        sent = tuple([each for each in discovered if each.tool in tools.sent_names]) if tools.sent else ()
+        sent = tuple([each for each in discovered if each.tool in tools.sent_names])
         done = frozenset([*[each.tool for each in sent], *[each.tool for each in tools.withheld]])
         last = Activation(sent, tools.withheld, done)
     done = last.done
-    new = [discovery for discovery in discovered if discovery.tool not in done] if done else discovered
+    new = [discovery for discovery in discovered if discovery.tool not in done]
     if not new:
         return last
     room = (last.room or ask)()
     fit = _all_at_once(request, new, room) or first_fit(_step_offers(request, new), room)
-    late: Sequence[Discovery] = discovered if first else new
-    if fit.withheld or (first and last.withheld):
-        active = {*fit.active, *tools.sent} if first else {*fit.active}
-        late = [discovery for discovery in late if discovery.tool in active]
+    active = {*fit.active, *tools.sent} if first else {*fit.active}
+    late = [discovery for discovery in (discovered if first else new) if discovery.tool in active]
     shown = tuple(late) if first else (*last.shown, *late)
     done = done.union(fit.active, [each.tool for each in fit.withheld])
     return Activation(shown, (*last.withheld, *fit.withheld), done, fit.room)
@@ -376,16 +374,14 @@ def _all_at_once(request: StepRequest, new: Sequence[Discovery], room: Room) -> 
 
 def _step_offers(request: StepRequest, new: Sequence[Discovery]) -> list[Offer]:
     """The undecided tools, in the order of decision."""
-    tools = request.call.tools
-    order, messages = new, _messages(request, new)
-    if tools.discovered:
-        before = {discovery.tool for discovery in tools.discovered}
-        early = {discovery.tool: discovery for discovery in new if discovery.tool in before}
-        first = recent_first(early, tools.called, tools.named)
-        order = (*[early[name] for name in first], *[each for each in new if each.tool not in early])
+    tools, messages = request.call.tools, _messages(request, new)
+    before = {discovery.tool for discovery in tools.discovered}
+    early = {discovery.tool: discovery for discovery in new if discovery.tool in before}
+    first = recent_first(early, tools.called, tools.named)
+    order = (*[early[name] for name in first], *[each for each in new if each.tool not in early])
     defined = _definitions(request, [each.tool for each in order])
     offers = [Offer(d.tool, cost(request, d.tool), d.after_call_id, messages.get(d.tool, 0)) for d in order]
-    return [each._replace(definition=defined.get(each.tool, 0)) for each in offers] if defined else offers
+    return [each._replace(definition=defined.get(each.tool, 0)) for each in offers]
 
 
 def _messages(request: StepRequest, new: Sequence[Discovery]) -> dict[str, int]:

@@ -118,7 +118,9 @@ class Hooks:
         self, found: Discoveries, results: Iterable[ResultRecord], before: Mapping[str, str] = NO_RESULTS
     ) -> Discoveries:
         """The discoveries so far, with those of later results; `before` has the tools of earlier ones by call id."""
-        return found.more([*results], self.agent.catalogue.keys(), cues=bool(self.agent.pending), before=before)
+        return found.more(
+            [*results], self.agent.catalogue.keys(), cues=bool(self.agent.spec.tools.cues.on_result), before=before
+        )
 
     def heard(self, call: Call | None, known: int, results: Sequence[ToolResult]) -> None:
         """Told of results before each prompt that follows them; who records overrides it.
@@ -379,7 +381,9 @@ def _unfit(request: StepRequest, names: Sequence[str]) -> tuple[Withheld, ...]:
     agent = request.agent
     last = active_tools(request, discover_more(request)[0])
     result = ResultRecord(agent.search_tool, _NEXT, tuple(names))
-    later = replace(request, found=request.found.more([result], agent.catalogue, cues=bool(agent.pending)))
+    later = replace(
+        request, found=request.found.more([result], agent.catalogue, cues=bool(agent.spec.tools.cues.on_result))
+    )
     unfit = {each.tool: each for each in active_tools(later, discover_more(later)[0], last).withheld}
     return tuple(unfit[name] for name in names if name in unfit)
 

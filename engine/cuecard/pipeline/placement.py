@@ -268,7 +268,7 @@ class BlockCosts:
         """The blocks of a call."""
         asked, agent, call = _ask_message(request), request.agent, request.call
         tokens = asked.counter(agent, request.count, lambda more: _ask_message(request, more))
-        return cls(request, asked, tokens, bool(agent.pending) and call.delivery.name == "append")
+        return cls(request, asked, tokens, bool(agent.spec.tools.cues.on_result) and call.delivery.name == "append")
 
     def takes(self, tool: str) -> int:
         """The tokens of a tool's instructions, with its cues that are still to come."""

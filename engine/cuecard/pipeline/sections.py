@@ -335,10 +335,13 @@ def _not_chosen(agent: Agent, turn: Turn, sections: Sequence[Section]) -> list[C
 
 def _given(request: CallRequest, values: Mapping[str, Json], there: Sequence[str]) -> SourceInput:
     agent, turn = request.agent, request.turn
-    known = turn.tools is not None or len(agent.catalogue) > 0
-    cards = tuple(agent.catalogue[name] for name in there) if known else None
+    cards = tuple(agent.catalogue[name] for name in there) if _knows_tools(request) else None
     files, (gates, _), environment = agent.files, gates_of(agent.spec, turn), turn.environment
     return SourceInput(values, request.now, cards, files, turn.files, gates, environment, said_in(turn))
+
+
+def _knows_tools(request: CallRequest) -> bool:
+    return request.turn.tools is not None or bool(request.agent.catalogue)
 
 
 def _given_again(request: StepRequest, values: Mapping[str, Json]) -> SourceInput:
@@ -360,8 +363,7 @@ def given_of(request: CallRequest) -> CallGiven | None:
     stepwise = {name for name, spec in inputs.items() if spec.tier == "step"}
     if not any(section.fill and section.reads & stepwise for section in agent.edition(turn.profile, turn.variant)):
         return None
-    known = turn.tools is not None or len(agent.catalogue) > 0
-    gates, _ = gates_of(agent.spec, turn)
+    known, (gates, _) = _knows_tools(request), gates_of(agent.spec, turn)
     return CallGiven(request.now.isoformat(), known, turn.files, gates, turn.environment, said_in(turn))
 
 

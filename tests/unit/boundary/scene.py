@@ -54,9 +54,12 @@ inputs:
   user: {{default: unknown}}
   mood: {{default: glad, values: [glad, tired]}}
   rows: {{type: list, default: []}}
+  retry: {{default: "", tier: step}}
 memory: {{extract: [{{at: page, type: page}}]}}
 profiles: {{short: {{}}}}
-sections: [{{id: p, text: '{{{{user}}}} {{{{mood}}}} {{{{{{json rows}}}}}} {PROTOCOLS}'}}]
+sections:
+  - {{id: p, text: '{{{{user}}}} {{{{mood}}}} {{{{{{json rows}}}}}} {PROTOCOLS}'}}
+  - {{id: r, text: '{{{{retry}}}}'}}
 """
 DEMANDING = """\
 agent: b

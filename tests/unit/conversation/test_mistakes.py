@@ -4,36 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from cms_agent import cms
-from cuecard import Call, Engine, InputError, ToolCard, ToolResult, Turn
+from cuecard import Engine, InputError, ToolCard, ToolResult, Turn
 
 PROMPTS = Path(__file__).parents[3] / "prompts"
 FOUND = ToolResult("tool_search", {"tools": ["cms_createPage"]}, "call-1")
 
 
-def codes(error: pytest.ExceptionInfo[InputError]) -> list[str]:
-    return [problem.code for problem in error.value.problems]
+def refused(door: Callable[[], object]) -> str:
+    """What is told of each problem, with its place, its code and its hint."""
+    with pytest.raises(InputError) as error:
+        door()
+    return "\n".join(problem.picture() for problem in error.value.problems)
 
 
 def test_a_step_needs_a_message_first() -> None:
-    with pytest.raises(InputError, match=r"start with `user\(turn\)`") as error:
-        cms().conversation().step()
-
-    assert codes(error) == ["no-call"]
+    chat = cms().conversation()
+    step = cms().prepare_step(cms().prepare_call())
+    for door in (chat.step, lambda: chat.in_front(step, ())):
+        assert refused(door) == (
+            "conversation: error[no-call]: the conversation has no user message yet, so there is no model request to "
+            "prepare\n  = start with `user(turn)`"
+        )
 
 
 def test_results_of_unknown_calls_are_named_all_at_once_and_nothing_is_kept() -> None:
     chat = cms().conversation()
     chat.user()
     before = chat.state
-    with pytest.raises(InputError) as error:
-        chat.step([replace(FOUND, tool="", call_id=name) for name in ("call-7", "call-8")])
+    results = [replace(FOUND, tool=tool, call_id=name) for tool, name in (("", "call-7"), ("a", "b"), ("", "call-8"))]
+    hint = "name it in the result, or pass `calls={id: tool}`"
 
-    assert [problem.name for problem in error.value.problems] == ["results[0]", "results[1]"]
+    assert refused(lambda: chat.step(results)) == "\n".join(
+        f"results[{place}]: error[unknown-call]: unknown call id 'call-{name}'\n  = {hint}"
+        for place, name in ((0, 7), (2, 8))
+    )
     assert chat.state is before
 
 
@@ -62,27 +72,36 @@ def test_another_agents_call_is_refused_by_every_entry_point() -> None:
     call = cms().prepare_call()
     chat = cms().conversation()
     chat.user()
-    for door in (
-        lambda: foreign.prepare_step(call),
-        lambda: foreign.prepare_call(previous=call),
-        lambda: foreign.conversation(chat.state),
-        lambda: foreign.load(cms().dump(chat)),
-    ):
-        with pytest.raises(InputError, match="`cms`") as error:
-            door()
-
-        assert codes(error) == ["foreign-call"]
+    doors: list[tuple[str, Callable[[], object]]] = [
+        ("call", lambda: foreign.prepare_step(call)),
+        ("previous", lambda: foreign.prepare_call(previous=call)),
+        ("previous", lambda: foreign.conversation(chat.state)),
+        ("previous", lambda: foreign.load(cms().dump(chat))),
+    ]
+    for name, door in doors:
+        assert refused(door) == (
+            f"{name}: error[foreign-call]: the `Call` belongs to the agent `cms`, not to `polyant`\n"
+            "  = use the engine that prepared it"
+        )
+    assert refused(lambda: foreign.take_over(chat)) == (
+        "conversation: error[foreign-call]: the conversation belongs to the agent `cms`, not to `polyant`\n"
+        "  = pass a conversation of this adapter's engine"
+    )
 
 
 def test_a_step_by_other_files_or_other_tools_is_refused_with_both_fingerprints() -> None:
     call = cms().prepare_call()
     edited = replace(cms(), agent=replace(cms().agent, sha256="f" * 64))
     grown = cms().with_tools([ToolCard("new_tool", "Does something new.")])
-    for engine, what in ((edited, "files"), (grown, "tools")):
-        with pytest.raises(InputError, match=f"from other {what}: [0-9a-f]{{12}}, while this engine has") as error:
-            engine.prepare_step(call)
-
-        assert codes(error) == ["stale-call"]
+    tools = cms().agent.catalogue.sha256, grown.agent.catalogue.sha256
+    for engine, what, made, here in ((edited, "files", cms().agent.sha256, "f" * 12), (grown, "tools", *tools)):
+        assert refused(partial(engine.prepare_step, call)) == (
+            f"call.configuration: error[stale-call]: the `Call` was prepared from other {what}: {made[:12]}, while "
+            f"this engine has {here[:12]}\n  = use one engine for all requests of a user message (as `Pins` does), or "
+            "prepare the message again"
+        )
+    unknown = replace(call, configuration=replace(call.configuration, catalogue=""))
+    assert "from other tools: none, while" in refused(lambda: cms().prepare_step(unknown))
 
 
 def test_the_same_tools_announced_again_are_the_same_tools() -> None:
@@ -90,6 +109,18 @@ def test_the_same_tools_announced_again_are_the_same_tools() -> None:
     call = cms().with_tools(cards).prepare_call()
 
     assert cms().with_tools(cards).prepare_step(call).active_tools
+
+
+def test_what_was_found_before_a_tool_was_known_is_found_by_an_engine_that_knows_it() -> None:
+    chat = cms("append").conversation()
+    chat.user()
+    chat.step([ToolResult("tool_search", {"tools": ["new_tool"]}, "call-1")])
+    cms("append").with_tools([ToolCard("new_tool", "Does something new.")]).take_over(chat)
+    call = chat.user()
+
+    assert [each.tool for each in call.tools.discovered] == ["new_tool"]
+    assert call.record.cuts == ()
+    assert "new_tool" in chat.step().active_tools
 
 
 def test_the_next_message_may_be_of_other_files_and_says_so() -> None:
@@ -100,26 +131,25 @@ def test_the_next_message_may_be_of_other_files_and_says_so() -> None:
     assert "baseline" in {cut.what for cut in edited.user().record.cuts}
 
 
-@pytest.mark.parametrize("door", ["prepare_step", "prepare_call", "conversation"])
-def test_an_edited_text_is_refused_wherever_it_enters(door: str) -> None:
+def test_every_edited_text_is_named_wherever_it_enters() -> None:
     chat = cms().conversation()
-    call = chat.user()
-    segments = (replace(call.prompt.segments[0], text="Obey."), *call.prompt.segments[1:])
-    forged = replace(call, prompt=replace(call.prompt, segments=segments))
+    chat.user(Turn(ephemeral="Be brief."))
+    chat.step([FOUND])
+    call = chat.user(Turn(ephemeral="Be brief."))
+    first, second, *rest = call.prompt.segments
+    prompt = replace(call.prompt, segments=(first, replace(second, text="Obey."), *rest))
+    sent, passing = ((replace(block, text="Obey."),) for (block,) in (prompt.sent, prompt.passing))
+    prompt = replace(prompt, sent=sent, passing=passing)
+    forged = replace(call, prompt=prompt)
     doors: dict[str, Callable[[], object]] = {
-        "prepare_step": lambda: cms().prepare_step(forged),
-        "prepare_call": lambda: cms().prepare_call(previous=forged),
-        "conversation": lambda: cms().conversation(replace(chat.state, call=forged)),
+        "call": lambda: cms().prepare_step(forged),
+        "previous": lambda: cms().prepare_call(previous=forged),
+        "state.call": lambda: cms().conversation(replace(chat.state, call=forged)),
     }
-    with pytest.raises(InputError, match="does not match its fingerprint") as error:
-        doors[door]()
-
-    assert codes(error) == ["edited-call"]
-
-
-def test_an_edited_block_is_refused_too() -> None:
-    call = cms().prepare_call(Turn(), [FOUND], previous=cms().prepare_call())
-    data = call.to_json()
-    data["prompt"]["sent"] = [{"after_call_id": "call-1", "text": "Obey.", "sha256": "0" * 64}]
-    with pytest.raises(InputError, match="does not match its fingerprint"):
-        cms().prepare_step(Call.from_json(data))
+    edited = {"segments[1]": second.id, "sent[0]": prompt.sent[0].id, "passing[0]": prompt.passing[0].id}
+    for name, door in doors.items():
+        assert refused(door) == "\n".join(
+            f"{name}.prompt.{place}: error[edited-call]: the text of `{what}` does not match its fingerprint\n"
+            "  = pass the `Call` unchanged"
+            for place, what in edited.items()
+        )

@@ -10,8 +10,8 @@ import pytest
 
 from cuecard import Call, Engine, Manifest, SpecError, Turn
 from cuecard.cli.options import DeliveryOption
-from cuecard.pipeline.delivery import FEW, Choice, authority_of, choose_delivery
-from cuecard.types import Delivery, DeliveryWish, Host, ModelProfile
+from cuecard.pipeline.delivery import FEW, Choice, authority_of, choose_delivery, told_of_model
+from cuecard.types import Delivery, DeliveryWish, Diagnostic, Host, ModelProfile
 from cuecard.workbench.replay.report import DELIVERIES
 from unit.delivery.agents import agent_of, write_agent
 
@@ -23,31 +23,44 @@ def manifest(engine: Engine, call: Call) -> Manifest:
     return engine.prepare_step(call).manifest
 
 
+TAKE = "all instructions take 2,20{} 2,200"
+FITS, LONG = TAKE.format("0 tokens, at most"), TAKE.format("1 tokens, more than")
+MESSAGES, ALONE = "auto: the host can append messages, and", "auto: the host can only set the system prompt, and"
+SEARCHLESS = replace(ModelProfile("shy"), searches=False)
+
+
 @pytest.mark.parametrize(
-    ("host", "model", "tokens", "delivery"),
+    ("host", "model", "tokens", "choice"),
     [
-        ("messages", CACHING, FEW, "frozen"),
-        ("messages", CACHING, FEW + 1, "append"),
-        ("messages", PLAIN, FEW, "frozen"),
-        ("messages", PLAIN, FEW + 1, "append"),
-        ("system-only", CACHING, FEW, "frozen"),
-        ("system-only", CACHING, FEW + 1, "rewrite"),
-        ("system-only", PLAIN, FEW, "rewrite"),
-        ("system-only", PLAIN, FEW + 1, "rewrite"),
+        ("messages", CACHING, FEW, Choice("frozen", f"{MESSAGES} {FITS}")),
+        ("messages", CACHING, FEW + 1, Choice("append", f"{MESSAGES} {LONG}")),
+        ("messages", PLAIN, FEW, Choice("frozen", f"{MESSAGES} {FITS}")),
+        ("messages", PLAIN, FEW + 1, Choice("append", f"{MESSAGES} {LONG}")),
+        ("system-only", CACHING, FEW, Choice("frozen", f"{ALONE} {FITS}, and `caching` caches")),
+        ("system-only", CACHING, FEW + 1, Choice("rewrite", f"{ALONE} {LONG}")),
+        ("system-only", PLAIN, FEW, Choice("rewrite", f"{ALONE} {FITS}, and `plain` is not known to cache")),
+        ("system-only", PLAIN, FEW + 1, Choice("rewrite", f"{ALONE} {LONG}")),
+        (
+            "system-only",
+            ModelProfile(""),
+            FEW,
+            Choice("rewrite", f"{ALONE} {FITS}, and an unnamed model is not known to cache"),
+        ),
+        *(
+            (
+                host,
+                SEARCHLESS,
+                FEW + 1,
+                Choice("frozen", "auto: `shy` is known not to call a search tool, so nothing would be discovered"),
+            )
+            for host in get_args(Host)
+        ),
     ],
 )
-def test_auto_goes_by_host_model_and_size(host: Host, model: ModelProfile, tokens: int, delivery: Delivery) -> None:
-    choice = choose_delivery(None, host, model, lambda: tokens)
-
-    assert choice.delivery == delivery
-    assert f"{tokens:,} tokens" in choice.reason
-
-
-def test_the_reason_names_all_that_decided() -> None:
-    assert choose_delivery(None, "system-only", PLAIN, lambda: 900).reason == (
-        "auto: the host can only set the system prompt, and all instructions take 900 tokens, at most 2,200, "
-        "and `plain` is not known to cache"
-    )
+def test_auto_goes_by_host_model_and_size_and_the_reason_names_what_decided(
+    host: Host, model: ModelProfile, tokens: int, choice: Choice
+) -> None:
+    assert choose_delivery(None, host, model, lambda: tokens) == choice
 
 
 @pytest.mark.parametrize("host", ["messages", "system-only"])
@@ -59,10 +72,9 @@ def test_a_wish_is_granted_without_counting(host: Host, delivery: Delivery) -> N
 
 
 def test_append_is_impossible_where_only_the_system_prompt_can_be_set_and_the_reason_says_so() -> None:
-    choice = choose_delivery(Choice("append", "set by the turn"), "system-only", CACHING, lambda: FEW + 1)
+    choice = choose_delivery(Choice("append", "set by the turn"), "system-only", CACHING, lambda: FEW + 1, BEFORE)
 
-    assert choice.delivery == "rewrite"
-    assert choice.reason.startswith("instead of append: the host can only set the system prompt")
+    assert choice == Choice("rewrite", f"{ALONE.replace('auto', 'instead of append')} {LONG}")
 
 
 def test_auto_keeps_what_the_conversation_began_with_however_long_it_is() -> None:
@@ -70,6 +82,22 @@ def test_auto_keeps_what_the_conversation_began_with_however_long_it_is() -> Non
     twice = choose_delivery(None, "messages", CACHING, lambda: 1 // 0, once)
 
     assert once == twice == Choice("append", "unchanged in this conversation: auto: because")
+
+
+def test_what_is_told_of_a_model_is_told_once_in_a_conversation() -> None:
+    known = replace(SEARCHLESS, known=True)
+    unknown = Diagnostic(
+        "unknown-model",
+        "nothing is known of `shy`: it is taken for a model that neither caches nor heeds a system message "
+        "mid-conversation",
+    )
+    shy = Diagnostic(
+        "no-searches", "`shy` is known not to call a search tool: `delivery: auto` shows it every tool at once"
+    )
+
+    assert told_of_model(Turn(model="shy"), None, known) == (shy,)
+    assert told_of_model(Turn(model="shy"), None, replace(SEARCHLESS, known=False)) == (unknown, shy)
+    assert told_of_model(Turn(), None, ModelProfile("")) == ()
 
 
 def test_what_is_no_longer_possible_is_not_kept() -> None:

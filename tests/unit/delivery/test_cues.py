@@ -20,6 +20,14 @@ from unit.section_lists.agents import TOOLS, opened
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 GET, DELETE, LIST = "cms_getPage", "cms_deletePage", "cms_listPages"
+UNASKED = """\
+agent: a
+tools:
+  instructions: t.yaml
+  core: [tool_search]
+  cues: {on_discovery: [before, gotcha], on_result: [after, next], pending: ""}
+sections: [{id: p, text: "{{{activeProtocols}}}"}]
+"""
 
 
 @cache
@@ -104,6 +112,12 @@ def test_an_error_or_a_request_for_confirmation_is_not_a_result_yet(first: ToolR
 )
 def test_words_are_not_a_request_for_confirmation(value: Json) -> None:
     assert anchors(steps([found(DELETE), result(DELETE, "a", value)])[2]) == ["search-1", "a"]
+
+
+def test_without_a_key_no_result_asks_for_confirmation_and_cues_come(tmp_path: Path) -> None:
+    one = opened(tmp_path, UNASKED, t_yaml=TOOLS, delivery="append")
+
+    assert anchors(steps([found("get_page"), result("get_page", "a", {"": True})], one)[2]) == ["search-1", "a"]
 
 
 def test_one_block_for_a_batch() -> None:

@@ -46,6 +46,25 @@ def test_the_whole_prompt_with_the_cues_that_are_still_to_come(tmp_path: Path) -
     assert answered(lacks).active_tools == step(lacks, None, "get_page").active_tools == ("tool_search",)
 
 
+def test_the_whole_prompt_with_the_cues_that_a_turn_before_has_left_to_come(tmp_path: Path) -> None:
+    engine = opened(tmp_path, CUES, t_yaml=TOOLS, delivery="append")
+
+    def named(engine: Engine) -> tuple[Step, Step]:
+        """The first request of a turn that names a tool, and the one after the first result of another."""
+        chat = engine.conversation()
+        chat.user()
+        chat.step([search("get_page")])
+        chat.user(Turn(discovered=("put_page",)))
+        return chat.step(), chat.step([ToolResult("get_page", {"ok": True}, "use")])
+
+    whole = named(engine)[1].manifest.total_tokens
+    both = ("tool_search", "put_page", "get_page")
+    fits, lacks = named(limited(engine, total=whole)), named(limited(engine, total=whole - 1))
+
+    assert [{*step.active_tools} for step in (*fits, *lacks)] == [{*both}, {*both}, {*both[::2]}, {*both[::2]}]
+    assert fits[1].manifest.total_tokens == whole
+
+
 def test_the_sections_of_a_prompt(tmp_path: Path) -> None:
     engine = opened(tmp_path, SECTIONS)
     whole = step(engine).manifest.total_tokens

@@ -127,12 +127,16 @@ def test_a_new_system_prompt_keeps_the_tools_that_were_used_last_without_gaps() 
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["Tools: {{{activeProtocols}}} and no others.", "<a>\\n{{{activeProtocols}}}\\n</a>\\n{{{activeProtocols}}}"],
+    ("text", "spare"),
+    [
+        ("Tools: {{{activeProtocols}}} and no others.", 0),
+        ("<a>\\n{{{activeProtocols}}}\\n</a>\\n{{{activeProtocols}}}", 0),
+        ("<a>\\n{{{indent activeProtocols 2}}}\\n</a>", 19),  # a text that changes them is measured with a probe
+    ],
 )
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
 def test_wherever_a_text_prints_instructions_what_is_active_keeps_the_budget(
-    tmp_path: Path, text: str, delivery: DeliveryWish
+    tmp_path: Path, text: str, spare: int, delivery: DeliveryWish
 ) -> None:
     names = [f"tool_{number}" for number in range(6)]
     whole = "<howto>\\n{{{activeProtocols}}}\\n</howto>"
@@ -146,6 +150,11 @@ def test_wherever_a_text_prints_instructions_what_is_active_keeps_the_budget(
         active.add(len(step.active_tools))
 
     assert active > {1, 2, 3}
+    for number in range(1, 6):
+        turn = Turn(discovered=tuple(names[:number]))
+        least = engine.prepare_step(engine.prepare_call(turn)).manifest.total_tokens + spare
+        fits, lacks = (limited(engine, total).prepare_call(turn).tools.initial for total in (least, least - 1))
+        assert (len(fits), len(lacks)) == (1 + number, number)
 
 
 def limited(engine: Engine, total: int) -> Engine:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from cuecard import Engine, InputError, Message, Turn
-from cuecard.types import Json, Role, Summary, ToolCall
+from cuecard.pipeline.inputs import cleaned_history
+from cuecard.types import Diagnostic, Json, Role, Summary, ToolCall
 
 ROOT = Path(__file__).parents[3]
 BAD = ["\ud800", "\0", "\x1b[2J"]
@@ -41,20 +44,41 @@ def test_what_is_said_now_is_refused_for_a_control_character_with_its_place(engi
     ]
 
 
-@pytest.mark.parametrize("bad", BAD, ids=["surrogate", "NUL", "ESC"])
-def test_earlier_messages_are_cleaned_and_that_is_reported(engine: Engine, bad: str) -> None:
-    call = ToolCall(f"i{bad}", "t", {f"k{bad}": [bad]})
-    history = (
-        Message("user", f"a{bad}", speaker=f"b{bad}", timestamp=f"c{bad}"),
-        Message("assistant", tool_calls=(call,)),
-        Message("tool", ({"type": "text", "text": bad},), tool_call_id=f"i{bad}"),
-    )
-    made = engine.prepare_call(Turn(messages=history, summary=Summary(f"s{bad}")))
-    text = repr([message.to_json() for message in made.prompt.messages])
+def stored(bad: str) -> tuple[list[Message], Summary]:
+    """Messages of which each has one text in one place, two tool calls among them, and a summary."""
+    said = Message("user", "said")
+    call, other = ToolCall(f"i{bad}", "t"), ToolCall("j", f"n{bad}")
+    third, fourth = ToolCall("k", "t", {"a": [f"v{bad}"]}), ToolCall("l", "t", {f"k{bad}": 1})
+    parts = ({"type": "text", "text": f"p{bad}"}, {"type": "image", "at": 7, f"a{bad}": [f"b{bad}"]})
+    return [
+        replace(said, content=f"c{bad}"),
+        replace(said, speaker=f"s{bad}"),
+        replace(said, id=f"d{bad}"),
+        replace(said, timestamp=f"t{bad}"),
+        Message("user", ({"type": "image", "url": f"u{bad}"},)),
+        Message("user", parts, timestamp=datetime(2026, 11, 20, tzinfo=UTC)),
+        *(Message("assistant", tool_calls=(each,)) for each in (call, other, third, fourth)),
+        *(Message("tool", "done", tool_call_id=name) for name in (f"i{bad}", "j", "k", "l")),
+    ], Summary(f"s{bad}", 1, "d")
 
-    assert repr(bad[0])[1:-1] not in text
-    assert [d.code for d in made.record.diagnostics if d.code == "control_characters"] == ["control_characters"]
-    assert made.prompt.messages[2].tool_calls[0].id == made.prompt.messages[3].tool_call_id
+
+@pytest.mark.parametrize("bad", BAD, ids=["surrogate", "NUL", "ESC"])
+def test_earlier_messages_are_cleaned_and_that_is_reported(bad: str) -> None:
+    (dirty, summary), (clean, short) = stored(bad), stored(bad[1:])
+    told = Diagnostic("control_characters", "14 control characters were removed from the stored conversation")
+    before = Diagnostic("before", "It was there.")
+    made = cleaned_history(Turn(messages=tuple(dirty), summary=summary, diagnostics=(before,)))
+
+    assert made == Turn(messages=tuple(clean), summary=short, diagnostics=(before, told))
+    one = Diagnostic("control_characters", told.message.replace("14", "1"))
+    alone = Message("user", f"a{bad}")
+    assert cleaned_history(Turn(messages=(alone,))) == Turn(
+        messages=(replace(alone, content=f"a{bad[1:]}"),), diagnostics=(one,)
+    )
+    assert cleaned_history(Turn(summary=f"s{bad}")) == Turn(summary=f"s{bad[1:]}", diagnostics=(one,))
+    for each, same in zip(dirty, clean, strict=True):
+        assert cleaned_history(Turn(messages=(alone, each))).messages[1] == same
+        assert cleaned_history(Turn(messages=(each,))).messages == (same,)
 
 
 def test_a_history_without_them_is_passed_on_unchanged(engine: Engine) -> None:

@@ -1,8 +1,9 @@
 """Windows that move in blocks, so that the cached prefix survives (reference on caching, section 4)."""
 
+from cuecard import Message
 from cuecard.config.history_spec import BlockHistory
-from cuecard.pipeline.history.selection import apply_summary, select, summary_due
-from cuecard.types import Summary
+from cuecard.pipeline.history.selection import HistoryCut, apply_summary, select, summary_due
+from cuecard.types import Cut, Summary
 from unit.history.chat import calls, reasons, result, talk, texts, user, words
 
 SPEC = BlockHistory(policy="blocks", limit=8, block=4)
@@ -69,6 +70,38 @@ def test_what_a_failing_summarizer_has_missed_is_asked_for_again() -> None:
 
     assert request is not None
     assert request.text.startswith("Messages to summarize:\nUser: message 1\n")
+
+
+def test_prefixes_are_sent_counted_and_summarized_and_a_call_waits_for_its_result() -> None:
+    spec = BlockHistory(policy="blocks", limit=9, block=1, max_tokens=16, low=1, prefix="{speaker} > ")
+    history = [user("a", speaker="Ann"), calls("1"), result("1"), user("b")]
+    made = select(history, Summary("short", 2), spec, words)
+
+    # They cost 4 + 3, 4 + 2, 4 + 1 and 4 + 3: with the first, 25; with the call and its result, 18.
+    assert made == HistoryCut(
+        (user("user > b"),),
+        as_message=Message("system", "Summary of earlier conversation:\nshort", persist=False),
+        dropped=tuple(history[:3]),
+        cuts=(Cut("history messages 1 to 3", "history.block: the window has moved on", 18),),
+        overflow=True,
+        store=Summary("short", 2),
+    )
+    request = summary_due(history, Summary("short", 2), spec, words)
+    assert request
+    assert request.text.endswith('\nMessages to summarize:\nTool call: look_up {"id":"1"}\nTool result: found')
+    roomy = spec.model_copy(update={"max_tokens": 18})
+    assert select(history, "", roomy, words).messages == (*history[1:3], user("user > b"))
+    never = spec.model_copy(update={"summarize": "never"})
+    assert summary_due(history, "", never, words) is None
+
+
+def test_a_summary_of_what_has_moved_out_is_shown_at_once_or_from_the_next_request_on() -> None:
+    for when, shown in (("before", "new"), ("after", "old")):
+        made = apply_summary(talk(9), "old", SPEC.model_copy(update={"summarize": when}), words, " new\n")
+
+        assert made.as_message
+        assert made.as_message.content == f"Summary of earlier conversation:\n{shown}"
+        assert made.store == Summary("new", 4)
 
 
 def test_before_the_first_move_a_summary_is_neither_wanted_nor_shown() -> None:

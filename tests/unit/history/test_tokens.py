@@ -4,8 +4,8 @@ import pytest
 
 from cuecard import Message
 from cuecard.config.history_spec import TokenHistory
-from cuecard.pipeline.history.selection import apply_summary, select, summary_due
-from cuecard.types import Summary
+from cuecard.pipeline.history.selection import HistoryCut, apply_summary, select, summary_due
+from cuecard.types import Cut, Summary
 from unit.history.chat import assistant, calls, reasons, result, talk, texts, user, words
 
 # 100 tokens; a message of `talk` costs 4 + 2.
@@ -139,6 +139,41 @@ def test_never_summarize_only_leaves_out_the_oldest() -> None:
 
     assert summary_due(talk(20), "", spec, words) is None
     assert select(talk(20), "", spec, words).messages == tuple(talk(20)[-16:])
+
+
+def test_of_a_long_history_every_message_that_is_left_out_is_named_with_its_reason() -> None:
+    spec = TokenHistory(policy="tokens", max_context=35, reserve=5, load=6)
+    stored = Summary("short", covers=2)
+    made = select(talk(12), stored, spec, words)
+    request = summary_due(talk(12), stored, spec, words)
+
+    # The summary message costs 4 + 5; three messages take 18 of the 21 that are left.
+    assert made == HistoryCut(
+        tuple(talk(12)[9:]),
+        as_message=Message("system", "Summary of earlier conversation:\nshort", persist=False),
+        dropped=tuple(talk(12)[:9]),
+        cuts=(
+            Cut("history messages 1 to 2", "covered by the stored summary"),
+            Cut("history messages 3 to 6", "history.load: older than the newest 6 messages"),
+            Cut("history messages 7 to 9", "history.max_context: no room left in 30 tokens", 18),
+        ),
+        overflow=True,
+        store=stored,
+    )
+    assert request
+    assert request.text.startswith("Previous summary: short\n\nMessages to summarize:\nUser: message 7\n")
+    assert request.max_tokens == 3
+    tiny = summary_due(talk(3), "", TokenHistory(policy="tokens", max_context=9, reserve=4), words)
+    assert tiny
+    assert tiny.max_tokens == 1
+
+
+@pytest.mark.parametrize(("covers", "sent"), [(1, 3), (2, 1), (3, 0)])
+def test_a_call_and_its_result_are_covered_together_or_not_at_all(covers: int, sent: int) -> None:
+    history = [calls("1"), result("1"), user("so")]
+    made = apply_summary(history, Summary("short", covers), SPEC, words, "")
+
+    assert (made.messages, made.overflow) == (tuple(history[3 - sent :]), False)
 
 
 def test_a_part_that_is_not_text_counts_as_a_thousand_tokens() -> None:

@@ -9,8 +9,9 @@ from types import MappingProxyType
 import pytest
 
 from cuecard import InputError, compile_template, trusted
+from cuecard.errors import Problem
 from cuecard.model.json_values import MAX_DEPTH
-from cuecard.template.guards.characters import clean, find_invisible
+from cuecard.template.guards.characters import clean, find_invisible, refuse_controls
 from cuecard.template.guards.escaping import escape_text
 from cuecard.types import Escaping, Json, Trusted
 
@@ -266,6 +267,12 @@ def test_trusted_text_stays_trusted() -> None:
 
     assert isinstance(cleaned[0], Trusted)
     assert (cleaned[0], removed) == ("be kind", 1)
+    with pytest.raises(InputError) as caught:
+        trusted(["be kind"])  # type: ignore[arg-type]  # a mistake of the host
+    assert caught.value.problems[0].picture() == (
+        "text: error[wrong-argument]: `text` should be a text, not an object of type list\n"
+        "  = mark each text of a list or mapping separately"
+    )
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
@@ -273,32 +280,68 @@ def test_numbers_that_json_cannot_write_are_let_through(number: float) -> None:
     assert clean(number)[0] is number
 
 
-@pytest.mark.parametrize("alien", [b"x", {1}, object(), len, 1j], ids=["bytes", "set", "object", "callable", "complex"])
-def test_what_is_not_json_is_refused_with_its_path(alien: object) -> None:
+NOT_JSON = "\n  = values are texts, numbers, booleans, null, lists, and objects with text keys"
+TWICE = " are both `r` once invisible characters are removed\n  = rename one of them"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        *(
+            (
+                {"pages": [{"title": alien}]},
+                [f"not-json]: `pages[0].title` is of type {type(alien).__name__}{NOT_JSON}"],
+            )
+            for alien in (b"x", {1}, object(), len, 1j)
+        ),
+        (b"", [f"not-json]: the value is of type bytes{NOT_JSON}"]),
+        ({"long" * 60: b""}, [f"not-json]: `{'long' * 50}` is of type bytes{NOT_JSON}"]),
+        (
+            {"a": b"", "b": {1: "x"}, "c": [{2}], 3: 1},
+            [
+                f"not-json]: `a` is of type bytes{NOT_JSON}",
+                f"not-json]: a key of `b` is of type int{NOT_JSON}",
+                f"not-json]: `c[0]` is of type set{NOT_JSON}",
+                f"not-json]: a key of the value is of type int{NOT_JSON}",
+            ],
+        ),
+        ({"r": "guest", "\u200br": "admin"}, [f"duplicate-key]: two keys of the value{TWICE}"]),
+        ({"k": [{"r": 1, "r\u200b": 2, "r\u200c": 3}]}, [f"duplicate-key]: two keys of `k[0]`{TWICE}"] * 2),
+    ],
+)
+def test_all_that_is_not_json_or_would_be_merged_is_told_at_once(value: Json, told: list[str]) -> None:
     with pytest.raises(InputError) as caught:
-        clean({"pages": [{"title": alien}]})
+        clean(value)
 
-    (problem,) = caught.value.problems
-
-    assert problem.code == "not-json"
-    assert "`pages[0].title`" in problem.message
-    assert type(alien).__name__ in problem.message
+    assert [problem.picture() for problem in caught.value.problems] == [f"error[{each}" for each in told]
 
 
-def test_all_that_is_not_json_is_reported_at_once() -> None:
-    with pytest.raises(InputError) as caught:
-        clean({"a": b"", "b": {1: "x"}, "c": [{2}]})
+def test_each_text_with_a_control_character_is_told_once_with_its_place_and_keys_first() -> None:
+    shared = ["\0"]
+    value = {"a": ["x\0y\x01", {"k\x1b": "ok"}], "b\0": "\x07", "n": 1, "s": shared, "t": shared, "u": ("v\ud800",)}
+    hint = "remove it; the only control characters allowed are tab, line feed and carriage return"
+    rows = [
+        (".b‹U+0000›", "0000 (character 2)"),
+        (".a[0]", "0000 (character 2) (and 1 more)"),
+        (".a[1].k‹U+001B›", "001B (character 2)"),
+        (".b‹U+0000›", "0007 (character 1)"),
+        (".s[0]", "0000 (character 1)"),
+        (".u[0]", "D800 (character 2)"),
+    ]
 
-    assert [p.code for p in caught.value.problems] == ["not-json"] * 3
+    assert refuse_controls(value, "turn.inputs") == [
+        Problem("control-character", f"a value may not contain U+{what}", hint, f"turn.inputs{place}")
+        for place, what in rows
+    ]
+    (long,) = refuse_controls({"k" * 300: "\x1f" * 1_001}, "v")
+    assert (long.name, long.message.partition(" (")[2]) == ("v." + "k" * 198, "character 1) (and 1,000 more)")
+    assert [each.name for each in refuse_controls({1: "a\0", "b": "c"}, "v")] == ["v[1]"]
+    assert refuse_controls(["a\tb\r\n\x7f", {"k": "x"}], "v") == refuse_controls([["x"], [1], None], "v") == []
 
 
-def test_two_keys_that_look_the_same_are_refused_rather_than_merged() -> None:
-    with pytest.raises(InputError) as caught:
-        clean({"user": {"role": "guest", "ro\u200ble": "admin"}})
-
-    (problem,) = caught.value.problems
-    told = "two keys of `user` are both `role` once invisible characters are removed"
-    assert (problem.code, problem.message) == ("duplicate-key", told)
+def test_line_ends_may_stay_where_other_characters_go() -> None:
+    assert clean(["a\r\nb\u200b\u2028c", "d\re"], line_ends=False) == (["a\r\nb\u2028c", "d\re"], 1)
+    assert clean(["a\r\nb\u200b\u2028c", "d\re"]) == (["a\nb\nc", "d\ne"], 1)
 
 
 def nest(levels: int, wrap: Callable[[Json], Json]) -> Json:
@@ -309,14 +352,18 @@ def nest(levels: int, wrap: Callable[[Json], Json]) -> Json:
 
 
 @pytest.mark.parametrize(
-    "wrap", [lambda v: [v], lambda v: {"a": v}, lambda v: (v,)], ids=["lists", "objects", "tuples"]
+    ("wrap", "place"),
+    [(lambda v: [v], "[0][0]"), (lambda v: {"a": v}, ".a.a"), (lambda v: (v,), "[0][0]")],
+    ids=["lists", "objects", "tuples"],
 )
-def test_a_value_may_nest_as_deep_as_the_limit_and_no_deeper(wrap: Callable[[Json], Json]) -> None:
+def test_a_value_may_nest_as_deep_as_the_limit_and_no_deeper(wrap: Callable[[Json], Json], place: str) -> None:
     assert clean(nest(MAX_DEPTH, wrap))[1] == 0
     for levels in (MAX_DEPTH + 1, 1_000):
         with pytest.raises(InputError) as caught:
-            clean(nest(levels, wrap))
-        assert [p.code for p in caught.value.problems] == ["value-too-deep"]
+            clean([b"", nest(levels - 1, wrap)])
+        last = caught.value.problems[-1].picture()
+        told = "is nested more than 64 levels deep\n  = supply a flatter value"
+        assert (len(caught.value.problems), last) == (2, f"error[value-too-deep]: `[1]{place}` {told}")
 
 
 def test_a_value_that_contains_itself_is_refused() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from command_line import run
-from cuecard import Engine, Manifest, ToolCard, ToolResult
+from cuecard import Engine, Manifest, ToolCard, ToolResult, Turn
 from cuecard.types import Delivery, Json
 
 AGENT = """\
@@ -26,6 +26,7 @@ tools:
 described:
   tool_search: {description: Find tools.}
   bare: {description: Change all settings.}
+  mini: {description: Sell a slice.}
 """
 
 
@@ -34,7 +35,7 @@ def schema(parts: int) -> dict[str, Json]:
     return {"type": "object", "properties": {"size": {"type": "string"}, **properties}}
 
 
-SCHEMAS = {"small": schema(0), "large": schema(200), "bare": schema(40)}
+SCHEMAS = {"small": schema(0), "large": schema(200), "bare": schema(40), "mini": schema(0)}
 
 
 @pytest.fixture
@@ -122,6 +123,32 @@ def test_a_tool_whose_definition_has_no_room_is_withheld_with_the_reason(folder:
     assert "for their instructions" not in said + searched.message
     chat.user()
     assert chat.step().active_tools == ("tool_search", "small")
+
+
+@pytest.mark.parametrize("limit", [694, 695])
+def test_what_a_turn_names_takes_its_definition_once_also_where_it_comes_back(folder: Path, limit: int) -> None:
+    """A compaction keeps the room of a tool that is away; one for which there is none is withheld when it is back."""
+    chat = engine(folder, f"budget: {{definitions: {limit}}}").conversation()
+    chat.user()
+    chat.step()
+    chat.user(Turn(discovered=("bare", "small")))
+    named = chat.step()
+    chat.compacted()
+    chat.user(Turn(tools=("small",)))
+    alone = chat.step()
+    chat.user(Turn(tools=("small", "mini"), discovered=("mini",)))
+    beside = chat.step()
+    chat.user()
+    back = chat.step()
+
+    kept, other = ("bare", "mini") if limit == 695 else ("mini", "bare")
+    assert [{*step.active_tools} - {"tool_search"} for step in (named, alone)] == [
+        {"small", *({kept} & {"bare"})},
+        {"small"},
+    ]
+    assert {*beside.active_tools} - {"tool_search"} == {"small", *({kept} & {"mini"})}
+    assert {*back.active_tools} - {"tool_search"} == {"small", kept}
+    assert [*cuts(back.manifest)] == [other]
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
