@@ -26,9 +26,9 @@ LIVES: dict[str, Lifetime] = {"~": "turn", "!": "step"}
 
 
 def part(name: str) -> Json:
-    """`c1` is a result of that call, `t` thinking; everything else is a text."""
+    """`c1` is a result of that call, `c_` one without an id, `t` thinking; everything else is a text."""
     if name[0] == "c":
-        return {"type": "tool_result", "tool_use_id": name, "content": "ok"}
+        return {"type": "tool_result", "tool_use_id": name.replace("c_", ""), "content": "ok"}
     if name == "t":
         return {"type": "thinking", "thinking": "t", "signature": "s"}
     return {"type": "text", "text": name}
@@ -55,8 +55,8 @@ def block(said: str) -> tuple[Appended, EndedText]:
 
 
 def step_with(blocks: list[str], turns: str, ended: Iterable[str] = ()) -> Step:
-    """Of turns, `-` is one that began before all results, and `?` one of which nobody knows when it began."""
-    known: tuple[str | None, ...] = tuple({"-": "", "?": None}.get(each, each) for each in turns.split())
+    """Of turns, the last result that was known as each began; `-` is none, and `^` the first one after a compaction."""
+    known: tuple[str | None, ...] = tuple({"-": None, "^": ""}.get(each, each) for each in turns.split())
     appended, gone = (block(each)[0] for each in blocks), (block(each)[1] for each in ended)
     return replace(STEP, appended=tuple(appended), turns=known, ended=tuple(gone))
 
@@ -66,7 +66,7 @@ def shape(body: Json) -> str:
     blocks = {reminder(text): text for text in "WXYZ"}
 
     def name(block: Json) -> str:
-        said = block.get("tool_use_id") or block.get("text") or "t"
+        said = block.get("text") or (block["tool_use_id"] or "c_" if "content" in block else "t")
         return blocks.get(said, said) + "*" * ("cache_control" in block)
 
     return " ".join("+".join(map(name, message["content"])) for message in body["messages"])
@@ -89,6 +89,8 @@ def test_blocks_and_breakpoints_stand_where_the_table_says_whatever_was_sent_bef
         step = step_with(now, turns, ended)
         body = request(step, messages(said), model=model)
         placed[said, turns, blocks] = shape(body)
+        kept = request(step, messages(said), model=replace(model, checks_thinking=False))
+        assert shape(kept).count("t") == said.count("t")
         for some in range(len(now) + 1):
             sent = request(step_with([*ended, *now[:some]], turns), messages(said), model=model)
             assert request(step, sent["messages"], model=model) == body
