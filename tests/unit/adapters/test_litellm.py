@@ -183,29 +183,39 @@ def test_claude_gets_breakpoints_at_the_end_of_the_conversation_and_where_they_p
 
 
 POINTS = {"cache_control_injection_points": [{"location": "message", "index": -1, "control": {"type": "ephemeral"}}]}
+HOUR: Json = {"type": "ephemeral", "ttl": "1h"}
+HOURS = {"cache_control_injection_points": [{"location": "message", "index": -1, "control": HOUR}]}
 KEY = {"extra_body": {"prompt_cache_key": "cuecard-"}}
 
 
 @pytest.mark.parametrize("own", [{}, {"extra_body": {"a": 1}}, {"extra_body": {"prompt_cache_key": "mine"}}])
 @pytest.mark.parametrize(
-    ("model", "cache", "kept"),
+    ("model", "base", "cache", "kept", "role"),
     [
-        (CLAUDE, "5m", POINTS),
-        (CLAUDE, None, {}),
-        (GPT, "1h", KEY),
-        (GPT, None, {}),
-        ("groq/llama-3.3-70b-versatile", "5m", {}),
+        (CLAUDE, "", "5m", POINTS, "user"),
+        (CLAUDE, "", "1h", HOURS, "user"),
+        (CLAUDE, "", None, {}, "user"),
+        ("claude-opus-4-8", "https://gate.example", "5m", POINTS, "user"),
+        ("bedrock/us.anthropic.claude-sonnet-4-6", "", "5m", {}, "user"),
+        (GPT, "", "1h", KEY, "system"),
+        (GPT, "", None, {}, "system"),
+        ("gpt-5", "", "5m", KEY, "system"),
+        ("gpt-5", "https://gate.example", "5m", {}, "user"),
+        ("groq/llama-3.3-70b-versatile", "", "5m", {}, "user"),
     ],
 )
 def test_what_keeps_the_prompt_cached_stands_beside_what_the_host_says(
-    model: str, cache: Any, kept: Json, own: Json
+    model: str, base: str, cache: Any, kept: Json, role: str, own: Json
 ) -> None:
-    ready = card(cache=cache).prepare(model, [{"role": "user", "content": "hi"}], TOOLS, **own)
+    ready = card(cache=cache).prepare(model, [{"role": "user", "content": "hi"}], TOOLS, api_base=base, **own)
     said = {key: value for key, value in ready.arguments.items() if key not in {"model", "messages", "tools"}}
     key = f"cuecard-{ready.step.origin[:32]}"
     extra = {**({"prompt_cache_key": key} if kept == KEY else {}), **own.get("extra_body", {})}
 
     assert said == {**({} if kept == KEY else kept), **({"extra_body": extra} if extra else {})}
+    chosen = ready.step.manifest.delivery
+    assert (ready.arguments["model"], chosen.model, chosen.authority) == (model, model, role)
+    assert chosen.endpoint == base.removeprefix("https://")
     assert "Engine(" not in repr(ready)
 
 
@@ -214,7 +224,12 @@ def test_a_call_of_a_tool_that_is_not_active_is_answered_with_what_to_do() -> No
         messages = talk(card(), GPT, litellm.completion, ["make a page"], **options)
 
     told = "`cms_createPage` is not active. Call `tool_search` with what you want to do, then use what it finds."
-    assert messages[2]["content"] == told
+    assert messages[2] == {
+        "role": "tool",
+        "tool_call_id": messages[1].tool_calls[0].id,
+        "name": "cms_createPage",
+        "content": told,
+    }
 
 
 def test_the_search_finds_only_what_the_host_has() -> None:
@@ -296,13 +311,31 @@ def test_conversations_of_one_length_do_not_take_each_others_tools() -> None:
 
 
 def test_what_the_host_says_itself_appears_after_the_prompt() -> None:
-    own = {"role": "system", "content": "Answer in one sentence."}
+    parts = [{"type": "text", "text": text} for text in (" One.", "Two.\n")]
+    own: list[Json] = [
+        {"role": "system", "content": "\nAnswer in one sentence. "},
+        {"role": "system", "content": None},
+        {"role": "developer", "content": parts},
+        {"role": "system", "content": [{"type": "image_url"}]},
+    ]
+    hi: Json = {"role": "user", "content": "hi"}
+    late: Json = {"role": "system", "content": "Be quick."}
 
-    ready = card().prepare(GPT, [own, {"role": "user", "content": "hi"}], TOOLS)
+    plain, claude = (card().prepare(model, [*own, hi, late], TOOLS) for model in (GPT, CLAUDE))
 
-    first, second = ready.arguments["messages"]
-    assert first["content"].endswith("</agent>\n\nAnswer in one sentence.")
-    assert second["role"] == "user"
+    prompt, behind = plain.step.system.strip(), ["Answer in one sentence.", "One.\n\nTwo."]
+    assert plain.arguments["messages"] == [
+        {"role": "system", "content": "\n\n".join([prompt, *behind])},
+        hi,
+        late,
+    ]
+    first, *rest = claude.arguments["messages"]
+    assert rest == [hi, late]
+    assert first["role"] == "system"
+    assert "".join(part["text"] for part in first["content"][:-2]) == claude.step.system
+    assert first["content"][-2:] == [{"type": "text", "text": text} for text in behind]
+    alone = card().prepare(GPT, own[:1], TOOLS)
+    assert alone.arguments["messages"] == [{"role": "system", "content": f"{prompt}\n\n{behind[0]}"}]
 
 
 def test_a_model_that_the_turn_names_holds_over_that_of_the_request() -> None:
@@ -426,24 +459,52 @@ def test_wrong_messages_and_tools_of_a_proxys_client_are_a_bad_request(
     assert server.sent == []
 
 
+CALL = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+CALLING: Json = {"role": "assistant", "tool_calls": [CALL]}
+A_CALL = "a call with a `function`"
+HINTS = (
+    "pass messages and tools as plain dicts; objects of an SDK have a method such as `model_dump()`",
+    "pass a plain dict; an object of an SDK has a method such as `model_dump()`",
+)
+
+
 @pytest.mark.parametrize(
-    ("given", "place"),
+    ("given", "told"),
     [
-        ({"messages": ["hello"]}, "messages[0]"),
-        ({"messages": [{"content": "hello"}]}, "messages[0].role"),
-        ({"messages": [{"role": "tool", "content": "x"}]}, "messages[0].tool_call_id"),
-        ({"messages": [{"role": "assistant", "tool_calls": 7}]}, "messages[0].tool_calls"),
-        ({"messages": [{"role": "assistant", "tool_calls": ["x"]}]}, "messages[0].tool_calls[0]"),
-        ({"messages": [{"role": "assistant", "tool_calls": [{"function": "x"}]}]}, "messages[0].tool_calls[0]"),
-        ({"tools": [{"type": "function", "function": {"name": object()}}]}, "tools[0]"),
-        ({"tools": [{"type": "function", "function": {"name": "x"}}, {"name": 7}]}, "tools[1].name"),
+        ({"messages": ["hello"]}, ["messages[0]: a mapping with texts as keys, not a text"]),
+        ({"messages": [{"content": "hello"}]}, ["messages[0].role: a text, not None"]),
+        ({"messages": [{"role": "tool", "content": "x"}]}, ["messages[0].tool_call_id: a text, not None"]),
+        (
+            {"messages": [CALLING, {**CALLING, "tool_calls": 7}]},
+            ["messages[1].tool_calls: a list of calls, not the number 7"],
+        ),
+        ({"messages": [{**CALLING, "tool_calls": [CALL, "x"]}]}, [f"messages[0].tool_calls[1]: {A_CALL}, not a text"]),
+        (
+            {"messages": [{**CALLING, "tool_calls": [{"function": "x"}]}]},
+            [f"messages[0].tool_calls[0]: {A_CALL}, not a mapping of type dict"],
+        ),
+        (
+            {"tools": [{"type": "function", "function": {"name": object()}}]},
+            ["tools[0]: plain JSON in which every object is a dict"],
+        ),
+        (
+            {"tools": [{"type": "function", "function": {"name": "x"}}, {"name": 7}]},
+            ["tools[1].name: a text, not the number 7"],
+        ),
+        (
+            {"messages": [{}], "tools": [{"function": 7}]},
+            ["messages[0].role: a text, not None", "tools[0].function: a mapping, not the number 7"],
+        ),
     ],
 )
-def test_wrong_messages_and_tools_are_named(given: Any, place: str) -> None:
+def test_wrong_messages_and_tools_are_named(given: Any, told: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         card().prepare(GPT, **{"messages": [{"role": "user"}], "tools": TOOLS, **given})
 
-    assert [problem.name for problem in caught.value.problems] == [place]
+    assert [
+        f"{each.name}: {each.message.removeprefix(f'`{each.name}` should be ')}" for each in caught.value.problems
+    ] == told
+    assert {(each.code, each.hint) for each in caught.value.problems} <= {("wrong-argument", hint) for hint in HINTS}
 
 
 SHAPES: list[Any] = [
