@@ -634,16 +634,37 @@ def test_calls_that_share_an_id_have_an_id_and_a_place_of_their_own() -> None:
     assert [each["tool_call_id"] for each in sent[-1] if each["role"] == "tool"] == ["call_0", "call_0-2", "call_0-3"]
 
 
-@pytest.mark.parametrize("blank", ["", " \n", None, [], [{"type": "text", "text": " "}]])
-@pytest.mark.parametrize("model", [CLAUDE, "bedrock/us.anthropic.claude-sonnet-4-6"])
-def test_texts_that_nobody_can_read_do_not_reach_a_service_that_refuses_them(model: str, blank: Any) -> None:
-    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-    said: list[Json] = [
-        {"role": "user", "content": "go"},
-        {"role": "assistant", "content": blank, "tool_calls": [call]},
-    ]
-    said += [{"role": "tool", "tool_call_id": "c", "content": blank or ""}, {"role": "assistant", "content": blank}]
-    said += [{"role": "user", "content": "more"}]
-    _, _, *sent = card().prepare(model, said, TOOLS).arguments["messages"]
+MOVING = [
+    CLAUDE,
+    "bedrock/us.anthropic.claude-sonnet-4-6",
+    "vertex_ai/gemini-3-pro",
+    "gemini/gemini-3-pro",
+    "google/gemini-3-pro",
+]
 
-    assert [each["content"] for each in sent[:3]] == [None, "(no result)", "(no answer)"]
+
+@pytest.mark.parametrize("blank", ["", " \n", None, [], [{"type": "text", "text": " "}]])
+@pytest.mark.parametrize("model", [*MOVING, GPT])
+def test_texts_that_nobody_can_read_do_not_reach_a_service_that_refuses_them(model: str, blank: Any) -> None:
+    spaces, text = {"type": "text", "text": " "}, {"type": "text", "text": "so"}
+    said: list[Json] = [
+        {"role": "user", "content": blank or ""},
+        {**CALLING, "content": blank},
+        {"role": "tool", "tool_call_id": "c", "content": blank or ""},
+        {"role": "assistant", "content": blank, "name": "a"},
+        {"role": "assistant", "content": [spaces, text, spaces]},
+        {**CALLING, "content": " so "},
+        {"role": "tool", "tool_call_id": "c", "content": "ok"},
+    ]
+    readable: list[Json] = [
+        said[0],
+        {**CALLING, "content": None},
+        {"role": "tool", "tool_call_id": "c", "content": "(no result)"},
+        {"role": "assistant", "content": "(no answer)", "name": "a"},
+        {"role": "assistant", "content": [text]},
+    ]
+
+    _, *sent = card().prepare(model, said, TOOLS).arguments["messages"]
+
+    assert sent[:5] == (readable if model in MOVING else said[:5])
+    assert [each["content"] for each in sent[5:]] == [" so ", "ok"]
