@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import pairwise
@@ -234,30 +236,26 @@ def test_a_call_of_a_tool_that_is_not_active_is_answered_with_what_to_do() -> No
 
 def test_the_search_finds_only_what_the_host_has() -> None:
     ready = card().prepare(GPT, [{"role": "user", "content": "hi"}], TOOLS)
-    asking = [json.dumps({"query": words}) for words in ("list pages", "publish a post")]
-    found = [ready.answer(asked("tool_search", each)) or {} for each in asking]
 
-    assert {key: found[0][key] for key in ("role", "tool_call_id", "name")} == {
-        "role": "tool",
-        "tool_call_id": "c1",
-        "name": "tool_search",
-    }
-    assert [json.loads(each["content"])["tools"] for each in found] == [["cms_listPages"], []]
+    def told(arguments: Any) -> Any:
+        answer = ready.answer({**asked("tool_search"), "function": {"name": "tool_search", "arguments": arguments}})
+        content = (answer or {}).pop("content")
+        assert answer == {"role": "tool", "tool_call_id": "c1", "name": "tool_search"}
+        return json.loads(content) if content.startswith("{") else content
+
+    found, none = told('{"query": "list pages", "limit": null}'), told('{"query": "publish a post"}')
+    assert found["tools"] == ["cms_listPages"]
+    assert none["tools"] == []
     assert "cms_publishPost" in engine().search_tools("publish a post").tools
-
-
-def test_the_search_takes_a_wrong_limit_for_an_error_of_the_model() -> None:
-    ready = card().prepare(GPT, [{"role": "user", "content": "hi"}], TOOLS)
-
-    answers = [ready.answer(asked("tool_search", json.dumps({"query": "pages", "limit": n}))) for n in (99, "many")]
-    broken = ready.answer(asked("tool_search", "{"))
-
-    assert [answer and answer["content"] for answer in answers] == [
-        "a search cannot return 99 tools: ask for 1 to 50 tools; 8 are usual",
-        "tool_search: limit is not a number",
+    assert told({"query": "list pages"}) == found
+    assert [*map(told, ("{", "[]", None, '{"limit": 1}'))] == [told('{"query": ""}')] * 4
+    assert told('{"query": ""}')["message"].startswith("The query is empty.")
+    assert told('{"query": "pages", "limit": "3"}') == "tool_search: limit is not a number"
+    assert [told({"query": "pages", "limit": limit}) for limit in (0, 99)] == [
+        f"a search cannot return {limit} tools: ask for 1 to 50 tools; 8 are usual" for limit in (0, 99)
     ]
-    assert broken is not None
-    assert json.loads(broken["content"])["tools"] == []
+    assert len(told({"query": "pages", "limit": 1})["tools"]) == 1
+    assert ready.answer(asked("look")) is None
 
 
 def test_rewrite_sends_active_tools_and_instructions_in_the_system_prompt() -> None:
@@ -338,11 +336,58 @@ def test_what_the_host_says_itself_appears_after_the_prompt() -> None:
     assert alone.arguments["messages"] == [{"role": "system", "content": f"{prompt}\n\n{behind[0]}"}]
 
 
-def test_a_model_that_the_turn_names_holds_over_that_of_the_request() -> None:
-    ready = card(turn=Turn(now=NOW, model="gpt-5")).prepare(CLAUDE, [{"role": "user", "content": "hi"}], TOOLS)
+def test_what_the_turn_says_of_the_model_and_of_the_host_holds_over_the_request() -> None:
+    said = Turn(now=NOW, model="gpt-5", authority="developer", not_enforced=("steps",))
+    own, moved, named = (
+        card(turn=turn).prepare(model, [{"role": "user", "content": "hi"}], TOOLS, api_base="https://gate.example")
+        for turn, model in ((said, GPT), (said, CLAUDE), (replace(said, model="gpt-5", authority=None), GPT))
+    )
 
-    assert ready.step.call is not None
-    assert ready.step.call.delivery.model == "gpt-5"
+    chosen = [each.step.manifest.delivery for each in (own, moved, named)]
+    assert [(each.model, each.endpoint, each.authority) for each in chosen] == [
+        ("gpt-5", "", "developer"),
+        ("gpt-5", "", "user"),
+        ("gpt-5", "", "user"),
+    ]
+    (told,) = [each.message for each in own.step.manifest.diagnostics if each.code == "not-enforced"]
+    assert told == "the host cannot enforce run.steps: 15; run.retries: 2; run.failures: 5"
+
+
+def test_a_wrapped_function_gets_what_it_is_asked_for_and_what_was_prepared() -> None:
+    seen: list[Any] = []
+    told: list[Any] = []
+
+    def turn(arguments: Any) -> Turn:
+        seen.append(copy.deepcopy(arguments))
+        arguments["tools"].clear()  # they are the function's own
+        return Turn(now=NOW)
+
+    def completion(**arguments: Any) -> Json:
+        """Ask a model."""
+        return arguments
+
+    made = card(turn=turn, on_call=told.append, on_step=told.append)
+    said = [{"role": "user", "content": "hi"}]
+    bases: tuple[Json, ...] = ({"api_base": "https://gate.example"}, {"base_url": "https://gate.example"})
+    bases += ({"api_base": "https://gate.example", "base_url": "https://other.example"},)
+    for base in bases:
+        got = made.wrap(completion)(GPT, said, tools=TOOLS, temperature=1, extra_body={"a": 1}, **base)
+        prepared = made.prepare(GPT, said, TOOLS, api_base="https://gate.example", extra_body={"a": 1})
+
+        assert got == {"temperature": 1, **base, **prepared.arguments}
+        assert told[-2:] == [prepared.step.call, prepared.step]
+    others = {key: value for key, value in seen[-2].items() if key not in {"temperature", "base_url"}}
+    assert others == seen[-1]
+    assert seen[-1] == {
+        "extra_body": {"a": 1},
+        "model": GPT,
+        "messages": said,
+        "api_base": "https://gate.example",
+        "tools": [made.search_tool, *TOOLS],
+    }
+    assert (seen[-2]["temperature"], seen[-2]["base_url"]) == (1, "https://other.example")
+    assert made.wrap(completion).__doc__ == "Ask a model."
+    assert made.wrap(completion)(GPT, None)["messages"][1:] == []
 
 
 def test_a_wrapped_function_prepares_and_streams() -> None:
