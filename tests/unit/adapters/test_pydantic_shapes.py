@@ -40,7 +40,7 @@ SIGNS = {"tool-call": "k", "tool-return": "c", "retry-prompt": "r"}
 def response_part(name: str) -> ModelResponsePart:
     """`k1` is a call, `t` thinking, `a` a text."""
     if name[0] == "k":
-        return ToolCallPart(f"tool_{name[1:]}", {}, f"c{name[1:]}")
+        return ToolCallPart(f"tool_{name[1:]}", {"n": name}, f"c{name[1:]}")
     return ThinkingPart(name) if name[0] == "t" else TextPart(name)
 
 
@@ -51,9 +51,9 @@ def request_part(name: str) -> ModelRequestPart:
     """
     kind, (number, _, added) = name[0], name[1:].partition(":")
     if kind == "c":
-        return ToolReturnPart("t", "ok", name)
+        return ToolReturnPart(f"tool_{number}", name, name)
     if kind == "r":
-        return RetryPromptPart("no", tool_name="t", tool_call_id=f"c{number}")
+        return RetryPromptPart("no", tool_name=f"tool_{number}", tool_call_id=f"c{number}")
     if kind == "n":
         return ToolAvailabilityDeltaPart(tools_added=added.split(","), tool_call_id=f"c{number}" if number else None)
     if kind.isupper():
@@ -123,7 +123,8 @@ DONE: dict[str, Callable[..., Any]] = {
     "words": lambda said: adapter.user_words(said).replace("\n", "/"),
     "together": lambda said: " ".join(adapter.called_together(said)),
     "results": lambda said: " ".join(
-        f"{each.call_id}{'!' * each.is_error}/{each.batch}" for each in adapter.tool_results(said)
+        f"{each.tool}:{each.call_id}{'!' * each.is_error}/{each.batch}/{(each.arguments or {}).get('n')}"
+        for each in adapter.tool_results(said)
     ),
 }
 
