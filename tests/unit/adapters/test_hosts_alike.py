@@ -11,9 +11,10 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
-from cuecard import Engine, InputError, Pins, Turn, watch
+from cuecard import Engine, InputError, Pins, ToolCard, Turn, watch
 from cuecard.adapters.conversations import search
 from cuecard.adapters.host import EngineDoor, HostTool
+from cuecard.types import Diagnostic
 from unit.adapters.alike import HOSTS, Host, PydanticAi, shop
 from unit.adapters.model_server import Calls
 from unit.watch.demo import QUICK
@@ -321,12 +322,67 @@ def test_near_misses_are_named_first_and_no_more_than_five_names(tmp_path: Path)
 
 
 def test_what_is_only_missing_is_in_the_manifest_without_a_warning(tmp_path: Path) -> None:
-    door = EngineDoor(Engine.open(shop(tmp_path, "handover", "refund_order")))
+    engine = Engine.open(shop(tmp_path, "handover", "refund_order"))
+    door, known = EngineDoor(engine), [HostTool("handover")]
 
-    told = door.choose(tools=[HostTool("handover")]).turn(Turn()).diagnostics
+    told = door.choose(tools=known).turn(Turn(diagnostics=(Diagnostic("own", "said"),))).diagnostics
 
-    assert [each.message for each in told] == ["entry `refund_order` has no tool"]
-    assert door.choose(tools=[HostTool("handover")]).turn(Turn(tools=("handover",))).diagnostics == ()
+    missing = Diagnostic("unmatched_tools", "entry `refund_order` has no tool")
+    assert told == (Diagnostic("own", "said"), missing)
+    for turn in (Turn(tools=("handover",)), Turn(tools=())):
+        assert door.choose(tools=known).turn(turn) == turn
+    assert door.choose(tools=known, whole=False).turn(Turn()) == Turn()
+    assert door.choose(tools=known, previous=engine.conversation().user()).turn(Turn()) == Turn()
+    assert door.choose().turn(Turn()) == Turn()
+    assert door.choose(tools=[*known, HostTool("refund_order"), HostTool("tool_search")]).turn(Turn()) == Turn()
+
+
+def test_an_entry_and_a_tool_that_belong_to_nothing_are_warned_of_together(tmp_path: Path) -> None:
+    door = EngineDoor(Engine.open(shop(tmp_path, "handover")))
+    chosen = door.choose(tools=[HostTool("weigh")])
+
+    with pytest.warns(UserWarning, match="entry `handover` has no tool; no entry for the tool `weigh`$") as warned:
+        first, second = chosen.turn(Turn()), chosen.turn(Turn())
+
+    assert (len(warned), first.diagnostics) == (1, second.diagnostics)
+
+
+def test_what_hosts_say_of_a_tool_is_read_in_searches_and_kept_for_the_newest_lists(tmp_path: Path) -> None:
+    engine = Engine.open(shop(tmp_path, "handover", "refund_order"))
+    door = EngineDoor(engine)
+    schema = {
+        "properties": {"to": {"description": "Whom to ring"}},
+        "$defs": {"Desk": {"title": "The counter"}, "x": 7},
+    }
+    told = HostTool.of("handover", "Give it away", schema)
+    bare = HostTool.of("refund_order", None, {"properties": 7})
+
+    assert (told.name, told.description, [name for name, _ in told.parameters]) == (
+        "handover",
+        "Give it away",
+        ["to", "Desk", "x"],
+    )
+    assert bare == HostTool("refund_order") == HostTool.of("refund_order", "", None)
+    assert told.card == ToolCard(
+        "handover",
+        "Give it away",
+        {
+            "type": "object",
+            "properties": {"to": {"description": "Whom to ring"}, "Desk": {"description": "The counter"}, "x": {}},
+        },
+    )
+    assert bare.card == ToolCard("refund_order", "", {})
+    knowing = door.choose(tools=[bare, told]).engine
+    assert [knowing.search_tools(words).tools for words in ("ring", "counter", "away")] == [("handover",)] * 3
+    assert engine.search_tools("ring").tools == ()
+    assert door.choose(tools=[told, bare]).engine is knowing
+    assert door.choose(tools=[bare, HostTool("weigh", "Weigh it")]).engine is engine
+    others = [door.choose(tools=[HostTool("handover", f"{number}")]).engine for number in range(31)]
+    assert door.choose(tools=[told]).engine is knowing
+    door.choose(tools=[HostTool("handover", "31")])
+    assert door.choose(tools=[told]).engine is knowing
+    assert door.choose(tools=[HostTool("handover", "1")]).engine is others[1]
+    assert door.choose(tools=[HostTool("handover", "0")]).engine is not others[0]
 
 
 @pytest.mark.parametrize("policy", ["next-call", "now"])
