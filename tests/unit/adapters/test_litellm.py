@@ -57,6 +57,15 @@ def loop_of_the_thread() -> Iterator[None]:
     loop.close()
 
 
+CALL = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+CALLING: Json = {"role": "assistant", "tool_calls": [CALL]}
+A_CALL = "a call with a `function`"
+HINTS = (
+    "pass messages and tools as plain dicts; objects of an SDK have a method such as `model_dump()`",
+    "pass a plain dict; an object of an SDK has a method such as `model_dump()`",
+)
+
+
 def definition(name: str) -> Json:
     schema = {"type": "object", "properties": {"title": {"type": "string"}}}
     return {"type": "function", "function": {"name": name, "description": f"{name} of the host", "parameters": schema}}
@@ -294,6 +303,29 @@ def test_words_that_follow_each_other_are_one_message_of_the_user_also_where_the
     assert len({call.turn for call in calls}) == 1
 
 
+def test_nothing_of_a_request_is_shared_with_the_host_or_with_the_next_request() -> None:
+    made, tools = card(), copy.deepcopy(TOOLS)
+    said: list[Json] = [
+        {"role": "user", "content": [{"type": "text", "text": "hi", "more": {"a": [1]}}]},
+        {**CALLING, "content": None, "provider": {"cache": [{"b": 2}]}},
+        {"role": "tool", "tool_call_id": "c", "content": "ok"},
+        {"role": "assistant", "content": "done"},
+        {"role": "user", "content": "more"},
+    ]
+    before = copy.deepcopy(said)
+
+    def spoil(value: Any) -> None:
+        for held in [*(value.values() if isinstance(value, dict) else value)]:
+            if isinstance(held, (dict, list)):
+                spoil(held)
+        value.clear()
+
+    for end in (1, 5, 5):
+        spoil(made.prepare(GPT, said[:end], tools).arguments)
+        assert (said, tools) == (before, TOOLS)
+    assert made.prepare(GPT, said, tools).arguments == card().prepare(GPT, before, TOOLS).arguments
+
+
 def test_conversations_of_one_length_do_not_take_each_others_tools() -> None:
     made, kept = card(), list[list[Json]]()
     call = {"role": "assistant", "content": None, "tool_calls": [asked("tool_search", json.dumps(PAGES))]}
@@ -502,15 +534,6 @@ def test_wrong_messages_and_tools_of_a_proxys_client_are_a_bad_request(
     assert caught.value.status_code == 400
     assert isinstance(caught.value.__cause__, InputError)
     assert server.sent == []
-
-
-CALL = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-CALLING: Json = {"role": "assistant", "tool_calls": [CALL]}
-A_CALL = "a call with a `function`"
-HINTS = (
-    "pass messages and tools as plain dicts; objects of an SDK have a method such as `model_dump()`",
-    "pass a plain dict; an object of an SDK has a method such as `model_dump()`",
-)
 
 
 @pytest.mark.parametrize(
