@@ -26,7 +26,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command
 
 from cms_agent import cms as engine
-from cuecard import Call, Engine, InputError, Turn
+from cuecard import Call, Engine, InputError, Problem, Turn
 from cuecard.adapters import langgraph
 from cuecard.adapters.langchain import Cuecard
 from unit.adapters.alike import shop
@@ -189,18 +189,41 @@ def test_a_conversation_that_was_edited_is_refused(part: str) -> None:
         card.prepare(Model(), [HumanMessage("hello", id="1")], TOOLS, stored)
 
 
-@pytest.mark.parametrize("stored", [7, "text", [], {}, {"begun": "x", "since": 1, "asked": ""}])
-def test_anything_but_a_conversation_is_refused_with_the_way_out(stored: Any) -> None:
-    with pytest.raises(InputError, match="start a new conversation"):
+@pytest.mark.parametrize(
+    ("stored", "wrong"),
+    [
+        (7, "int"),
+        ("text", "str"),
+        ([], "list"),
+        ({}, "begun since asked"),
+        ({"begun": "x", "since": 1, "asked": ""}, "since"),
+        ({"begun": "x", "since": "", "asked": "", "agent": 7, "tools": None}, "agent tools"),
+        ({"conversation": 7, "tools": 7}, "conversation agent asked tools"),
+        ({"conversation": "x", "agent": "", "asked": "", "begun": 7}, "tools"),
+    ],
+)
+def test_anything_but_a_conversation_is_refused_with_the_way_out(stored: Any, wrong: str) -> None:
+    with pytest.raises(InputError) as caught:
         langgraph.Cuecard(engine=engine()).prepare(Model(), [HumanMessage("hello")], TOOLS, stored)
+
+    way = "pass on the value from the graph's state, or omit the key to start a new conversation"
+    told = f"the conversation in the graph's state is a {wrong}, not what was stored there"
+    strings = [Problem("bad-conversation", "this is not a string", way, f"cuecard.{key}") for key in wrong.split()]
+    assert [*caught.value.problems] == (
+        strings if isinstance(stored, dict) else [Problem("bad-conversation", told, way, "cuecard")]
+    )
 
 
 def test_the_conversation_of_another_agent_is_refused() -> None:
     mushroom = Engine.open(ROOT / "prompts" / "mushroom")
     ready = langgraph.Cuecard(engine=engine()).prepare(Model(), [HumanMessage("hello")], TOOLS)
 
-    with pytest.raises(InputError, match="not to `mushroom`"):
+    with pytest.raises(InputError) as caught:
         langgraph.Cuecard(engine=mushroom).prepare(Model(), [HumanMessage("hello")], TOOLS, ready.cuecard)
+
+    told = "the conversation belongs to the agent `cms`, not to `mushroom`"
+    way = "pass on the value from the graph's state, or omit the key to start a new conversation"
+    assert [*caught.value.problems] == [Problem("foreign-call", told, way, "cuecard")]
 
 
 class State(MessagesState):
