@@ -11,10 +11,10 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
-from cuecard import Engine, InputError, Pins, ToolCard, Turn, watch
-from cuecard.adapters.conversations import search
+from cuecard import Engine, InputError, Pins, ToolCard, ToolResult, Turn, watch
+from cuecard.adapters.conversations import anew, found_so_far, in_doubt, search
 from cuecard.adapters.host import EngineDoor, HostTool
-from cuecard.types import Diagnostic
+from cuecard.types import Diagnostic, SearchResult
 from unit.adapters.alike import HOSTS, Host, PydanticAi, shop
 from unit.adapters.model_server import Calls
 from unit.watch.demo import QUICK
@@ -72,12 +72,57 @@ def test_only_a_wrong_limit_is_told_as_one(tmp_path: Path) -> None:
     chat.user()
     shop(tmp_path, "refund_order", "cancel_order")
 
-    told = search(engine, chat, "refund", 0)
-    assert isinstance(told, str)
-    assert "cannot return 0 tools" in told
+    for limit in (0, 51):
+        told = f"a search cannot return {limit} tools: ask for 1 to 50 tools; 8 are usual"
+        assert search(engine, chat, "refund", limit) == told
     with pytest.raises(InputError) as raised:
         search(Engine.open(tmp_path), chat, "refund", None)
     assert [problem.code for problem in raised.value.problems] == ["stale-call"]
+
+
+def test_a_search_knows_what_was_found_and_which_tools_are_here(tmp_path: Path) -> None:
+    engine = Engine.open(shop(tmp_path, "refund_order", "cancel_order", "refund_all"))
+    chat, left = engine.conversation(), engine.words.search.nothing_left
+    chat.user(Turn(tools=("refund_order", "cancel_order", "tool_search")))
+
+    def found(**here: Any) -> tuple[tuple[str, ...], bool]:
+        result = search(engine, chat, "order", **{"limit": None, **here})
+        assert isinstance(result, SearchResult)
+        return result.tools, result.message.endswith(left)
+
+    assert found_so_far(chat.call, None) == found_so_far(None, None) == ()
+    assert found() == (("refund_order", "cancel_order"), False)
+    assert found(limit=1) == (("refund_order",), False)
+    assert found(here={"cancel_order", "refund_all"}) == (("cancel_order",), False)
+    told = {"tools": ["refund_order"]}
+    chat.step(
+        [
+            ToolResult("tool_search", told, "c1"),
+            ToolResult("tool_search", {"tools": ["cancel_order"]}, "c2", is_error=True),
+        ]
+    )
+    assert found() == (("refund_order", "cancel_order"), False)
+    assert found_so_far(chat.call, chat.step()) == ("refund_order",)
+    assert found(here={"refund_order"}) == (("refund_order",), True)
+    chat.step([ToolResult("tool_search", {"tools": ["cancel_order", "refund_order"]}, "c3")])
+    assert found() == (("refund_order", "cancel_order"), True)
+    assert found_so_far(chat.call, chat.step()) == ("refund_order", "cancel_order")
+
+
+def test_a_conversation_that_is_lost_begins_anew_with_what_it_had_found(tmp_path: Path) -> None:
+    engine = Engine.open(shop(tmp_path, "refund_order", "cancel_order"))
+    said = Turn(discovered=("cancel_order",), diagnostics=(Diagnostic("own", "said"),))
+    lost = "the conversation so far is not known here: its prompt is made anew, with what it had found"
+
+    assert anew(said, ["refund_order", "gone"], engine) == Turn(
+        discovered=("cancel_order", "refund_order"),
+        diagnostics=(Diagnostic("own", "said"), Diagnostic("conversation_lost", lost)),
+    )
+    assert in_doubt("tool_search", engine) is in_doubt("nobody", engine) is None
+    assert in_doubt("refund_order", engine) == (
+        "`refund_order` was not called: its instructions may have changed. "
+        "Read them, and call it again if that is right."
+    )
 
 
 def handover(reason: str = "") -> str:
