@@ -702,6 +702,45 @@ def test_calls_that_share_an_id_have_an_id_and_a_place_of_their_own() -> None:
     assert [each["tool_call_id"] for each in sent[-1] if each["role"] == "tool"] == ["call_0", "call_0-2", "call_0-3"]
 
 
+LONG = "call_" + "x" * 35
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("a? a! b? b!", "a? a! b? b!"),
+        ("a? a! a? a! a? a!", "a? a! a-2? a-2! a-3? a-3!"),
+        ("a,a? a! a!", "a,a-2? a! a-2!"),
+        ("a,b? b! a! a? a!", "a,b? b! a! a-2? a-2!"),
+        ("a? a? a!", "a? a-2? a-2!"),
+        ("a? a! a!", "a? a! a!"),
+        ("a! a? a!", "a! a-2? a-2!"),
+        ("a-2? a-2! a? a! a? a!", "a-2? a-2! a? a! a-3? a-3!"),
+        (f"{LONG}? {LONG}! {LONG}? {LONG}!", f"{LONG}? {LONG}! {LONG[:-2]}-2? {LONG[:-2]}-2!"),
+        (f"{LONG}y? {LONG}y! {LONG}y?", f"{LONG}y? {LONG}y! {LONG[:-1]}-2?"),
+        (
+            f"{LONG[:-1]}? {LONG[:-1]}? {LONG[:-2]}? {LONG[:-2]}?",
+            f"{LONG[:-1]}? {LONG[:-2]}-2? {LONG[:-2]}? {LONG[:-2]}-3?",
+        ),
+        ("_? a? a!", "_? a? a!"),
+        ("_,a? a! _,a? a!", "_,a? a! _,a-2? a-2!"),
+    ],
+)
+def test_each_call_has_an_id_of_its_own(said: str, named: str) -> None:
+    """`a,b?` is a message with two calls, `a!` the result of one; `_` has no id."""
+
+    def message(each: str) -> Json:
+        ids = [name.replace("_", "", name == "_") for name in each[:-1].split(",")]
+        if each.endswith("!"):
+            return {"role": "tool", "tool_call_id": ids[0], "content": "ok"}
+        return {"role": "assistant", "content": None, "tool_calls": [{**CALL, "id": each} for each in ids]}
+
+    hello: Json = {"role": "user", "content": "go"}
+    _, _, *sent = card().prepare(GPT, [hello, *map(message, said.split())], TOOLS).arguments["messages"]
+
+    assert sent == [*map(message, named.split())]
+
+
 MOVING = [
     CLAUDE,
     "bedrock/us.anthropic.claude-sonnet-4-6",
