@@ -16,6 +16,8 @@ from sqlite3 import connect
 from typing import Annotated, Any, NotRequired, TypedDict
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
@@ -28,6 +30,7 @@ from langgraph.types import Command
 from cms_agent import cms as engine
 from cuecard import Call, Engine, InputError, Problem, Turn
 from cuecard.adapters import langgraph
+from cuecard.adapters.block_places import CallNames, gone_names
 from cuecard.adapters.langchain import Cuecard
 from unit.adapters.alike import shop
 from unit.adapters.graph_models import Model, blocks, kinds, wire
@@ -408,3 +411,38 @@ def test_a_threads_texts_are_small_compared_with_its_prompt(tmp_path: Path) -> N
     assert len(second["since"]) < len(second["begun"]) / 4
     with closing(connect(file)) as database:
         assert database.execute("select count(*) from checkpoints").fetchone()[0] > 3
+
+
+@given(st.lists(st.sampled_from("ab"), max_size=6), st.data())
+def test_calls_keep_their_names_whatever_a_host_leaves_out_in_front_of_them(
+    ids: list[str], data: st.DataObject
+) -> None:
+    left = data.draw(st.integers(0, len(ids)))
+    before = data.draw(st.integers(left, len(ids)))
+    made = CallNames()
+    names = [made.of_calls([each])[0] for each in ids]
+
+    gone = gone_names(ids[left:before], ids[before:], names[:before])
+
+    assert gone <= {*names[:left]}
+    again = CallNames(gone)
+    assert [again.of_calls([each])[0] for each in ids[left:]] == names[left:]
+
+
+@pytest.mark.parametrize(
+    ("held", "new", "known", "gone"),
+    [
+        ("a", "", "a a-2", {"a"}),
+        ("a", "", "a a-3", {"a"}),  # the second call had no result
+        ("a", "", "a a-4", set()),
+        ("a", "", "a a-2 a-4 a-6", {"a", "a-2", "a-4"}),
+        ("", "a", "a-2", {"a-2"}),
+        ("", "a", "a-3", {"a-3"}),
+        ("", "a", "a-4", set()),
+        ("", "b", "a a-2", set()),
+        ("a a a", "b", "a a-2 b", {"b"}),
+        ("a b", "", "a b", set()),
+    ],
+)
+def test_of_calls_that_share_an_id_the_newest_are_held(held: str, new: str, known: str, gone: set[str]) -> None:
+    assert gone_names(held.split(), new.split(), known.split()) == gone
