@@ -10,6 +10,7 @@ import pytest
 
 from cuecard import Step
 from cuecard.adapters.anthropic import request
+from cuecard.adapters.block_places import MessageFacts, homes
 from cuecard.adapters.bodies import reminder
 from cuecard.model import Lifetime
 from cuecard.pipeline.fingerprints import sha256
@@ -26,7 +27,11 @@ LIVES: dict[str, Lifetime] = {"~": "turn", "!": "step"}
 
 
 def part(name: str) -> Json:
-    """`c1` is a result of that call, `c_` one without an id, `t` thinking; everything else is a text."""
+    """`c1` is a result of that call, `c_` one without an id, `t` thinking, `(W)` a text like a reminder of `W`; everything
+    else is a text.
+    """
+    if name[0] == "(":
+        return {"type": "text", "text": reminder(name[1])}
     if name[0] == "c":
         return {"type": "tool_result", "tool_use_id": name.replace("c_", ""), "content": "ok"}
     if name == "t":
@@ -96,3 +101,41 @@ def test_blocks_and_breakpoints_stand_where_the_table_says_whatever_was_sent_bef
             assert request(step, sent["messages"], model=model) == body
 
     assert placed == {(said, turns, blocks): told[column] for said, turns, blocks, *told in rows}
+
+
+@pytest.mark.parametrize("column", [0, 1], ids=["messages of the system", "reminders"])
+def test_what_is_sent_once_more_at_the_end_and_what_has_ended_leave_no_message_behind(column: int) -> None:
+    model, other = MODELS[column], MODELS[1 - column]
+    stored = request(step_with(["X:0!"], "-"), messages("u"), model=model)["messages"]
+    moved = request(step_with(["X:c0!"], "-", ["X:0!"]), [*stored, *messages("a c0")], model=model)
+    elsewhere = request(step_with(["W:0~"], "-"), messages("u"), model=other)["messages"]
+    ended = request(step_with([], "- -", ["W:0~"]), [*elsewhere, *messages("a u")], model=model)
+
+    assert shape(moved) == ("u* a c0* X", "u* a c0*+X")[column]
+    assert shape(ended) == "u* a u*"
+    assert {message["role"] for message in ended["messages"]} == {"user", "assistant"}
+
+
+@pytest.mark.parametrize(
+    ("said", "turns", "blocks", "places"),
+    [
+        ("u a u", "- -", "X:0 Y:1 Z", "X0 Y2 Z2"),
+        ("u u a u", "- -", "X:0 Y:1", "X1 Y3"),
+        ("u u a", "- - -", "X:0 Y:1 Z:2", "X0 Y0 Z1"),
+        ("u a c0 u u a u", "- c0", "X:c0 Y:1", "X2 Y3"),
+        ("u a c0 a u", "- c0 c0", "X:1 Y:2 Z:0", "X2 Y4 Z0"),
+        ("c0 u u", "c0 c0", "X:0 Y:1", "X1 Y2"),
+        ("c0 a u", "c0 c0", "X:0 Y:1", "X0 Y2"),
+        ("c0 u u a u", "c0", "X:0", "X1"),
+        ("a", "-", "", ""),
+    ],
+)
+def test_where_nobody_joins_messages_each_is_one_and_the_oldest_are_gone(
+    said: str, turns: str, blocks: str, places: str
+) -> None:
+    ids = [tuple(name for name in each.split("+") if name[0] == "c") for each in said.split()]
+    read = MessageFacts(ids, [each.count("u") for each in said.split()], joins=False)
+    step = step_with(blocks.split(), turns)
+    found = homes(read, step.appended, step.turns)
+
+    assert " ".join(f"{each.text}{at}" for at in found for each in found[at]) == places
