@@ -27,6 +27,7 @@ from litellm.router import Router
 from cms_agent import cms as engine
 from cuecard import Call, Engine, Entity, InputError, Memory, Step, Turn
 from cuecard.adapters.litellm import Cuecard
+from cuecard.adapters.litellm.replays import Replays
 from cuecard.adapters.litellm_callback import CuecardCallback
 from cuecard.types import Delivery
 from unit.adapters.model_server import Calls, Json, ModelServer, model_server
@@ -324,6 +325,32 @@ def test_nothing_of_a_request_is_shared_with_the_host_or_with_the_next_request()
         spoil(made.prepare(GPT, said[:end], tools).arguments)
         assert (said, tools) == (before, TOOLS)
     assert made.prepare(GPT, said, tools).arguments == card().prepare(GPT, before, TOOLS).arguments
+
+
+def test_requests_go_on_from_the_newest_that_began_like_them() -> None:
+    replays, turn = Replays(most=2), Turn(now=NOW)
+
+    def offered(*said: str, as_: Turn = turn) -> Any:
+        """What was offered with the request that this one goes on from."""
+        roles = [{"role": "user" if each[0] in "uvw" else "assistant", "content": each} for each in said]
+        made = replays.replay(engine(), roles, as_, ())
+        before = replays.before(roles)
+        replays.keep(made, " ".join(said))
+        assert (before[0] is None) is (made.offer is None)
+        assert before[1] in (None, before[0])
+        return made.offer, before[1] is not None
+
+    assert offered("u") == (None, False)
+    assert offered("v") == (None, False)
+    assert offered("u", "a") == ("u", True)
+    assert offered("u", "a", "u") == ("u a", False)
+    assert offered("u", "b") == (None, False)  # only the last two are kept
+    assert offered("u", "a", "u", "a") == ("u a u", True)
+    assert offered("u", "a", "u", "w") == (None, False)  # words that follow each other are one message
+    assert offered("u", "a", "u", "a", "x") == ("u a u a", True)
+    assert replays.replay(engine(), [{"role": "user", "content": "u"}], turn, ()).offer is None
+    other = [{"role": each, "content": text} for each, text in zip(["user", "assistant"] * 3, "uauaxu", strict=True)]
+    assert replays.replay(engine(), other, replace(turn, conversation="other"), ()).offer is None
 
 
 def test_conversations_of_one_length_do_not_take_each_others_tools() -> None:

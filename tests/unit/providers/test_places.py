@@ -27,8 +27,8 @@ LIVES: dict[str, Lifetime] = {"~": "turn", "!": "step"}
 
 
 def part(name: str) -> Json:
-    """`c1` is a result of that call, `c_` one without an id, `t` thinking, `(W)` a text like a reminder of `W`; everything
-    else is a text.
+    """`c1` is a result of that call, `c_` one without an id, `t` thinking, `(W)` a text like a reminder of `W`;
+    everything else is a text.
     """
     if name[0] == "(":
         return {"type": "text", "text": reminder(name[1])}
