@@ -38,14 +38,11 @@ class EndedTexts:
 
     def is_text(self, text: object) -> bool:
         """Whether this is such a text, as an operator's message holds it."""
-        return bool(self._digests) and isinstance(text, str) and sha256(text) in self._digests
+        return isinstance(text, str) and bool(self._digests) and sha256(text) in self._digests
 
     def is_reminder(self, text: object) -> bool:
         """Whether this is a reminder with such a text, as a user's message holds it."""
-        if not self._digests or not isinstance(text, str):
-            return False
-        held = len(text) >= len(self._before) + len(self._after)
-        if not (held and text.startswith(self._before) and text.endswith(self._after)):
+        if not (isinstance(text, str) and text.startswith(self._before) and text.endswith(self._after)):
             return False
         return self.is_text(text[len(self._before) : len(text) - len(self._after)])
 

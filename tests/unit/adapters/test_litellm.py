@@ -29,7 +29,7 @@ from cuecard import Call, Engine, Entity, InputError, Memory, Step, Turn
 from cuecard.adapters.litellm import Cuecard
 from cuecard.adapters.litellm.replays import Replays
 from cuecard.adapters.litellm_callback import CuecardCallback
-from cuecard.types import Delivery
+from cuecard.types import Delivery, Discovery
 from unit.adapters.model_server import Calls, Json, ModelServer, model_server
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -302,6 +302,31 @@ def test_words_that_follow_each_other_are_one_message_of_the_user_also_where_the
 
     assert sent.arguments == card().prepare(GPT, said, TOOLS).arguments
     assert len({call.turn for call in calls}) == 1
+
+
+def test_what_stays_in_the_first_request_of_a_turn_ends_with_a_breakpoint() -> None:
+    made = card(turn=Turn(now=NOW, ephemeral="in a hurry"))
+    hi: Json = {"role": "user", "content": "hi"}
+    ok: Json = {"role": "assistant", "content": "ok"}
+
+    def ends(*said: Json) -> list[int]:
+        points = made.prepare(CLAUDE, said, TOOLS).arguments["cache_control_injection_points"]
+        assert {(point["location"], point["control"]["type"]) for point in points} == {("message", "ephemeral")}
+        return [point["index"] for point in points]
+
+    assert ends(hi) == [1, -1]
+    assert ends(hi, hi) == [2, -1]
+    assert ends(hi, ok, hi) == [3, -1]
+    assert ends(hi, ok) == ends(hi, CALLING, {"role": "tool", "tool_call_id": "c", "content": "ok"}) == [-1]
+
+
+def test_a_result_without_an_id_is_known_by_its_place_and_one_without_a_name_tells_nothing() -> None:
+    found: list[Json] = [{"role": "function", "name": "tool_search", "content": json.dumps({"tools": [NAMES[0]]})}]
+    nameless: Json = {"role": "function", "content": json.dumps({"tools": [NAMES[1]]})}
+
+    step = card().prepare(GPT, [{"role": "user", "content": "hi"}, *found, nameless], TOOLS).step
+
+    assert step.found == (Discovery(NAMES[0], "result-1"),)
 
 
 def test_nothing_of_a_request_is_shared_with_the_host_or_with_the_next_request() -> None:

@@ -27,11 +27,15 @@ LIVES: dict[str, Lifetime] = {"~": "turn", "!": "step"}
 
 
 def part(name: str) -> Json:
-    """`c1` is a result of that call, `c_` one without an id, `t` thinking, `(W)` a text like a reminder of `W`;
-    everything else is a text.
+    """`c1` is a result of that call, `c_` one without an id, `t` thinking, `(W)` a text like a reminder of `W`, and
+    `[W)` and `(W]` others of its length; everything else is a text.
     """
-    if name[0] == "(":
-        return {"type": "text", "text": reminder(name[1])}
+    if name[0] in "([":
+        alike = reminder(name[1])
+        return {
+            "type": "text",
+            "text": alike if name == "(W)" else "x" + alike[1:] if name[0] == "[" else alike[:-2] + "xx",
+        }
     if name[0] == "c":
         return {"type": "tool_result", "tool_use_id": name.replace("c_", ""), "content": "ok"}
     if name == "t":
@@ -72,7 +76,8 @@ def shape(body: Json) -> str:
 
     def name(block: Json) -> str:
         said = block.get("text") or (block["tool_use_id"] or "c_" if "content" in block else "t")
-        return blocks.get(said, said) + "*" * ("cache_control" in block)
+        said = blocks.get(said, said)
+        return (said if len(said) < 3 else "o") + "*" * ("cache_control" in block)
 
     return " ".join("+".join(map(name, message["content"])) for message in body["messages"])
 
