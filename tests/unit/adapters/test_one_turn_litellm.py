@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would ask the network 
 
 import litellm
 
-from cuecard import InputError, Turn
+from cuecard import Engine, InputError, Turn
 from cuecard.adapters.litellm import Cuecard
 from cuecard.adapters.litellm_callback import CuecardCallback
 from unit.adapters.model_server import Json, model_server
@@ -132,6 +133,28 @@ def test_thinking_of_earlier_turns_leaves_where_the_model_checks_it(model: str, 
     ]
     answers[2]["content"] = "(no answer)"
     assert [each for each in sent if each["role"] == "assistant"] == ([*bare, last] if checks else answers)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "section", "leaves"),
+    [
+        ("{mood: {default: ''}}", "{id: mood, text: '{{mood}}'}", False),
+        ("{mood: {default: ''}}", "{id: mood, lifetime: turn, when: mood, text: Be kind.}", True),
+        ("{mood: {default: '', lifetime: turn}}", "{id: other, text: Be kind.}", True),
+    ],
+)
+def test_thinking_leaves_wherever_a_turn_may_have_a_text_of_its_own(
+    inputs: str, section: str, tmp_path: Path, *, leaves: bool
+) -> None:
+    (tmp_path / "agent.yaml").write_text(
+        f"agent: a\ndelivery: append\ninputs: {inputs}\nsections: [{{id: role, text: You help.}}, {section}]\n"
+    )
+    card = Cuecard(engine=Engine.open(tmp_path), turn=Turn(now=NOW))
+    said = [{"role": "user", "content": "hello"}, thinking("T0"), {"role": "user", "content": "so?"}]
+
+    sent = card.prepare("anthropic/claude-opus-5-5", said).arguments["messages"]
+
+    assert ("T0" in repr(sent)) is not leaves
 
 
 def test_an_input_that_may_change_is_what_it_is_now() -> None:
