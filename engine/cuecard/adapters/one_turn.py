@@ -16,7 +16,7 @@ from cuecard.errors import InputError, Problem
 from cuecard.model import Call, Json, Step, Turn
 from cuecard.model.boundary import admit
 from cuecard.pipeline.fingerprints import sha256
-from cuecard.pipeline.passing import one_turn_names
+from cuecard.pipeline.passing import one_turn_names, section_of
 
 
 class EndedTexts:
@@ -143,7 +143,7 @@ def refuse_kept_history(agent: Agent, call: Call, *, prompt: bool = False) -> No
         return
     edition = agent.edition(call.configuration.profile, call.configuration.variant)
     names = [section.id for section in edition if not section.stays]
-    names += ["turn.ephemeral"] if any(block.id not in names for block in call.prompt.passing) else []
+    names += ["turn.ephemeral"] if any(section_of(block) not in names for block in call.prompt.passing) else []
     told = "`{}` lives for one turn, but the provider keeps the history, and takes nothing back"
     hint = 'pass `Turn(host="system-only")`, which puts it into the system prompt; or send the history yourself'
     hint = "send the history yourself" if prompt else hint

@@ -15,7 +15,7 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would ask the network 
 
 import litellm
 
-from cuecard import Engine, InputError, Turn
+from cuecard import Engine, InputError, Problem, Turn
 from cuecard.adapters.litellm import Cuecard
 from cuecard.adapters.litellm_callback import CuecardCallback
 from unit.adapters.model_server import Json, model_server
@@ -174,7 +174,31 @@ def test_an_input_that_may_change_is_what_it_is_now() -> None:
     assert second[0] == first[0]
 
 
-def test_a_history_that_the_provider_keeps_is_refused() -> None:
-    card = Cuecard(engine=engine("polyant"), turn=lambda arguments: turn_at("polyant", arguments))
-    with pytest.raises(InputError, match=r'kept-history.*lives for one turn.*\n?.*host="system-only"'):
-        card.prepare(GPT, [{"role": "user", "content": "hello"}], TOOLS, previous_response_id="resp_1")
+@pytest.mark.parametrize(
+    ("name", "turn", "told"),
+    [
+        ("polyant", 0, ["conversation-context"]),
+        ("polyant", 1, ["conversation-context"]),
+        ("mushroom", 1, ["response_format", "runtime_facts", "heartbeat"]),
+        ("cms", 1, ["turn.ephemeral"]),
+        ("cms", 0, []),
+    ],
+)
+def test_a_history_that_the_provider_keeps_is_refused_with_every_text_of_one_turn(
+    name: str, turn: int, told: list[str]
+) -> None:
+    card = Cuecard(engine=engine(name), turn=turn_of(name, turn))
+
+    def ask(**others: Any) -> list[Problem]:
+        try:
+            card.prepare(GPT, [{"role": "user", "content": "hello"}], TOOLS, **others)
+        except InputError as error:
+            return [*error.problems]
+        return []
+
+    way = 'pass `Turn(host="system-only")`, which puts it into the system prompt; or send the history yourself'
+    said = "`{}` lives for one turn, but the provider keeps the history, and takes nothing back"
+    assert ask() == []
+    assert ask(previous_response_id="resp_1") == [
+        Problem("kept-history", said.format(each), way, "turn") for each in told
+    ]
