@@ -341,19 +341,18 @@ def homes(
     found, late = defaultdict[int, list[Appended]](list), defaultdict[int, list[Appended]](list)
     before = 0
     for block in blocks:
-        if block.after_call_id is not None:
-            place, *others = where.get(block.after_call_id, [-1])
-            if others:  # results with one id: the first that is not in front of the block before
-                place = next((at for at in (place, *others) if read.batch_end(at) >= before), place)
-            home = read.batch_end(place) if place >= 0 else first
+        if block.after_call_id is None:
+            home = last if block.turn is None or block.turn >= len(turns) else places.get(block.turn, first)
+        elif held := where.get(block.after_call_id):
+            # Of results with one id, the first that is not in front of the block before.
+            place = next((at for at in held if read.batch_end(at) >= before), held[0])
+            home = read.batch_end(place)
             known = bisect_left(begun, (place, -1))
             if known and place <= (told := places.get(turn := begun[known - 1][1], -1)):  # sent with this turn's words
                 late[told].append(replace(block, after_call_id=None, turn=turn))
                 continue
-        elif block.turn is not None and block.turn < len(turns):
-            home = places.get(block.turn, first)
         else:
-            home = last
+            home = first
         before = max(before, home)
         found[home].append(block)
     for told, behind in late.items():

@@ -87,8 +87,8 @@ def place(turns: Sequence[Body], step: Step, model: ModelProfile, form: Blocks =
     """
     if step.ended:
         turns = _without_ended(turns, EndedTexts(step), form)
-    if step.ended and model.checks_thinking:
-        turns = without_thinking(turns, MessageReader(form.result_ids, form.says).read(turns), step, form.thinks)
+        if model.checks_thinking:
+            turns = without_thinking(turns, MessageReader(form.result_ids, form.says).read(turns), step, form.thinks)
     if model.mid_conversation == "user":
         return _as_reminders(turns, step, form)
     return _as_messages(turns, step, form)
@@ -152,7 +152,7 @@ def _as_reminders(turns: Sequence[Body], step: Step, form: Blocks) -> list[Body]
 def _parts(content: list[Body], turns: int, reminders: set[str]) -> list[list[Body]]:
     """The content of a message that so many turns share, one part for each; undivided where their texts do not tell."""
     own = [at for at, block in enumerate(content) if "text" in block and block["text"] not in reminders]
-    each, rest = divmod(len(own), turns) if turns > 1 else (0, 0)
+    each, rest = divmod(len(own), max(turns, 1))
     starts = [own[each * turn] for turn in range(1, turns)] if each and not rest else []
     return [content[a:b] for a, b in pairwise([0, *starts, len(content)])]
 

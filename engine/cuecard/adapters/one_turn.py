@@ -16,7 +16,7 @@ from cuecard.errors import InputError, Problem
 from cuecard.model import Call, Json, Step, Turn
 from cuecard.model.boundary import admit
 from cuecard.pipeline.fingerprints import sha256
-from cuecard.pipeline.passing import one_turn_names
+from cuecard.pipeline.passing import one_turn_names, section_of
 
 
 class EndedTexts:
@@ -38,14 +38,11 @@ class EndedTexts:
 
     def is_text(self, text: object) -> bool:
         """Whether this is such a text, as an operator's message holds it."""
-        return bool(self._digests) and isinstance(text, str) and sha256(text) in self._digests
+        return isinstance(text, str) and bool(self._digests) and sha256(text) in self._digests
 
     def is_reminder(self, text: object) -> bool:
         """Whether this is a reminder with such a text, as a user's message holds it."""
-        if not self._digests or not isinstance(text, str):
-            return False
-        held = len(text) >= len(self._before) + len(self._after)
-        if not (held and text.startswith(self._before) and text.endswith(self._after)):
+        if not (isinstance(text, str) and text.startswith(self._before) and text.endswith(self._after)):
             return False
         return self.is_text(text[len(self._before) : len(text) - len(self._after)])
 
@@ -146,7 +143,7 @@ def refuse_kept_history(agent: Agent, call: Call, *, prompt: bool = False) -> No
         return
     edition = agent.edition(call.configuration.profile, call.configuration.variant)
     names = [section.id for section in edition if not section.stays]
-    names += ["turn.ephemeral"] if any(block.id not in names for block in call.prompt.passing) else []
+    names += ["turn.ephemeral"] if any(section_of(block) not in names for block in call.prompt.passing) else []
     told = "`{}` lives for one turn, but the provider keeps the history, and takes nothing back"
     hint = 'pass `Turn(host="system-only")`, which puts it into the system prompt; or send the history yourself'
     hint = "send the history yourself" if prompt else hint

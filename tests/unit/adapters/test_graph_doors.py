@@ -24,7 +24,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command
 from typing_extensions import override
 
-from cuecard import Engine, InputError, Step
+from cuecard import Engine, InputError, Problem, Step
 from cuecard.adapters import langgraph
 from cuecard.adapters.langchain import Cuecard
 from unit.adapters.graph_models import Model, kinds, state_of
@@ -289,8 +289,11 @@ def test_names_of_tools_that_somebody_has_written_into_the_state_are_refused(sho
     for tools in (shown["tools"].replace('"found":[]', '"found":["refund_order"]'), '{"conversation":{}}', ""):
         with pytest.raises(InputError, match=r"^cuecard\.tools: error\[bad-(signature|conversation)\]"):
             other.prepare(Model(), [HumanMessage("x", id="1")], HANDS, {**shown, "tools": tools})
-    with pytest.raises(InputError, match="another conversation"):
+    with pytest.raises(InputError) as caught:
         other.prepare(Model(), [HumanMessage("x", id="1")], HANDS, {**shown, "conversation": "0" * 64})
+    way = "pass on the value from the graph's state, or omit the key to start a new conversation"
+    told = "these are tools of another conversation"
+    assert [*caught.value.problems] == [Problem("bad-conversation", told, way, "cuecard")]
 
 
 @pytest.mark.parametrize("change", ["nothing", "new_prompt", "new_tools"])

@@ -16,6 +16,8 @@ from sqlite3 import connect
 from typing import Annotated, Any, NotRequired, TypedDict
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
@@ -26,8 +28,9 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command
 
 from cms_agent import cms as engine
-from cuecard import Call, Engine, InputError, Turn
+from cuecard import Call, Engine, InputError, Problem, Turn
 from cuecard.adapters import langgraph
+from cuecard.adapters.block_places import CallNames, gone_names
 from cuecard.adapters.langchain import Cuecard
 from unit.adapters.alike import shop
 from unit.adapters.graph_models import Model, blocks, kinds, wire
@@ -189,18 +192,41 @@ def test_a_conversation_that_was_edited_is_refused(part: str) -> None:
         card.prepare(Model(), [HumanMessage("hello", id="1")], TOOLS, stored)
 
 
-@pytest.mark.parametrize("stored", [7, "text", [], {}, {"begun": "x", "since": 1, "asked": ""}])
-def test_anything_but_a_conversation_is_refused_with_the_way_out(stored: Any) -> None:
-    with pytest.raises(InputError, match="start a new conversation"):
+@pytest.mark.parametrize(
+    ("stored", "wrong"),
+    [
+        (7, "int"),
+        ("text", "str"),
+        ([], "list"),
+        ({}, "begun since asked"),
+        ({"begun": "x", "since": 1, "asked": ""}, "since"),
+        ({"begun": "x", "since": "", "asked": "", "agent": 7, "tools": None}, "agent tools"),
+        ({"conversation": 7, "tools": 7}, "conversation agent asked tools"),
+        ({"conversation": "x", "agent": "", "asked": "", "begun": 7}, "tools"),
+    ],
+)
+def test_anything_but_a_conversation_is_refused_with_the_way_out(stored: Any, wrong: str) -> None:
+    with pytest.raises(InputError) as caught:
         langgraph.Cuecard(engine=engine()).prepare(Model(), [HumanMessage("hello")], TOOLS, stored)
+
+    way = "pass on the value from the graph's state, or omit the key to start a new conversation"
+    told = f"the conversation in the graph's state is a {wrong}, not what was stored there"
+    strings = [Problem("bad-conversation", "this is not a string", way, f"cuecard.{key}") for key in wrong.split()]
+    assert [*caught.value.problems] == (
+        strings if isinstance(stored, dict) else [Problem("bad-conversation", told, way, "cuecard")]
+    )
 
 
 def test_the_conversation_of_another_agent_is_refused() -> None:
     mushroom = Engine.open(ROOT / "prompts" / "mushroom")
     ready = langgraph.Cuecard(engine=engine()).prepare(Model(), [HumanMessage("hello")], TOOLS)
 
-    with pytest.raises(InputError, match="not to `mushroom`"):
+    with pytest.raises(InputError) as caught:
         langgraph.Cuecard(engine=mushroom).prepare(Model(), [HumanMessage("hello")], TOOLS, ready.cuecard)
+
+    told = "the conversation belongs to the agent `cms`, not to `mushroom`"
+    way = "pass on the value from the graph's state, or omit the key to start a new conversation"
+    assert [*caught.value.problems] == [Problem("foreign-call", told, way, "cuecard")]
 
 
 class State(MessagesState):
@@ -374,3 +400,38 @@ def test_a_threads_texts_are_small_compared_with_its_prompt(tmp_path: Path) -> N
     assert len(second["since"]) < len(second["begun"]) / 4
     with closing(connect(file)) as database:
         assert database.execute("select count(*) from checkpoints").fetchone()[0] > 3
+
+
+@given(st.lists(st.sampled_from("ab"), max_size=6), st.data())
+def test_calls_keep_their_names_whatever_a_host_leaves_out_in_front_of_them(
+    ids: list[str], data: st.DataObject
+) -> None:
+    left = data.draw(st.integers(0, len(ids)))
+    before = data.draw(st.integers(left, len(ids)))
+    made = CallNames()
+    names = [made.of_calls([each])[0] for each in ids]
+
+    gone = gone_names(ids[left:before], ids[before:], names[:before])
+
+    assert gone <= {*names[:left]}
+    again = CallNames(gone)
+    assert [again.of_calls([each])[0] for each in ids[left:]] == names[left:]
+
+
+@pytest.mark.parametrize(
+    ("held", "new", "known", "gone"),
+    [
+        ("a", "", "a a-2", {"a"}),
+        ("a", "", "a a-3", {"a"}),  # the second call had no result
+        ("a", "", "a a-4", set()),
+        ("a", "", "a a-2 a-4 a-6", {"a", "a-2", "a-4"}),
+        ("", "a", "a-2", {"a-2"}),
+        ("", "a", "a-3", {"a-3"}),
+        ("", "a", "a-4", set()),
+        ("", "b", "a a-2", set()),
+        ("a a a", "b", "a a-2 b", {"b"}),
+        ("a b", "", "a b", set()),
+    ],
+)
+def test_of_calls_that_share_an_id_the_newest_are_held(held: str, new: str, known: str, gone: set[str]) -> None:
+    assert gone_names(held.split(), new.split(), known.split()) == gone

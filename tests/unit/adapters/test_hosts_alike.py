@@ -11,9 +11,10 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
-from cuecard import Engine, InputError, Pins, Turn, watch
-from cuecard.adapters.conversations import search
+from cuecard import Engine, InputError, Pins, ToolCard, ToolResult, Turn, watch
+from cuecard.adapters.conversations import anew, found_so_far, in_doubt, search
 from cuecard.adapters.host import EngineDoor, HostTool
+from cuecard.types import Diagnostic, SearchResult
 from unit.adapters.alike import HOSTS, Host, PydanticAi, shop
 from unit.adapters.model_server import Calls
 from unit.watch.demo import QUICK
@@ -28,8 +29,8 @@ def boom() -> str:
     raise KeyError(SECRET)
 
 
-def chain(error: BaseException | None) -> list[type]:
-    return [type(error), *chain(error.__cause__)] if error else []
+def causes(error: BaseException | None) -> list[BaseException]:
+    return [error, *causes(error.__cause__)] if error else []
 
 
 @pytest.mark.parametrize("framework", RUNNING)
@@ -45,7 +46,7 @@ def test_what_a_tool_raises_is_the_hosts_as_without_cuecard(
     with pytest.raises(Exception, match="s3cret") as raised:
         host.say("hello")
 
-    assert KeyError in chain(raised.value)
+    assert KeyError in map(type, causes(raised.value))
     assert SECRET not in str(host.results)
 
 
@@ -71,12 +72,57 @@ def test_only_a_wrong_limit_is_told_as_one(tmp_path: Path) -> None:
     chat.user()
     shop(tmp_path, "refund_order", "cancel_order")
 
-    told = search(engine, chat, "refund", 0)
-    assert isinstance(told, str)
-    assert "cannot return 0 tools" in told
+    for limit in (0, 51):
+        told = f"a search cannot return {limit} tools: ask for 1 to 50 tools; 8 are usual"
+        assert search(engine, chat, "refund", limit) == told
     with pytest.raises(InputError) as raised:
         search(Engine.open(tmp_path), chat, "refund", None)
     assert [problem.code for problem in raised.value.problems] == ["stale-call"]
+
+
+def test_a_search_knows_what_was_found_and_which_tools_are_here(tmp_path: Path) -> None:
+    engine = Engine.open(shop(tmp_path, "refund_order", "cancel_order", "refund_all"))
+    chat, left = engine.conversation(), engine.words.search.nothing_left
+    chat.user(Turn(tools=("refund_order", "cancel_order", "tool_search")))
+
+    def found(**here: Any) -> tuple[tuple[str, ...], bool]:
+        result = search(engine, chat, "order", **{"limit": None, **here})
+        assert isinstance(result, SearchResult)
+        return result.tools, result.message.endswith(left)
+
+    assert found_so_far(chat.call, None) == found_so_far(None, None) == ()
+    assert found() == (("refund_order", "cancel_order"), False)
+    assert found(limit=1) == (("refund_order",), False)
+    assert found(here={"cancel_order", "refund_all"}) == (("cancel_order",), False)
+    told = {"tools": ["refund_order"]}
+    chat.step(
+        [
+            ToolResult("tool_search", told, "c1"),
+            ToolResult("tool_search", {"tools": ["cancel_order"]}, "c2", is_error=True),
+        ]
+    )
+    assert found() == (("refund_order", "cancel_order"), False)
+    assert found_so_far(chat.call, chat.step()) == ("refund_order",)
+    assert found(here={"refund_order"}) == (("refund_order",), True)
+    chat.step([ToolResult("tool_search", {"tools": ["cancel_order", "refund_order"]}, "c3")])
+    assert found() == (("refund_order", "cancel_order"), True)
+    assert found_so_far(chat.call, chat.step()) == ("refund_order", "cancel_order")
+
+
+def test_a_conversation_that_is_lost_begins_anew_with_what_it_had_found(tmp_path: Path) -> None:
+    engine = Engine.open(shop(tmp_path, "refund_order", "cancel_order"))
+    said = Turn(discovered=("cancel_order",), diagnostics=(Diagnostic("own", "said"),))
+    lost = "the conversation so far is not known here: its prompt is made anew, with what it had found"
+
+    assert anew(said, ["refund_order", "gone"], engine) == Turn(
+        discovered=("cancel_order", "refund_order"),
+        diagnostics=(Diagnostic("own", "said"), Diagnostic("conversation_lost", lost)),
+    )
+    assert in_doubt("tool_search", engine) is in_doubt("nobody", engine) is None
+    assert in_doubt("refund_order", engine) == (
+        "`refund_order` was not called: its instructions may have changed. "
+        "Read them, and call it again if that is right."
+    )
 
 
 def handover(reason: str = "") -> str:
@@ -238,10 +284,10 @@ def test_an_entry_without_a_tool_and_a_tool_without_an_entry_are_told_once(
     with pytest.warns(UserWarning, match="entry `refund_oder` has no tool; did you mean `refund_order`") as warned:
         talk(host)
 
-    (told,) = [diagnostic for diagnostic in host.steps[0].manifest.diagnostics if diagnostic.code == "unmatched_tools"]
-    assert len(warned) == 1
-    assert "no entry for the tool `refund_order`" in told.message
-    assert "`handover`" not in told.message
+    diagnostics = [diagnostic for step in host.steps for diagnostic in step.manifest.diagnostics]
+    (told,) = {each.message for each in diagnostics if each.code == "unmatched_tools"}
+    assert told == "entry `refund_oder` has no tool; did you mean `refund_order`?; no entry for the tool `refund_order`"
+    assert [str(each.message) for each in warned] == [f"agent `shop`: {told}"]
 
 
 @pytest.mark.parametrize("framework", HOSTS)
@@ -287,7 +333,12 @@ def test_an_agent_file_may_refuse_them(framework: type[Host], tmp_path: Path) ->
     with pytest.raises(Exception, match="entry `refund_oder` has no tool") as refused:
         host.say("hello")
 
-    assert InputError in chain(refused.value)
+    (error,) = [each for each in causes(refused.value) if isinstance(each, InputError)]
+    assert str(error) == (
+        "tools: error[unmatched-tool]: entry `refund_oder` has no tool; did you mean `refund_order`?; "
+        "no entry for the tool `refund_order`\n"
+        "  = give both one name; or write `unmatched: warn` under `tools` in the agent file"
+    )
     assert not host.systems
 
 
@@ -297,23 +348,87 @@ def test_near_misses_are_named_first_and_no_more_than_five_names(tmp_path: Path)
     door = EngineDoor(engine)
     others = [HostTool(f"zip_{letter * 9}") for letter in "klmnopqr"]
 
-    with pytest.warns(UserWarning, match="refund_oder") as warned:
-        door.choose(tools=[*others, HostTool("refund_order")]).turn(Turn())
+    def told(more: int) -> str:
+        known = map(HostTool, entries[4 + more :])
+        turn = door.choose(tools=[*others[: 4 + more], HostTool("refund_order"), *known]).turn
+        with pytest.warns(UserWarning, match="refund_oder") as warned:
+            turn(Turn())
+        return str(warned[0].message)
 
-    told = str(warned[0].message)
-    assert told.index("refund_oder") < told.index("cancel_")
-    assert (told.count("`cancel_"), told.count("`zip_")) == (4, 4)
-    assert "4 more entries have no tool" in told
-    assert told.endswith("and 4 more")
+    first, five, six = map(told, (4, 0, 1))
+    assert first == (
+        "agent `shop`: entry `refund_oder` has no tool; did you mean `refund_order`?; "
+        "entry `cancel_aaaaaaaaa` has no tool; entry `cancel_bbbbbbbbb` has no tool; "
+        "entry `cancel_ccccccccc` has no tool; entry `cancel_ddddddddd` has no tool; 4 more entries have no tool; "
+        "no entry for the tools `refund_order`, `zip_kkkkkkkkk`, `zip_lllllllll`, `zip_mmmmmmmmm`, `zip_nnnnnnnnn` "
+        "and 4 more"
+    )
+    assert five == first.replace(" 4 more entries have no tool;", "").replace(" and 4 more", "")
+    assert six == first.replace("4 more", "1 more")
 
 
 def test_what_is_only_missing_is_in_the_manifest_without_a_warning(tmp_path: Path) -> None:
-    door = EngineDoor(Engine.open(shop(tmp_path, "handover", "refund_order")))
+    engine = Engine.open(shop(tmp_path, "handover", "refund_order"))
+    door, known = EngineDoor(engine), [HostTool("handover")]
 
-    told = door.choose(tools=[HostTool("handover")]).turn(Turn()).diagnostics
+    told = door.choose(tools=known).turn(Turn(diagnostics=(Diagnostic("own", "said"),))).diagnostics
 
-    assert [each.message for each in told] == ["entry `refund_order` has no tool"]
-    assert door.choose(tools=[HostTool("handover")]).turn(Turn(tools=("handover",))).diagnostics == ()
+    missing = Diagnostic("unmatched_tools", "entry `refund_order` has no tool")
+    assert told == (Diagnostic("own", "said"), missing)
+    for turn in (Turn(tools=("handover",)), Turn(tools=())):
+        assert door.choose(tools=known).turn(turn) == turn
+    assert door.choose(tools=known, whole=False).turn(Turn()) == Turn()
+    assert door.choose(tools=known, previous=engine.conversation().user()).turn(Turn()) == Turn()
+    assert door.choose().turn(Turn()) == Turn()
+    assert door.choose(tools=[*known, HostTool("refund_order"), HostTool("tool_search")]).turn(Turn()) == Turn()
+
+
+def test_an_entry_and_a_tool_that_belong_to_nothing_are_warned_of_together(tmp_path: Path) -> None:
+    door = EngineDoor(Engine.open(shop(tmp_path, "handover")))
+    chosen = door.choose(tools=[HostTool("weigh")])
+
+    with pytest.warns(UserWarning, match="entry `handover` has no tool; no entry for the tool `weigh`$") as warned:
+        first, second = chosen.turn(Turn()), chosen.turn(Turn())
+
+    assert (len(warned), first.diagnostics) == (1, second.diagnostics)
+
+
+def test_what_hosts_say_of_a_tool_is_read_in_searches_and_kept_for_the_newest_lists(tmp_path: Path) -> None:
+    engine = Engine.open(shop(tmp_path, "handover", "refund_order"))
+    door = EngineDoor(engine)
+    schema = {
+        "properties": {"to": {"description": "Whom to ring"}},
+        "$defs": {"Desk": {"title": "The counter"}, "x": 7},
+    }
+    told = HostTool.of("handover", "Give it away", schema)
+    bare = HostTool.of("refund_order", None, {"properties": 7})
+
+    assert (told.name, told.description, [name for name, _ in told.parameters]) == (
+        "handover",
+        "Give it away",
+        ["to", "Desk", "x"],
+    )
+    assert bare == HostTool("refund_order") == HostTool.of("refund_order", "", None)
+    assert told.card == ToolCard(
+        "handover",
+        "Give it away",
+        {
+            "type": "object",
+            "properties": {"to": {"description": "Whom to ring"}, "Desk": {"description": "The counter"}, "x": {}},
+        },
+    )
+    assert bare.card == ToolCard("refund_order", "", {})
+    knowing = door.choose(tools=[bare, told]).engine
+    assert [knowing.search_tools(words).tools for words in ("ring", "counter", "away")] == [("handover",)] * 3
+    assert engine.search_tools("ring").tools == ()
+    assert door.choose(tools=[told, bare]).engine is knowing
+    assert door.choose(tools=[bare, HostTool("weigh", "Weigh it")]).engine is engine
+    others = [door.choose(tools=[HostTool("handover", f"{number}")]).engine for number in range(31)]
+    assert door.choose(tools=[told]).engine is knowing
+    door.choose(tools=[HostTool("handover", "31")])
+    assert door.choose(tools=[told]).engine is knowing
+    assert door.choose(tools=[HostTool("handover", "1")]).engine is others[1]
+    assert door.choose(tools=[HostTool("handover", "0")]).engine is not others[0]
 
 
 @pytest.mark.parametrize("policy", ["next-call", "now"])

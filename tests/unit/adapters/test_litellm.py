@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import pairwise
@@ -25,8 +27,9 @@ from litellm.router import Router
 from cms_agent import cms as engine
 from cuecard import Call, Engine, Entity, InputError, Memory, Step, Turn
 from cuecard.adapters.litellm import Cuecard
+from cuecard.adapters.litellm.replays import Replays
 from cuecard.adapters.litellm_callback import CuecardCallback
-from cuecard.types import Delivery
+from cuecard.types import Delivery, Discovery
 from unit.adapters.model_server import Calls, Json, ModelServer, model_server
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -53,6 +56,15 @@ def loop_of_the_thread() -> Iterator[None]:
     yield
     asyncio.set_event_loop(None)
     loop.close()
+
+
+CALL = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+CALLING: Json = {"role": "assistant", "tool_calls": [CALL]}
+A_CALL = "a call with a `function`"
+HINTS = (
+    "pass messages and tools as plain dicts; objects of an SDK have a method such as `model_dump()`",
+    "pass a plain dict; an object of an SDK has a method such as `model_dump()`",
+)
 
 
 def definition(name: str) -> Json:
@@ -183,29 +195,39 @@ def test_claude_gets_breakpoints_at_the_end_of_the_conversation_and_where_they_p
 
 
 POINTS = {"cache_control_injection_points": [{"location": "message", "index": -1, "control": {"type": "ephemeral"}}]}
+HOUR: Json = {"type": "ephemeral", "ttl": "1h"}
+HOURS = {"cache_control_injection_points": [{"location": "message", "index": -1, "control": HOUR}]}
 KEY = {"extra_body": {"prompt_cache_key": "cuecard-"}}
 
 
 @pytest.mark.parametrize("own", [{}, {"extra_body": {"a": 1}}, {"extra_body": {"prompt_cache_key": "mine"}}])
 @pytest.mark.parametrize(
-    ("model", "cache", "kept"),
+    ("model", "base", "cache", "kept", "role"),
     [
-        (CLAUDE, "5m", POINTS),
-        (CLAUDE, None, {}),
-        (GPT, "1h", KEY),
-        (GPT, None, {}),
-        ("groq/llama-3.3-70b-versatile", "5m", {}),
+        (CLAUDE, "", "5m", POINTS, "user"),
+        (CLAUDE, "", "1h", HOURS, "user"),
+        (CLAUDE, "", None, {}, "user"),
+        ("claude-opus-4-8", "https://gate.example", "5m", POINTS, "user"),
+        ("bedrock/us.anthropic.claude-sonnet-4-6", "", "5m", {}, "user"),
+        (GPT, "", "1h", KEY, "system"),
+        (GPT, "", None, {}, "system"),
+        ("gpt-5", "", "5m", KEY, "system"),
+        ("gpt-5", "https://gate.example", "5m", {}, "user"),
+        ("groq/llama-3.3-70b-versatile", "", "5m", {}, "user"),
     ],
 )
 def test_what_keeps_the_prompt_cached_stands_beside_what_the_host_says(
-    model: str, cache: Any, kept: Json, own: Json
+    model: str, base: str, cache: Any, kept: Json, role: str, own: Json
 ) -> None:
-    ready = card(cache=cache).prepare(model, [{"role": "user", "content": "hi"}], TOOLS, **own)
+    ready = card(cache=cache).prepare(model, [{"role": "user", "content": "hi"}], TOOLS, api_base=base, **own)
     said = {key: value for key, value in ready.arguments.items() if key not in {"model", "messages", "tools"}}
     key = f"cuecard-{ready.step.origin[:32]}"
     extra = {**({"prompt_cache_key": key} if kept == KEY else {}), **own.get("extra_body", {})}
 
     assert said == {**({} if kept == KEY else kept), **({"extra_body": extra} if extra else {})}
+    chosen = ready.step.manifest.delivery
+    assert (ready.arguments["model"], chosen.model, chosen.authority) == (model, model, role)
+    assert chosen.endpoint == base.removeprefix("https://")
     assert "Engine(" not in repr(ready)
 
 
@@ -214,35 +236,36 @@ def test_a_call_of_a_tool_that_is_not_active_is_answered_with_what_to_do() -> No
         messages = talk(card(), GPT, litellm.completion, ["make a page"], **options)
 
     told = "`cms_createPage` is not active. Call `tool_search` with what you want to do, then use what it finds."
-    assert messages[2]["content"] == told
+    assert messages[2] == {
+        "role": "tool",
+        "tool_call_id": messages[1].tool_calls[0].id,
+        "name": "cms_createPage",
+        "content": told,
+    }
 
 
 def test_the_search_finds_only_what_the_host_has() -> None:
     ready = card().prepare(GPT, [{"role": "user", "content": "hi"}], TOOLS)
-    asking = [json.dumps({"query": words}) for words in ("list pages", "publish a post")]
-    found = [ready.answer(asked("tool_search", each)) or {} for each in asking]
 
-    assert {key: found[0][key] for key in ("role", "tool_call_id", "name")} == {
-        "role": "tool",
-        "tool_call_id": "c1",
-        "name": "tool_search",
-    }
-    assert [json.loads(each["content"])["tools"] for each in found] == [["cms_listPages"], []]
+    def told(arguments: Any) -> Any:
+        answer = ready.answer({**asked("tool_search"), "function": {"name": "tool_search", "arguments": arguments}})
+        content = (answer or {}).pop("content")
+        assert answer == {"role": "tool", "tool_call_id": "c1", "name": "tool_search"}
+        return json.loads(content) if content.startswith("{") else content
+
+    found, none = told('{"query": "list pages", "limit": null}'), told('{"query": "publish a post"}')
+    assert found["tools"] == ["cms_listPages"]
+    assert none["tools"] == []
     assert "cms_publishPost" in engine().search_tools("publish a post").tools
-
-
-def test_the_search_takes_a_wrong_limit_for_an_error_of_the_model() -> None:
-    ready = card().prepare(GPT, [{"role": "user", "content": "hi"}], TOOLS)
-
-    answers = [ready.answer(asked("tool_search", json.dumps({"query": "pages", "limit": n}))) for n in (99, "many")]
-    broken = ready.answer(asked("tool_search", "{"))
-
-    assert [answer and answer["content"] for answer in answers] == [
-        "a search cannot return 99 tools: ask for 1 to 50 tools; 8 are usual",
-        "tool_search: limit is not a number",
+    assert told({"query": "list pages"}) == found
+    assert [*map(told, ("{", "[]", None, '{"limit": 1}'))] == [told('{"query": ""}')] * 4
+    assert told('{"query": ""}')["message"].startswith("The query is empty.")
+    assert told('{"query": "pages", "limit": "3"}') == "tool_search: limit is not a number"
+    assert [told({"query": "pages", "limit": limit}) for limit in (0, 99)] == [
+        f"a search cannot return {limit} tools: ask for 1 to 50 tools; 8 are usual" for limit in (0, 99)
     ]
-    assert broken is not None
-    assert json.loads(broken["content"])["tools"] == []
+    assert len(told({"query": "pages", "limit": 1})["tools"]) == 1
+    assert ready.answer(asked("look")) is None
 
 
 def test_rewrite_sends_active_tools_and_instructions_in_the_system_prompt() -> None:
@@ -281,6 +304,80 @@ def test_words_that_follow_each_other_are_one_message_of_the_user_also_where_the
     assert len({call.turn for call in calls}) == 1
 
 
+def test_what_stays_in_the_first_request_of_a_turn_ends_with_a_breakpoint() -> None:
+    made = card(turn=Turn(now=NOW, ephemeral="in a hurry"))
+    hi: Json = {"role": "user", "content": "hi"}
+    ok: Json = {"role": "assistant", "content": "ok"}
+
+    def ends(*said: Json) -> list[int]:
+        points = made.prepare(CLAUDE, said, TOOLS).arguments["cache_control_injection_points"]
+        assert {(point["location"], point["control"]["type"]) for point in points} == {("message", "ephemeral")}
+        return [point["index"] for point in points]
+
+    assert ends(hi) == [1, -1]
+    assert ends(hi, hi) == [2, -1]
+    assert ends(hi, ok, hi) == [3, -1]
+    assert ends(hi, ok) == ends(hi, CALLING, {"role": "tool", "tool_call_id": "c", "content": "ok"}) == [-1]
+
+
+def test_a_result_without_an_id_is_known_by_its_place_and_one_without_a_name_tells_nothing() -> None:
+    found: list[Json] = [{"role": "function", "name": "tool_search", "content": json.dumps({"tools": [NAMES[0]]})}]
+    nameless: Json = {"role": "function", "content": json.dumps({"tools": [NAMES[1]]})}
+
+    step = card().prepare(GPT, [{"role": "user", "content": "hi"}, *found, nameless], TOOLS).step
+
+    assert step.found == (Discovery(NAMES[0], "result-1"),)
+
+
+def test_nothing_of_a_request_is_shared_with_the_host_or_with_the_next_request() -> None:
+    made, tools = card(), copy.deepcopy(TOOLS)
+    said: list[Json] = [
+        {"role": "user", "content": [{"type": "text", "text": "hi", "more": {"a": [1]}}]},
+        {**CALLING, "content": None, "provider": {"cache": [{"b": 2}]}},
+        {"role": "tool", "tool_call_id": "c", "content": "ok"},
+        {"role": "assistant", "content": "done"},
+        {"role": "user", "content": "more"},
+    ]
+    before = copy.deepcopy(said)
+
+    def spoil(value: Any) -> None:
+        for held in [*(value.values() if isinstance(value, dict) else value)]:
+            if isinstance(held, (dict, list)):
+                spoil(held)
+        value.clear()
+
+    for end in (1, 5, 5):
+        spoil(made.prepare(GPT, said[:end], tools).arguments)
+        assert (said, tools) == (before, TOOLS)
+    assert made.prepare(GPT, said, tools).arguments == card().prepare(GPT, before, TOOLS).arguments
+
+
+def test_requests_go_on_from_the_newest_that_began_like_them() -> None:
+    replays, turn = Replays(most=2), Turn(now=NOW)
+
+    def offered(*said: str, as_: Turn = turn) -> Any:
+        """What was offered with the request that this one goes on from."""
+        roles = [{"role": "user" if each[0] in "uvw" else "assistant", "content": each} for each in said]
+        made = replays.replay(engine(), roles, as_, ())
+        before = replays.before(roles)
+        replays.keep(made, " ".join(said))
+        assert (before[0] is None) is (made.offer is None)
+        assert before[1] in (None, before[0])
+        return made.offer, before[1] is not None
+
+    assert offered("u") == (None, False)
+    assert offered("v") == (None, False)
+    assert offered("u", "a") == ("u", True)
+    assert offered("u", "a", "u") == ("u a", False)
+    assert offered("u", "b") == (None, False)  # only the last two are kept
+    assert offered("u", "a", "u", "a") == ("u a u", True)
+    assert offered("u", "a", "u", "w") == (None, False)  # words that follow each other are one message
+    assert offered("u", "a", "u", "a", "x") == ("u a u a", True)
+    assert replays.replay(engine(), [{"role": "user", "content": "u"}], turn, ()).offer is None
+    other = [{"role": each, "content": text} for each, text in zip(["user", "assistant"] * 3, "uauaxu", strict=True)]
+    assert replays.replay(engine(), other, replace(turn, conversation="other"), ()).offer is None
+
+
 def test_conversations_of_one_length_do_not_take_each_others_tools() -> None:
     made, kept = card(), list[list[Json]]()
     call = {"role": "assistant", "content": None, "tool_calls": [asked("tool_search", json.dumps(PAGES))]}
@@ -296,20 +393,85 @@ def test_conversations_of_one_length_do_not_take_each_others_tools() -> None:
 
 
 def test_what_the_host_says_itself_appears_after_the_prompt() -> None:
-    own = {"role": "system", "content": "Answer in one sentence."}
+    parts = [{"type": "text", "text": text} for text in (" One.", "Two.\n")]
+    own: list[Json] = [
+        {"role": "system", "content": "\nAnswer in one sentence. "},
+        {"role": "system", "content": None},
+        {"role": "developer", "content": parts},
+        {"role": "system", "content": [{"type": "image_url"}]},
+    ]
+    hi: Json = {"role": "user", "content": "hi"}
+    late: Json = {"role": "system", "content": "Be quick."}
 
-    ready = card().prepare(GPT, [own, {"role": "user", "content": "hi"}], TOOLS)
+    plain, claude = (card().prepare(model, [*own, hi, late], TOOLS) for model in (GPT, CLAUDE))
 
-    first, second = ready.arguments["messages"]
-    assert first["content"].endswith("</agent>\n\nAnswer in one sentence.")
-    assert second["role"] == "user"
+    prompt, behind = plain.step.system.strip(), ["Answer in one sentence.", "One.\n\nTwo."]
+    assert plain.arguments["messages"] == [
+        {"role": "system", "content": "\n\n".join([prompt, *behind])},
+        hi,
+        late,
+    ]
+    first, *rest = claude.arguments["messages"]
+    assert rest == [hi, late]
+    assert first["role"] == "system"
+    assert "".join(part["text"] for part in first["content"][:-2]) == claude.step.system
+    assert first["content"][-2:] == [{"type": "text", "text": text} for text in behind]
+    alone = card().prepare(GPT, own[:1], TOOLS)
+    assert alone.arguments["messages"] == [{"role": "system", "content": f"{prompt}\n\n{behind[0]}"}]
 
 
-def test_a_model_that_the_turn_names_holds_over_that_of_the_request() -> None:
-    ready = card(turn=Turn(now=NOW, model="gpt-5")).prepare(CLAUDE, [{"role": "user", "content": "hi"}], TOOLS)
+def test_what_the_turn_says_of_the_model_and_of_the_host_holds_over_the_request() -> None:
+    said = Turn(now=NOW, model="gpt-5", authority="developer", not_enforced=("steps",))
+    own, moved, named = (
+        card(turn=turn).prepare(model, [{"role": "user", "content": "hi"}], TOOLS, api_base="https://gate.example")
+        for turn, model in ((said, GPT), (said, CLAUDE), (replace(said, model="gpt-5", authority=None), GPT))
+    )
 
-    assert ready.step.call is not None
-    assert ready.step.call.delivery.model == "gpt-5"
+    chosen = [each.step.manifest.delivery for each in (own, moved, named)]
+    assert [(each.model, each.endpoint, each.authority) for each in chosen] == [
+        ("gpt-5", "", "developer"),
+        ("gpt-5", "", "user"),
+        ("gpt-5", "", "user"),
+    ]
+    (told,) = [each.message for each in own.step.manifest.diagnostics if each.code == "not-enforced"]
+    assert told == "the host cannot enforce run.steps: 15; run.retries: 2; run.failures: 5"
+
+
+def test_a_wrapped_function_gets_what_it_is_asked_for_and_what_was_prepared() -> None:
+    seen: list[Any] = []
+    told: list[Any] = []
+
+    def turn(arguments: Any) -> Turn:
+        seen.append(copy.deepcopy(arguments))
+        arguments["tools"].clear()  # they are the function's own
+        return Turn(now=NOW)
+
+    def completion(**arguments: Any) -> Json:
+        """Ask a model."""
+        return arguments
+
+    made = card(turn=turn, on_call=told.append, on_step=told.append)
+    said = [{"role": "user", "content": "hi"}]
+    bases: tuple[Json, ...] = ({"api_base": "https://gate.example"}, {"base_url": "https://gate.example"})
+    bases += ({"api_base": "https://gate.example", "base_url": "https://other.example"},)
+    for base in bases:
+        got = made.wrap(completion)(GPT, said, tools=TOOLS, temperature=1, extra_body={"a": 1}, **base)
+        prepared = made.prepare(GPT, said, TOOLS, api_base="https://gate.example", extra_body={"a": 1})
+
+        assert got == {"temperature": 1, **base, **prepared.arguments}
+        assert told[-2:] == [prepared.step.call, prepared.step]
+    others = {key: value for key, value in seen[-2].items() if key not in {"temperature", "base_url"}}
+    assert others == seen[-1]
+    assert seen[-1] == {
+        "extra_body": {"a": 1},
+        "model": GPT,
+        "messages": said,
+        "api_base": "https://gate.example",
+        "tools": [made.search_tool, *TOOLS],
+    }
+    assert (seen[-2]["temperature"], seen[-2]["base_url"]) == (1, "https://other.example")
+    assert made.wrap(completion).__doc__ == "Ask a model."
+    assert made.wrap(completion)(GPT, None)["messages"][1:] == []
 
 
 def test_a_wrapped_function_prepares_and_streams() -> None:
@@ -427,23 +589,42 @@ def test_wrong_messages_and_tools_of_a_proxys_client_are_a_bad_request(
 
 
 @pytest.mark.parametrize(
-    ("given", "place"),
+    ("given", "told"),
     [
-        ({"messages": ["hello"]}, "messages[0]"),
-        ({"messages": [{"content": "hello"}]}, "messages[0].role"),
-        ({"messages": [{"role": "tool", "content": "x"}]}, "messages[0].tool_call_id"),
-        ({"messages": [{"role": "assistant", "tool_calls": 7}]}, "messages[0].tool_calls"),
-        ({"messages": [{"role": "assistant", "tool_calls": ["x"]}]}, "messages[0].tool_calls[0]"),
-        ({"messages": [{"role": "assistant", "tool_calls": [{"function": "x"}]}]}, "messages[0].tool_calls[0]"),
-        ({"tools": [{"type": "function", "function": {"name": object()}}]}, "tools[0]"),
-        ({"tools": [{"type": "function", "function": {"name": "x"}}, {"name": 7}]}, "tools[1].name"),
+        ({"messages": ["hello"]}, ["messages[0]: a mapping with texts as keys, not a text"]),
+        ({"messages": [{"content": "hello"}]}, ["messages[0].role: a text, not None"]),
+        ({"messages": [{"role": "tool", "content": "x"}]}, ["messages[0].tool_call_id: a text, not None"]),
+        (
+            {"messages": [CALLING, {**CALLING, "tool_calls": 7}]},
+            ["messages[1].tool_calls: a list of calls, not the number 7"],
+        ),
+        ({"messages": [{**CALLING, "tool_calls": [CALL, "x"]}]}, [f"messages[0].tool_calls[1]: {A_CALL}, not a text"]),
+        (
+            {"messages": [{**CALLING, "tool_calls": [{"function": "x"}]}]},
+            [f"messages[0].tool_calls[0]: {A_CALL}, not a mapping of type dict"],
+        ),
+        (
+            {"tools": [{"type": "function", "function": {"name": object()}}]},
+            ["tools[0]: plain JSON in which every object is a dict"],
+        ),
+        (
+            {"tools": [{"type": "function", "function": {"name": "x"}}, {"name": 7}]},
+            ["tools[1].name: a text, not the number 7"],
+        ),
+        (
+            {"messages": [{}], "tools": [{"function": 7}]},
+            ["messages[0].role: a text, not None", "tools[0].function: a mapping, not the number 7"],
+        ),
     ],
 )
-def test_wrong_messages_and_tools_are_named(given: Any, place: str) -> None:
+def test_wrong_messages_and_tools_are_named(given: Any, told: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         card().prepare(GPT, **{"messages": [{"role": "user"}], "tools": TOOLS, **given})
 
-    assert [problem.name for problem in caught.value.problems] == [place]
+    assert [
+        f"{each.name}: {each.message.removeprefix(f'`{each.name}` should be ')}" for each in caught.value.problems
+    ] == told
+    assert {(each.code, each.hint) for each in caught.value.problems} <= {("wrong-argument", hint) for hint in HINTS}
 
 
 SHAPES: list[Any] = [
@@ -573,16 +754,76 @@ def test_calls_that_share_an_id_have_an_id_and_a_place_of_their_own() -> None:
     assert [each["tool_call_id"] for each in sent[-1] if each["role"] == "tool"] == ["call_0", "call_0-2", "call_0-3"]
 
 
-@pytest.mark.parametrize("blank", ["", " \n", None, [], [{"type": "text", "text": " "}]])
-@pytest.mark.parametrize("model", [CLAUDE, "bedrock/us.anthropic.claude-sonnet-4-6"])
-def test_texts_that_nobody_can_read_do_not_reach_a_service_that_refuses_them(model: str, blank: Any) -> None:
-    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-    said: list[Json] = [
-        {"role": "user", "content": "go"},
-        {"role": "assistant", "content": blank, "tool_calls": [call]},
-    ]
-    said += [{"role": "tool", "tool_call_id": "c", "content": blank or ""}, {"role": "assistant", "content": blank}]
-    said += [{"role": "user", "content": "more"}]
-    _, _, *sent = card().prepare(model, said, TOOLS).arguments["messages"]
+LONG = "call_" + "x" * 35
 
-    assert [each["content"] for each in sent[:3]] == [None, "(no result)", "(no answer)"]
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("a? a! b? b!", "a? a! b? b!"),
+        ("a? a! a? a! a? a!", "a? a! a-2? a-2! a-3? a-3!"),
+        ("a,a? a! a!", "a,a-2? a! a-2!"),
+        ("a,b? b! a! a? a!", "a,b? b! a! a-2? a-2!"),
+        ("a? a? a!", "a? a-2? a-2!"),
+        ("a? a! a!", "a? a! a!"),
+        ("a! a? a!", "a! a-2? a-2!"),
+        ("a-2? a-2! a? a! a? a!", "a-2? a-2! a? a! a-3? a-3!"),
+        (f"{LONG}? {LONG}! {LONG}? {LONG}!", f"{LONG}? {LONG}! {LONG[:-2]}-2? {LONG[:-2]}-2!"),
+        (f"{LONG}y? {LONG}y! {LONG}y?", f"{LONG}y? {LONG}y! {LONG[:-1]}-2?"),
+        (
+            f"{LONG[:-1]}? {LONG[:-1]}? {LONG[:-2]}? {LONG[:-2]}?",
+            f"{LONG[:-1]}? {LONG[:-2]}-2? {LONG[:-2]}? {LONG[:-2]}-3?",
+        ),
+        ("_? a? a!", "_? a? a!"),
+        ("_,a? a! _,a? a!", "_,a? a! _,a-2? a-2!"),
+    ],
+)
+def test_each_call_has_an_id_of_its_own(said: str, named: str) -> None:
+    """`a,b?` is a message with two calls, `a!` the result of one; `_` has no id."""
+
+    def message(each: str) -> Json:
+        ids = [name.replace("_", "", name == "_") for name in each[:-1].split(",")]
+        if each.endswith("!"):
+            return {"role": "tool", "tool_call_id": ids[0], "content": "ok"}
+        return {"role": "assistant", "content": None, "tool_calls": [{**CALL, "id": each} for each in ids]}
+
+    hello: Json = {"role": "user", "content": "go"}
+    _, _, *sent = card().prepare(GPT, [hello, *map(message, said.split())], TOOLS).arguments["messages"]
+
+    assert sent == [*map(message, named.split())]
+
+
+MOVING = [
+    CLAUDE,
+    "bedrock/us.anthropic.claude-sonnet-4-6",
+    "vertex_ai/gemini-3-pro",
+    "gemini/gemini-3-pro",
+    "google/gemini-3-pro",
+]
+
+
+@pytest.mark.parametrize("blank", ["", " \n", None, [], [{"type": "text", "text": " "}]])
+@pytest.mark.parametrize("model", [*MOVING, GPT])
+def test_texts_that_nobody_can_read_do_not_reach_a_service_that_refuses_them(model: str, blank: Any) -> None:
+    spaces, text = {"type": "text", "text": " "}, {"type": "text", "text": "so"}
+    said: list[Json] = [
+        {"role": "user", "content": blank or ""},
+        {**CALLING, "content": blank},
+        {"role": "tool", "tool_call_id": "c", "content": blank or ""},
+        {"role": "assistant", "content": blank, "name": "a"},
+        {"role": "assistant", "content": [spaces, text, spaces]},
+        {**CALLING, "content": " so "},
+        {"role": "tool", "tool_call_id": "c", "content": "ok"},
+    ]
+    readable: list[Json] = [
+        said[0],
+        {**CALLING, "content": None},
+        {"role": "tool", "tool_call_id": "c", "content": "(no result)"},
+        {"role": "assistant", "content": "(no answer)", "name": "a"},
+        {"role": "assistant", "content": [text]},
+    ]
+
+    _, *sent = card().prepare(model, said, TOOLS).arguments["messages"]
+
+    assert sent[:5] == (readable if model in MOVING else said[:5])
+    assert [each["content"] for each in sent[5:]] == [" so ", "ok"]

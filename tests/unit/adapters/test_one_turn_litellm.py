@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would ask the network 
 
 import litellm
 
-from cuecard import InputError, Turn
+from cuecard import Engine, InputError, Problem, Turn
 from cuecard.adapters.litellm import Cuecard
 from cuecard.adapters.litellm_callback import CuecardCallback
 from unit.adapters.model_server import Json, model_server
@@ -101,23 +102,59 @@ def thinking(words: str, **others: Any) -> Json:
     return {"role": "assistant", "content": "so", "thinking_blocks": [block], "reasoning_content": words, **others}
 
 
-@pytest.mark.parametrize(
-    ("model", "left"), [("anthropic/claude-opus-5-5", ["T2"]), ("anthropic/claude-opus-4-8", ["T0", "T1", "T2"])]
-)
-def test_thinking_of_earlier_turns_leaves_where_the_model_checks_it(model: str, left: Sequence[str]) -> None:
+@pytest.mark.parametrize(("model", "checks"), [("anthropic/claude-opus-5-5", True), (CLAUDE, False)])
+def test_thinking_of_earlier_turns_leaves_where_the_model_checks_it(model: str, *, checks: bool) -> None:
     card = Cuecard(engine=engine("polyant"), turn=lambda arguments: turn_at("polyant", arguments))
     call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-    said: list[Json] = [{"role": "user", "content": "hello"}, thinking("T0")]
-    said += [
-        {"role": "user", "content": "what?"},
-        {**thinking("T1"), "content": None},
-        {"role": "user", "content": "so?"},
+    seen: Json = {"role": "tool", "tool_call_id": "c", "content": "seen"}
+    thoughts: list[Json] = [{"type": "thinking", "thinking": "T"}, {"type": "redacted_thinking", "data": "T"}]
+    text: Json = {"type": "text", "text": "so"}
+    answers: list[Json] = [
+        thinking("T", tool_calls=[call]),
+        thinking("T"),
+        {**thinking("T"), "content": None},
+        {"role": "assistant", "content": [*thoughts, text]},
+        {"role": "assistant", "content": thoughts, "tool_calls": [{**call, "id": "c-2"}]},
+        {"role": "assistant", "content": thoughts},
+        thinking("T", tool_calls=[{**call, "id": "c-3"}]),
     ]
-    said += [thinking("T2", tool_calls=[call]), {"role": "tool", "tool_call_id": "c", "content": "seen"}]
+    first, *earlier, last = answers
+    said: list[Json] = [{"role": "user", "content": "hello"}, first, seen, *earlier[:2]]
+    said += [{"role": "user", "content": "what?"}, *earlier[2:4], {**seen, "tool_call_id": "c-2"}, earlier[4]]
+    said += [{"role": "user", "content": "so?"}, last, {**seen, "tool_call_id": "c-3"}]
 
     sent = card.prepare(model, said, TOOLS).arguments["messages"]
 
-    assert [word for word in ("T0", "T1", "T2") if f"'{word}'" in repr(sent)] == left
+    bare: list[Json] = [
+        {"role": "assistant", "content": "so", "tool_calls": [call]},
+        {"role": "assistant", "content": "so"},
+        {"role": "assistant", "content": [text]},
+        {"role": "assistant", "content": None, "tool_calls": [{**call, "id": "c-2"}]},
+    ]
+    answers[2]["content"] = "(no answer)"
+    assert [each for each in sent if each["role"] == "assistant"] == ([*bare, last] if checks else answers)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "section", "leaves"),
+    [
+        ("{mood: {default: ''}}", "{id: mood, text: '{{mood}}'}", False),
+        ("{mood: {default: ''}}", "{id: mood, lifetime: turn, when: mood, text: Be kind.}", True),
+        ("{mood: {default: '', lifetime: turn}}", "{id: other, text: Be kind.}", True),
+    ],
+)
+def test_thinking_leaves_wherever_a_turn_may_have_a_text_of_its_own(
+    inputs: str, section: str, tmp_path: Path, *, leaves: bool
+) -> None:
+    (tmp_path / "agent.yaml").write_text(
+        f"agent: a\ndelivery: append\ninputs: {inputs}\nsections: [{{id: role, text: You help.}}, {section}]\n"
+    )
+    card = Cuecard(engine=Engine.open(tmp_path), turn=Turn(now=NOW))
+    said = [{"role": "user", "content": "hello"}, thinking("T0"), {"role": "user", "content": "so?"}]
+
+    sent = card.prepare("anthropic/claude-opus-5-5", said).arguments["messages"]
+
+    assert ("T0" in repr(sent)) is not leaves
 
 
 def test_an_input_that_may_change_is_what_it_is_now() -> None:
@@ -137,7 +174,31 @@ def test_an_input_that_may_change_is_what_it_is_now() -> None:
     assert second[0] == first[0]
 
 
-def test_a_history_that_the_provider_keeps_is_refused() -> None:
-    card = Cuecard(engine=engine("polyant"), turn=lambda arguments: turn_at("polyant", arguments))
-    with pytest.raises(InputError, match=r'kept-history.*lives for one turn.*\n?.*host="system-only"'):
-        card.prepare(GPT, [{"role": "user", "content": "hello"}], TOOLS, previous_response_id="resp_1")
+@pytest.mark.parametrize(
+    ("name", "turn", "told"),
+    [
+        ("polyant", 0, ["conversation-context"]),
+        ("polyant", 1, ["conversation-context"]),
+        ("mushroom", 1, ["response_format", "runtime_facts", "heartbeat"]),
+        ("cms", 1, ["turn.ephemeral"]),
+        ("cms", 0, []),
+    ],
+)
+def test_a_history_that_the_provider_keeps_is_refused_with_every_text_of_one_turn(
+    name: str, turn: int, told: list[str]
+) -> None:
+    card = Cuecard(engine=engine(name), turn=turn_of(name, turn))
+
+    def ask(**others: Any) -> list[Problem]:
+        try:
+            card.prepare(GPT, [{"role": "user", "content": "hello"}], TOOLS, **others)
+        except InputError as error:
+            return [*error.problems]
+        return []
+
+    way = 'pass `Turn(host="system-only")`, which puts it into the system prompt; or send the history yourself'
+    said = "`{}` lives for one turn, but the provider keeps the history, and takes nothing back"
+    assert ask() == []
+    assert ask(previous_response_id="resp_1") == [
+        Problem("kept-history", said.format(each), way, "turn") for each in told
+    ]

@@ -89,3 +89,15 @@ def test_another_agent_that_goes_on_with_a_history_leaves_the_blocks_of_the_firs
     ran = asyncio.run(Agent(model, capabilities=[card]).run("go on", message_history=history))
 
     assert [part.part_kind for message in ran.all_messages() for part in message.parts].count("system-prompt") == 1
+
+
+def test_a_conversation_keeps_the_name_of_its_first_run_where_the_turn_has_none() -> None:
+    chat, own = cms().conversation(), cms().conversation()
+    history, first = run("go on", Turn(now=NOW), [], chat)
+    _, second = run("go on", Turn(now=NOW), [], chat)
+    _, third = run("go on", Turn(now=NOW, conversation="mine"), [], own)
+    _, fourth = run("go on", Turn(now=NOW), history, own)
+
+    assert first.conversation
+    assert {message.conversation_id for message in history} == {first.conversation}
+    assert [call.conversation for call in (second, third, fourth)] == [first.conversation, "mine", "mine"]

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import cache
 from itertools import count, pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
@@ -21,6 +22,10 @@ from pydantic_ai.models import Model
 from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings, OpenAIResponsesModel
+from pydantic_ai.models.test import TestModel
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.profiles import merge_profile
+from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
@@ -29,7 +34,18 @@ from pydantic_ai.tools import ToolDefinition
 from cms_agent import cms as engine
 from cuecard import Call, Conversation, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
-from cuecard.adapters.pydantic_ai.models import framework_name
+from cuecard.adapters.pydantic_ai.models import (
+    ToolList,
+    adds_tools,
+    checks_thinking,
+    framework_name,
+    keeps_roles,
+    reveals_tools,
+    settings_for,
+    shown_tools,
+    with_model,
+)
+from shipped import read_models
 from unit.adapters.model_server import Calls, Json, ToLoopback, model_server
 
 pytestmark = pytest.mark.repeats
@@ -475,3 +491,103 @@ def test_a_model_that_defers_nothing_continues_where_one_did_that_does() -> None
     assert declared(last) == ["tool_search", *sorted(TOOLS)]
     assert not any(each.get("defer_loading") for each in last["tools"])
     assert "search_tools" not in json.dumps(last["messages"])
+
+
+def known_model(names: str) -> Model:
+    """The model of these words: its name, `gate` behind a gateway, `developer` for its role; `>` takes over."""
+    if " > " in names:
+        return FallbackModel(*map(known_model, names.split(" > ")))
+    name, *how = names.split()
+    model: Model = TestModel() if name == "test" else model_of(name, "https://gate.example", gateway="gate" in how)
+    if "developer" in how:
+        model.profile = merge_profile(model.profile, OpenAIModelProfile(openai_system_prompt_role="developer"))
+    return WrapperModel(model) if "wrapped" in how else model
+
+
+ANTHROPIC, OPENAI = "https://api.anthropic.com", "https://api.openai.com/v1/"
+
+
+@pytest.mark.parametrize(
+    ("names", "endpoint", "role", "kept"),
+    [
+        ("claude-opus-4-8", ANTHROPIC, "system", "roles reveals adds"),
+        ("claude-opus-4-8 gate", "https://gate.example", "user", "adds"),
+        ("claude-sonnet-4-6", ANTHROPIC, "user", "roles"),
+        ("claude-haiku-5-5", ANTHROPIC, "user", "roles adds checks"),
+        ("claude-opus-5-5", ANTHROPIC, "system", "roles reveals adds checks"),
+        ("chat:gpt-5", OPENAI, "system", "roles"),
+        ("chat:gpt-5 gate", "https://gate.example/v1/", "user", ""),
+        ("gpt-5", OPENAI, "system", "roles reveals adds"),
+        ("gpt-5 developer", OPENAI, "developer", "roles reveals adds"),
+        ("claude-opus-4-8 wrapped", ANTHROPIC, "system", "roles reveals adds"),
+        ("claude-opus-4-8 > chat:gpt-5", ANTHROPIC, "system", "roles"),
+        ("chat:gpt-5 > chat:gpt-5 gate", OPENAI, "user", ""),
+        ("chat:gpt-5 > claude-sonnet-4-6", OPENAI, "user", "roles"),
+        ("claude-sonnet-4-6 > claude-opus-5-5", ANTHROPIC, "user", "roles checks"),
+        ("claude-opus-4-8 wrapped > test", ANTHROPIC, "user", "roles"),
+        ("test", "", None, "roles"),
+        ("test > claude-opus-4-8", "", None, "roles"),
+    ],
+)
+def test_what_is_known_of_a_model_and_of_those_that_take_over(names: str, endpoint: str, role: Any, kept: str) -> None:
+    model, profiles = known_model(names), read_models()
+    first = names.partition(" ")[0].removeprefix("chat:") if endpoint else ""
+    does = {
+        "roles": keeps_roles(model, profiles),
+        "reveals": reveals_tools(model, profiles),
+        "adds": adds_tools(model),
+        "checks": checks_thinking(model, profiles),
+    }
+
+    assert with_model(Turn(), model, profiles) == Turn(model=first, endpoint=endpoint, authority=role)
+    assert with_model(Turn(model="own"), model, profiles) == Turn(model="own")
+    assert " ".join(name for name, known in does.items() if known) == kept
+
+
+def test_what_the_host_has_set_of_the_cache_is_left_out_of_what_is_wanted() -> None:
+    def wanted(system: str, cache: Any, said: Any = None) -> Any:
+        ctx: Any = SimpleNamespace(model=SimpleNamespace(system=system), model_settings=said)
+        return settings_for(ctx, cache, "the key")
+
+    framing, key = {"framing_announcement": "always"}, {"openai_prompt_cache_key": "the key"}
+    assert wanted("openai", None) == framing
+    assert wanted("openai", cache=False) == {**framing, "cache": False}
+    assert wanted("openai", "1h") == {**framing, "cache": "1h", **key}
+    assert wanted("anthropic", cache=True) == {**framing, "cache": True}
+    assert wanted("openai", "5m", {"cache": False, "temperature": 1}) == {**framing, **key}
+    assert wanted("openai", "5m", {"framing_announcement": "x", "openai_prompt_cache_key": "y"}) == {"cache": "5m"}
+
+
+@pytest.mark.parametrize("delivery", ["append", "frozen"])
+def test_which_definitions_a_request_shows_and_which_of_them_later(delivery: Any) -> None:
+    chat = engine(delivery).conversation()
+    call = chat.user(Turn(now=NOW))
+    step = replace(chat.step(), base_tools=("b",), initial_tools=("i",), active_tools=("i", "x", "b"))
+    front = replace(call, host=replace(call.host, front=("f",)))
+    tools = [ToolDefinition(name=name) for name in "xfnbio"]
+
+    def shown(showing: Any, call: Call | None = front) -> str:
+        made = shown_tools(tools, replace(step, call=call), {*"xfnbi"}, showing, ["n"])
+        return " ".join(each.name + "?" * each.defer_loading for each in made)
+
+    assert shown("all") == "x f n b i o"
+    assert shown("active") == "i o x b"
+    assert shown("revealed") == ("x? f n b i o" if call.delivery.shows_all else "x? f? n? b i o")
+    assert shown("revealed", None) == "x? f? n? b i o"
+
+
+def test_definitions_that_were_sent_stay_and_new_ones_follow_as_the_first_list_is_sorted() -> None:
+    call = engine().conversation().user(Turn(now=NOW))
+    call = replace(call, host=replace(call.host, front=("z", "y")), tools=replace(call.tools, initial=("y", "q")))
+
+    def listed(names: str) -> list[ToolDefinition]:
+        return [ToolDefinition(name=name, description=names) for name in names]
+
+    first = ToolList().more(listed("abqyzc"), call)
+    then = first.more(listed("dzxb"), call)
+
+    assert "".join(each.name for each in first.sent) == "zyqabc"
+    assert "".join(each.name for each in then.sent) == "zyqabcdx"
+    assert [each.description for each in then.sent] == [
+        "dzxb" if each.name in "dzxb" else "abqyzc" for each in then.sent
+    ]

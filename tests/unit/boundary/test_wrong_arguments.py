@@ -26,7 +26,8 @@ TABLES = {
 }
 TOLD = HERE / "told.txt"
 ELSEWHERE = {"wrong-argument", "bad-conversation"}
-"""What an annotation says, and what Python says of JSON."""
+"""What an annotation says, and what Python says of JSON: all but what is said of bodies."""
+BODIES = ("anthropic.", "bedrock.", "gemini.", "openai.")
 
 ROWS = {row: told for table in TABLES.values() for row, told in table.items()}
 
@@ -49,7 +50,9 @@ def test_what_is_wrong_keeps_its_code_and_place(
     assert sorted({f"{each.code} {each.name}" for each in error.value.problems}) == sorted(set(ROWS[row]))
     assert "a secret of the host" not in str(error.value)
     assert len(str(error.value)) < 10_000
-    hold({f"{each.picture()}\n" for each in error.value.problems if each.code not in ELSEWHERE})
+    hold(
+        {f"{each.picture()}\n" for each in error.value.problems if each.code not in ELSEWHERE or row.startswith(BODIES)}
+    )
 
 
 def hold(said: set[str]) -> None:

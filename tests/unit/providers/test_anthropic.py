@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from cms_agent import TOOLS
-from cuecard import InputError, Step
+from cms_agent import TOOLS, cms
+from cuecard import InputError, Message, Step, Turn
 from cuecard.adapters.anthropic import request
 from cuecard.adapters.bodies import reminder
 from cuecard.types import Appended
-from unit.providers.talk import PROFILES, Json, anthropic_messages, play, schemas, two_turns
+from unit.providers.talk import PROFILES, START, Json, anthropic_messages, play, schemas, two_turns
 
 OPUS, SONNET = PROFILES.find("claude-opus-4-8"), PROFILES.find("claude-sonnet-4-6")
 
@@ -124,10 +125,29 @@ def test_the_minimum_is_counted_in_tokens_of_the_model() -> None:
     whole = sum(segment.tokens for segment in moment.step.segments)
     plain = replace(OPUS, min_cache_tokens=whole + 1, token_factor=1.0)
     dense = replace(plain, token_factor=1.1)
+    exact = replace(plain, min_cache_tokens=whole)
     messages = anthropic_messages(moment.events)
 
     assert breakpoints(request(moment.step, messages, model=plain)["system"]) == 0
     assert breakpoints(request(moment.step, messages, model=dense)["system"]) == 1
+    assert breakpoints(request(moment.step, messages, model=exact)["system"]) == 1
+    (tool,) = schemas()[:1]  # JSON costs a token for every two and a half characters
+    size = len(json.dumps(tool)) / 2.5
+    for most, marks in ((whole + size, 1), (whole + size + 0.1, 0)):
+        model = replace(plain, min_cache_tokens=most)  # type: ignore[arg-type]  # to a tenth
+        assert breakpoints(request(moment.step, messages, model=model, tools=[tool])["system"]) == marks
+
+
+def test_what_lives_for_one_turn_stands_behind_the_system_prompt_where_nothing_is_placed_among_messages() -> None:
+    chat = cms("rewrite").conversation()
+    messages = (Message("system", "kept by the host"), Message("system", " for now\n", persist=False))
+    chat.user(Turn(now=START, messages=(*messages, Message("user", "hi", persist=False)), ephemeral="in a hurry"))
+    step = chat.step()
+    system = request(step, [{"role": "user", "content": "hi"}], model=replace(OPUS, min_cache_tokens=1))["system"]
+
+    assert [piece["text"] for piece in system[-2:]] == ["for now", "in a hurry"]
+    assert "".join(piece["text"] for piece in system[:-2]) == step.system
+    assert ["cache_control" in piece for piece in system] == [True, True, False, False]
 
 
 def test_tools_count_towards_the_minimum() -> None:

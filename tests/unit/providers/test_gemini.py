@@ -2,7 +2,8 @@
 
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.gemini import request
-from unit.providers.talk import gemini_contents, schemas, two_turns
+from unit.providers.talk import Json, gemini_contents, schemas, two_turns
+from unit.providers.test_places import step_with
 
 
 def test_blocks_are_contents_of_the_user_after_the_responses_they_belong_to() -> None:
@@ -28,3 +29,17 @@ def test_names_with_underscores_are_understood() -> None:
     body = request(moment.step, contents)
 
     assert body["contents"][3]["parts"][0]["text"] == reminder(moment.step.appended[0].text)
+
+
+def test_a_text_of_one_turn_leaves_the_contents_of_a_host_that_keeps_what_was_sent() -> None:
+    def said(role: str, *texts: str) -> Json:
+        return {"role": role, "parts": [{"text": text} for text in texts]}
+
+    hello, more = [said("user", "hello")], [said("model", "yes"), said("user", "more"), said("user")]
+    stored = request(step_with(["W:0~"], "-"), hello)["contents"]
+    own = [said("user", reminder("W"), "mine"), said("model", reminder("W"))]
+    first = [said("user", reminder("W"))]
+
+    assert stored == [*hello, *first]
+    ended = request(step_with([], "- -", ["W:0~"]), [*first, *stored, *own, *more])["contents"]
+    assert ended == [*first, *hello, *own, *more[:2]]

@@ -76,7 +76,7 @@ def _results(answers: Sequence[_Answer], asked: Mapping[str, Any]) -> Iterator[T
         else:
             said, failed = _content(part), part.outcome != "success"
         arguments = asked.get(part.tool_call_id)
-        yield ToolResult(part.tool_name or "", said, call, is_error=failed, batch=batch, arguments=arguments)
+        yield ToolResult(str(part.tool_name), said, call, is_error=failed, batch=batch, arguments=arguments)
 
 
 def called_together(messages: Sequence[ModelMessage]) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ def with_results(
     """
     return [
         replace(message, parts=[_told(part, render) for part in message.parts])
-        if isinstance(message, ModelRequest) and any(isinstance(part, ToolReturnPart) for part in message.parts)
+        if isinstance(message, ModelRequest)
         else message
         for message in messages
     ]
@@ -137,10 +137,10 @@ def without_blocks(messages: Sequence[ModelMessage], texts: Collection[str]) -> 
     return _without(messages, lambda part: isinstance(part, SystemPromptPart) and part.content in texts)
 
 
-def _without(messages: Sequence[ModelMessage], goes: Callable[[ModelRequestPart], bool]) -> list[ModelMessage]:
+def _without(messages: Sequence[ModelMessage], goes: Callable[[Any], bool]) -> list[ModelMessage]:
     return [
-        replace(message, parts=[part for part in message.parts if not goes(part)])
-        if isinstance(message, ModelRequest) and any(map(goes, message.parts))
+        replace(message, parts=[part for part in message.parts if not goes(part)])  # type: ignore[arg-type]  # of one kind
+        if any(map(goes, message.parts))
         else message
         for message in messages
     ]
@@ -248,8 +248,8 @@ def _reminding(parts: Sequence[ModelRequestPart], form: str, *, opening: bool) -
 def home_of(messages: Sequence[ModelMessage], call_id: str | None) -> tuple[int, ModelRequest]:
     """The request that holds the result, or the last one, with its position."""
     requests = [(index, message) for index, message in enumerate(messages) if isinstance(message, ModelRequest)]
-    at = next((index for index, calls in enumerate(_held(messages)) if call_id in calls), -1)
-    return next((each for each in requests if each[0] == at), requests[-1])
+    held = _held(messages)
+    return next((each for each in requests if call_id in held[each[0]]), requests[-1])
 
 
 def _held(messages: Iterable[ModelMessage]) -> list[tuple[str, ...]]:
@@ -335,19 +335,14 @@ def with_cache_points(messages: Sequence[ModelMessage], step: Step, ttl: Literal
 
 def _marked(message: ModelMessage, ttl: Literal["5m", "1h"]) -> ModelMessage:
     words = [part for part in message.parts if isinstance(part, UserPromptPart)]
-    if not isinstance(message, ModelRequest) or not words or not words[-1].content:
+    if not words or not words[-1].content:
         return message
     said = words[-1].content
     content = [*([said] if isinstance(said, str) else said), CachePoint(ttl=ttl)]
-    parts: Iterable[ModelRequestPart] = (
-        replace(words[-1], content=content) if part is words[-1] else part for part in message.parts
-    )
-    return replace(message, parts=[*parts])
+    parts = [replace(words[-1], content=content) if part is words[-1] else part for part in message.parts]
+    return replace(message, parts=parts)  # type: ignore[arg-type]  # only requests have words of the user
 
 
 def _read(messages: Sequence[ModelMessage]) -> MessageFacts:
-    said = [
-        isinstance(each, ModelRequest) and any(isinstance(part, UserPromptPart) for part in each.parts)
-        for each in messages
-    ]
+    said = [any(isinstance(part, UserPromptPart) for part in each.parts) for each in messages]
     return MessageFacts(_held(messages), said)
