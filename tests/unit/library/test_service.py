@@ -19,7 +19,7 @@ from cuecard.server.agents import LibraryAgents
 from cuecard.server.service import Envelopes, Service
 from unit.library.databases import away, new_database, running_server
 from unit.library.test_serving import wait_until
-from unit.server.served import KEY, serving
+from unit.server.served import KEY, notes_agent, serving
 from unit.server.served import replica as process
 
 
@@ -55,9 +55,10 @@ def ready(client: httpx2.Client) -> Any:
 
 
 def test_a_conversation_keeps_its_version_over_a_label_move_in_every_replica(
-    library: Library, url: str, agent: Path
+    library: Library, url: str, agent: Path, tmp_path: Path
 ) -> None:
     library.publish(agent, "the first", author="Ann", label="production")
+    library.publish(notes_agent(tmp_path), "another agent", author="Ann", label="production")
     with replica(url) as one, replica(url) as other:
         begun = call(one, "helper")
         library.write("helper", "notes", "Seen.")
@@ -88,9 +89,9 @@ def test_names_are_labels_or_numbers_and_what_is_not_there_has_a_code(library: L
         assert version(call(named, "")) == version(call(named, "helper@staging")) == 2
         assert call(named, "helper") == (404, "unknown-agent")
         told = [each.post("/v1/prepare-call", json={"agent": name}).json() for each, name in ((both, ""), (named, "x"))]
-        assert [each["detail"] for each in told] == [
-            "several agents are served here; name one",
-            "no agent `x@production` is served here; known here: `helper@staging`",
+        assert [(each["code"], each["detail"], each["problems"][0]["name"]) for each in told] == [
+            ("unknown-agent", "several agents are served here; name one", "agent"),
+            ("unknown-agent", "no agent `x@production` is served here; known here: `helper@staging`", "agent"),
         ]
         assert [each["version"] for each in named.get("/v1/agents").json()["agents"]] == [2]
         assert 'cuecard_agent_stale{agent="helper@staging"} 0.0' in named.get("/metrics").text

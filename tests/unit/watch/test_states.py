@@ -367,6 +367,17 @@ def test_a_link_a_pipe_and_a_folder_are_not_files(tmp_path: Path) -> None:
         place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="owners and modes of POSIX")
+def test_a_state_that_others_can_write_to_is_not_read(tmp_path: Path) -> None:
+    digest = States(tmp_path).save(state(0))
+    told = "is not used, because others can write to it: take that right from them with `chmod go-w`"
+    for place, mode in ((tmp_path / f"{digest}.json", 0o602), (tmp_path, 0o720)):
+        place.chmod(mode)
+        with pytest.raises(NoState) as caught:
+            States(tmp_path).load(digest, HOME)
+        assert (caught.value.reason, caught.value.damaged) == (f"is not read: {place} {told}", False)
+
+
 def test_a_file_that_never_ends_is_not_read_to_its_end(tmp_path: Path) -> None:
     states = States(tmp_path, size=10_000)
     digest = states.save(state(0))
