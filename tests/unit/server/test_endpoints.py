@@ -120,13 +120,16 @@ def test_a_history_that_was_shortened_gets_a_new_baseline(client: httpx2.Client)
 
 
 def test_a_service_describes_its_agents(client: httpx2.Client, agents: Agents) -> None:
-    ready = [
+    ready: list[dict[str, Any]] = [
         {"name": each.name, "state": "ready", "sha256": each.status.serving, "since": each.status.since.isoformat()}
         for each in agents
     ]
     engine: Engine = agents.find("cms").watcher.current
-    asks = {"query": "the action as verb and object, two to five words.", "limit": "at most so many tools."}
-    same = {"problems": [], "profiles": [], "variants": [], "access": [], "reload": "next-conversation"}
+    asks: dict[str, Any] = {
+        "query": "the action as verb and object, two to five words.",
+        "limit": "at most so many tools.",
+    }
+    same: dict[str, Any] = {"problems": [], "profiles": [], "variants": [], "access": [], "reload": "next-conversation"}
     cards = [engine.tools[name] for name in engine.tools]
     cms = {
         **ready[0] | same,

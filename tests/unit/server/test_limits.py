@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import resource
+import signal
 import socket
 import threading
 import time
@@ -18,7 +20,9 @@ import pytest
 from cuecard import InputError
 from cuecard.server import process as protocol
 from cuecard.server.agents import Agents
+from cuecard.server.app import create_app
 from cuecard.server.door import listen
+from cuecard.server.requests import SearchTools
 from cuecard.server.service import Envelopes, Service
 from unit.server.served import KEY, PATIENCE, options, serving
 from unit.server.test_endpoints import ask
@@ -208,6 +212,51 @@ def test_too_few_files_for_the_requests_are_told(monkeypatch: pytest.MonkeyPatch
     assert (problem.code, problem.name) == ("wrong-option", "--max-requests")
     assert problem.message == "the process may open 287 files, which is too few for 128 requests at once"
     assert problem.hint == "raise the limit (`ulimit -n 1152`), or lower `--max-requests`"
+
+
+def test_a_service_that_is_told_to_stop_says_so_first(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "cuecard.server")
+    chosen = options(grace=5.5)
+    server = protocol.server_of(create_app(service, chosen), chosen)
+    with listen("127.0.0.1", 0) as opened:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
+        thread.start()
+        with httpx2.Client(base_url=f"http://127.0.0.1:{opened.getsockname()[1]}", timeout=PATIENCE) as client:
+            before = client.get("/readyz")
+            server.handle_exit(signal.SIGTERM, None)
+            after = client.get("/readyz")
+        thread.join(PATIENCE)
+
+    assert not thread.is_alive()
+    assert (before.status_code, after.status_code) == (200, 503)
+    assert after.json() == {**before.json(), "state": "draining"}
+    assert [vars(each)["facts"] for each in caplog.records if each.getMessage() == "draining"] == [{"seconds": 5.5}]
+
+
+def test_a_fault_is_told_without_its_text(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(Service):
+        def search_tools(self, asked: SearchTools) -> Any:
+            raise ZeroDivisionError(asked.query)
+
+    caplog.set_level(logging.INFO, "cuecard.server")
+    app: Any = create_app(Broken(service.agents, service.envelopes), options())
+
+    async def search() -> httpx2.Response:
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            body = {"agent": "cms", "query": "Rosebud"}
+            return await client.post("/v1/search-tools", json=body, headers={"x-request-id": "r-9"})
+
+    answer = asyncio.run(search())
+    fault, request = (each for each in caplog.records if each.name == "cuecard.server")
+    told = {"type": "about:blank", "title": "Internal error", "detail": "see the service's log", "code": ""}
+
+    assert answer.json() == {"api": 2, **told, "status": 500, "problems": []}
+    assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
+    assert fault.exc_info
+    assert (fault.levelname, fault.getMessage(), fault.exc_info[0]) == ("ERROR", "fault", ZeroDivisionError)
+    assert vars(fault)["facts"] == {"request": "r-9", "path": "/v1/search-tools"}
+    assert (vars(request)["facts"]["status"], vars(request)["facts"]["request"]) == (500, "r-9")
 
 
 @pytest.mark.repeats
