@@ -66,6 +66,7 @@ FINE: dict[str, tuple[list[str], list[str]]] = {
     "bytes at once": (["read"], []),
     "flood in list": (["read"], []),
     "another id": (["read"], []),
+    "asks first": (["read"], []),
     "5 MB description": (["other"], ["`read` has a definition of 5,242,910 characters; at most 65,536"]),
     "duplicates": (["read", "other"], ["`read` is listed twice"]),
     "no schema": (["other"], [f"{_INVALID}`: Field required"]),

@@ -186,6 +186,7 @@ def a_result(number: int | str, **result: Any) -> types.JSONRPCResponse:
 NO_SERVICES = "this client provides no services to servers"
 WRONG_VERSION = f"an unsupported MCP version: {'v' * 40}"
 NOTHING = GateOutcome()
+BLOCKS = [{"type": "text", "text": ""}] * 1_000
 ABOUT = {"capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}
 
 
@@ -218,6 +219,17 @@ ABOUT = {"capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}
             GateOutcome((an_error(1, UNREADABLE, "an error that is not valid JSON-RPC"),)),
         ),
         ("ping", {"id": 1, "result": []}, GateOutcome((an_error(1, UNREADABLE, "a result that is not an object"),))),
+        (
+            "tools/list",
+            {"id": 1, "result": {"tools": "read"}},
+            GateOutcome((an_error(1, UNREADABLE, "a list of tools that is not a list"),)),
+        ),
+        ("tools/call", {"id": 1, "result": {"content": BLOCKS}}, GateOutcome((a_result(1, content=BLOCKS),))),
+        (
+            "tools/call",
+            {"id": 1, "result": {"content": [*BLOCKS, BLOCKS[0]]}},
+            GateOutcome((an_error(1, UNREADABLE, "1,001 blocks; at most 1,000 are supported"),)),
+        ),
         ("skills/list", {"id": 1, "result": {"odd": 1}}, GateOutcome((a_result(1, odd=1),))),
         (
             "initialize",

@@ -183,7 +183,7 @@ class Gate:
         if isinstance(message, JSONRPCRequest):
             self._asked[message.id] = message.method
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
-            self._asked.pop((message.params or {}).get("requestId"), None)
+            self._asked.pop((message.params or {}).get("requestId", ""), None)
 
     def received(self, line: bytes | TooLong) -> GateOutcome:
         """Process a line of the server.
