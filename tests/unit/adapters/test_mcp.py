@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from mcp.types.version import LATEST_MODERN_VERSION
 
 from cms_agent import cms
 from cuecard import Problem, ToolResult
+from cuecard.adapters import mcp_lines
 from cuecard.adapters.mcp_client.answers import MAX_TOOLS, read_result
 from cuecard.adapters.mcp_client.client import ToolServer, open_server
 from cuecard.adapters.mcp_client.errors import UNREADABLE
@@ -301,3 +303,69 @@ def test_of_a_tool_only_what_is_used_passes_and_the_one_too_many_shows_that_ther
     wrong = "`tools.0.inputSchema`: Input should be a valid dictionary or instance of InputSchema"
     message = f"`{'n' * 64}` is not a valid MCP tool: {wrong}"
     assert gate.dropped == [Problem("server-tool", message, "the tool is dropped", "--mcp", severity="warning")]
+
+
+@pytest.mark.parametrize("more", ["[" * 3, "{" * 3, "," * 3, "[{,"])
+def test_a_message_has_as_many_values_as_it_may(more: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp_lines, "MAX_VALUES", 5)
+    line = b'{"jsonrpc": "2.0", "a": "%s"}'
+
+    assert mcp_lines.read_message(line % more.encode()) == {"jsonrpc": "2.0", "a": more}
+    for one in "[{,":
+        with pytest.raises(mcp_lines.TooMuchError, match=r"^a message of more than 5 values$"):
+            mcp_lines.read_message(line % f"{more}{one}".encode())
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        (r'["a\ud800", "\udfffb\n", "\ud83d\ude00", "\\ud800"]', ["a", "b\n", "\U0001f600", "\\ud800"]),
+        (f"[1, {'9' * 999}, {'9' * 1_000}, -{'9' * 1_000}, 2]", [1, int("9" * 999), "nan", "nan", 2]),
+        (f"[{'9' * 5_000}, 2]", ["nan", 2]),
+        (f"[{'9' * 5_000}, {'[' * 97}3{']' * 97}]", ["nan", *[[["ends"]]]]),
+        (f"[{'[' * 300}{']' * 300}, 2, {'[' * 300}1, 2{']' * 300}, 3]", ["cut", 2, "cut", 3]),
+    ],
+)
+def test_what_json_allows_and_the_parser_does_not_is_left_out(said: str, read: list[Any]) -> None:
+    line = b'{"jsonrpc": "2.0", "a": %s, "b": "\\ud800c"}' % said.encode()
+    found = mcp_lines.read_message(line)
+
+    assert found
+    assert (found["jsonrpc"], found["b"], len(found["a"])) == ("2.0", "c", len(read))
+    for value, wanted in zip(found["a"], read, strict=True):
+        if wanted == "nan":
+            assert math.isnan(value)
+        elif wanted == "cut":
+            assert depth_of(value) == 98
+        elif isinstance(wanted, list):
+            assert depth_of(value) == 97
+        else:
+            assert value == wanted
+
+
+def depth_of(value: Any) -> int:
+    return 1 + depth_of(value[0]) if isinstance(value, list) and value else 0
+
+
+def test_what_is_no_mcp_behind_the_gate_is_one_clear_error_too() -> None:
+    class Odd:
+        session: Any = None
+
+        async def list_tools(self, cursor: str | None) -> types.ListToolsResult:
+            return types.ListToolsResult.model_validate({"tools": cursor, "nextCursor": 7})
+
+        async def send_request(self, *_: Any) -> types.CallToolResult:
+            return types.CallToolResult.model_validate({})
+
+    odd: Any = Odd()
+    odd.session, start = odd, command("x.py")
+    server = ToolServer(odd, start, LastWords())
+    with pytest.raises(ToolServerError) as caught:
+        asyncio.run(server.tools())
+
+    told = "the tool server's answer is not valid MCP: `nextCursor`: Input should be a valid string (and 1 more)"
+    out = "standard output is reserved for MCP; report it to the server's authors"
+    hint = f"it runs: {sys.executable} x.py\n{out}"
+    assert caught.value.problems == (Problem("server-output", told, hint, "assistant.yaml"),)
+    wrong = "the tool's answer is not a valid MCP result"
+    assert asyncio.run(server.call("read", {})) == ToolResult("read", wrong, is_error=True)
