@@ -346,3 +346,4 @@ class ProblemDetails(Shape):
     detail: str
     code: str
     problems: list[ProblemShape]
+    more: int = _absent("how many further problems there are; left out if there is none")

@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from command_line import main
+from cuecard import Problem
 from cuecard.server.door import is_loopback, refused_site
 from cuecard.server.service import Service
 from unit.server.served import ask_at_once, serving
@@ -118,7 +119,10 @@ def test_row_56_beyond_this_machine_a_token_or_an_explicit_option_is_required(
         main()
 
     assert ended.value.code == 2
-    assert "error[open-to-all]" in capsys.readouterr().err
+    assert capsys.readouterr().err == (
+        f"--host: error[open-to-all]: everybody who reaches {host} could ask: there is no token\n"
+        "  = set CUECARD_TOKEN, or write `--no-token` if that is meant\n"
+    )
 
 
 @pytest.mark.parametrize(("words", "told"), [("", False), ("--host 0.0.0.0 --no-token", True)])
@@ -134,14 +138,64 @@ def test_serving_tells_where_anyone_may_ask_and_keeps_states_in_the_folder_of_th
     with pytest.raises(SystemExit) as ended:
         main()
 
+    warned = {
+        "no-key": "conversations are signed with a key that only this process knows, so that none can be loaded after "
+        "a restart, or by another replica; set CUECARD_KEY to the same value in all of them",
+        "open-to-all": "anyone who can reach this port can use the service; set CUECARD_TOKEN to require a token",
+    }
+    said = [(each.levelname, each.getMessage(), vars(each)["facts"]["message"]) for each in caplog.records]
+
     assert ended.value.code == 0
-    assert ("open-to-all" in [record.message for record in caplog.records]) is told
+    assert said == [("WARNING", code, text) for code, text in warned.items() if told or code == "no-key"]
     assert any((tmp_path / "states").iterdir())
 
 
 @pytest.mark.parametrize(("host", "here"), [("127.0.0.1", True), ("127.8.0.1", True), ("::1", True), ("", False)])
 def test_which_addresses_are_this_machines(host: str, *, here: bool) -> None:
     assert is_loopback(host) is here
+
+
+HERE, ELSEWHERE = (b"host", b"localhost:8765"), (b"host", b"prompts.example")
+NOT_HERE = "the request's host is `{}`, which is not this machine"
+
+
+@pytest.mark.parametrize(
+    ("headers", "local", "message", "name"),
+    [
+        ([], True, "the request has no `Host` header", "host"),
+        ([HERE, HERE], True, "the request has several `Host` headers", "host"),
+        ([ELSEWHERE], True, NOT_HERE.format("prompts.example"), "host"),
+        ([(b"host", b"localhost:0")], True, NOT_HERE.format("localhost:0"), "host"),
+        ([(b"host", b"ann@localhost")], True, NOT_HERE.format("ann@localhost"), "host"),
+        ([(b"host", b"localhost/a")], True, NOT_HERE.format("localhost/a"), "host"),
+        ([(b"host", b"\xe9" * 101)], True, NOT_HERE.format("é" * 100), "host"),
+        ([ELSEWHERE, (b"origin", b"http://x")], False, "the request comes from a page of `http://x`", "origin"),
+        ([(b"origin", b"http://x")], False, "the request comes from a page of `http://x`", "origin"),
+        (
+            [ELSEWHERE, (b"origin", b"http://prompts.example"), (b"sec-fetch-site", b" Same-Site ")],
+            False,
+            "the request comes from a page of another site",
+            "sec-fetch-site",
+        ),
+        (
+            [HERE, (b"sec-fetch-site", b"cross-site")],
+            True,
+            "the request comes from a page of another site",
+            "sec-fetch-site",
+        ),
+        ([], False, "", ""),
+        ([ELSEWHERE, (b"referer", b"http://x")], False, "", ""),
+        ([HERE, (b"origin", b"HTTPS://LOCALHOST:8765"), (b"sec-fetch-site", b"same-origin")], True, "", ""),
+        ([(b"host", b"localhost:1"), (b"sec-fetch-site", b"none")], True, "", ""),
+    ],
+)
+def test_row_55_the_reason_names_the_header(
+    headers: list[tuple[bytes, bytes]], *, local: bool, message: str, name: str
+) -> None:
+    hint = "send requests from a program instead of a web page, or set CUECARD_TOKEN and send the token"
+    told = Problem("foreign-site", message, hint, name) if message else None
+
+    assert refused_site(headers, local=local) == told
 
 
 @pytest.mark.parametrize("host", [b"\xff", b"", b"localhost:1:2", b"[::1", b"\x1b[2Jlocalhost", b"x" * 10_000])
