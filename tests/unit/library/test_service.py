@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from sqlalchemy.engine import make_url
 
-from command_line import COMMAND
+from command_line import COMMAND, run
 from cuecard import Library
 from cuecard.library.serving import Removed
 from cuecard.server.agents import LibraryAgents
@@ -138,6 +138,47 @@ def test_a_service_without_its_library_does_not_start_and_says_why(tmp_path: Pat
         ran = subprocess.run([*command, *words], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
         assert ran.returncode in {1, 2}
         assert f"error[{code}]" in ran.stderr
+
+
+def test_every_option_of_the_command_reaches_the_library(
+    tmp_path: Path, agent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, made = f"sqlite:///{tmp_path}/prompts.db", list[dict[str, Any]]()
+    with closing(Library(url)) as library:
+        library.create()
+        library.publish(agent, "the first", author="Ann", label="production")
+
+    class Spy(Library):
+        def __init__(self, url: str, **options: Any) -> None:
+            made.append({"url": url, **options})
+            super().__init__(url, **options)
+
+    def run_app(app: Any, listening: Any, _options: Any) -> None:
+        listening.close()
+        assert app
+
+    monkeypatch.setattr("cuecard.library.library.Library", Spy)
+    monkeypatch.setattr("cuecard.server.process.run_app", run_app)
+    monkeypatch.setattr("cuecard.server.monitoring.log_to_stderr", lambda: None)
+    monkeypatch.setenv("CUECARD_SALT", "pepper")
+    monkeypatch.setenv("CUECARD_CACHE", str(tmp_path / "cache"))
+    words = ["--lifetime", "7", "--engines", "3", "--removed", "serve", "--fallback", str(tmp_path), "--allow-code"]
+    ran = run("serve", "helper", "--port", "0", "--library", url, *words, "--delivery", "append")
+    (told,) = made
+
+    assert ran.exit_code == 0, ran.stderr
+    assert callable(told.pop("ready"))
+    assert told == {
+        "url": url,
+        "lifetime": 7.0,
+        "most": 3,
+        "removed": "serve",
+        "fallback": tmp_path,
+        "delivery": "append",
+        "salt": "pepper",
+        "cache": tmp_path / "cache",
+        "allow_code": True,
+    }
 
 
 @pytest.mark.parametrize(

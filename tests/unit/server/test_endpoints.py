@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from cuecard import Engine, ToolResult, Turn, __version__
+from cuecard.server import requests
 from cuecard.server.agents import Agents
 from cuecard.server.service import Service
 from unit.server.served import serving
@@ -316,3 +317,44 @@ def test_tools_come_and_go_between_requests_and_definitions_that_were_sent_stay(
 
     assert told["step"]["front"] == ["tool_search", *there[1:]]
     assert cuts == ["the definitions in front of the request changed: `cms_createPage` left"]
+
+
+RESULT = {"result": None, "call_id": None, "is_error": False, "pending": False, "batch": None, "arguments": None}
+LISTS: dict[str, Any] = {"results": (), "calls": {}}
+HOST: dict[str, Any] = {"messages": None, "host_tools": None, "definitions": None}
+
+
+@pytest.mark.parametrize(
+    ("model", "said", "defaults"),
+    [
+        (requests.ResultBody, {}, {"tool": "", **RESULT}),
+        (
+            requests.PrepareCall,
+            {"turn": {}},
+            LISTS | HOST | {"conversation": None, "compacted": None, "resumed": False, "said": "", "manifest": False},
+        ),
+        (
+            requests.PrepareStep,
+            {"conversation": "c"},
+            LISTS | HOST | {"inputs": {}, "anew": None, "manifest": False},
+        ),
+        (
+            requests.SearchTools,
+            {"query": "q"},
+            LISTS | {"limit": None, "bounded": False, "conversation": None, "anew": None},
+        ),
+        (
+            requests.Remember,
+            {},
+            {"conversation": None, "entities": ()}
+            | {"forget": (), "forget_type": "", "forget_all": False, "ended": False},
+        ),
+    ],
+)
+def test_what_a_body_leaves_out_is_told_by_no_schema(model: Any, said: Any, defaults: dict[str, Any]) -> None:
+    told = model.model_validate(said).model_dump()
+    own = {} if model is requests.ResultBody else {"agent": ""}
+
+    assert {name: value for name, value in told.items() if name not in said} == defaults | own
+    assert requests.PrepareCall().turn == requests.TurnBody()
+    assert requests.TurnBody().authority is None

@@ -5,8 +5,12 @@ There is no local web interface; the service is what a page of any site could re
 
 from __future__ import annotations
 
+import asyncio
+import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -14,10 +18,12 @@ import pytest
 from command_line import main
 from cuecard import Problem
 from cuecard.server.door import is_loopback, refused_site
+from cuecard.server.options import ServiceOptions
 from cuecard.server.service import Service
-from unit.server.served import ask_at_once, serving
+from unit.server.served import KEY, ask_at_once, serving
 from unit.server.test_endpoints import ask
 
+TOKEN = "a token of twenty-two letters"  # noqa: S105 - of tests alone
 BODY = b'{"agent": "cms", "query": "create a page"}'
 JSON = "Content-Type: application/json"
 REFUSED: dict[str, tuple[str, tuple[str, ...], int]] = {
@@ -90,12 +96,11 @@ def test_row_55_a_page_of_the_service_itself_may_ask_and_health_answers_anyone(l
 
 def test_row_55_with_a_token_the_name_of_the_host_is_free(service: Service) -> None:
     """Behind a balancer it is whatever the balancer is called; no page knows the token."""
-    token = "a token of twenty-two letters"  # noqa: S105 - of tests alone
-    with serving(service, token=token, local=True) as client:
+    with serving(service, token=TOKEN, local=True) as client:
         headers = ("Host: prompts.example", "Origin: https://app.example", JSON)
 
         assert sent(client, "POST /v1/search-tools", headers).startswith(b"HTTP/1.1 401 ")
-        told = (*headers, f"Authorization: Bearer {token}")
+        told = (*headers, f"Authorization: Bearer {TOKEN}")
         assert sent(client, "POST /v1/search-tools", told).startswith(b"HTTP/1.1 200 ")
 
 
@@ -148,6 +153,59 @@ def test_serving_tells_where_anyone_may_ask_and_keeps_states_in_the_folder_of_th
     assert ended.value.code == 0
     assert said == [("WARNING", code, text) for code, text in warned.items() if told or code == "no-key"]
     assert any((tmp_path / "states").iterdir())
+
+
+def test_every_option_of_the_command_reaches_the_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CUECARD_TOKEN", TOKEN)
+    monkeypatch.setenv("CUECARD_KEY", KEY)
+    seen: list[Any] = []
+
+    def run(app: Any, listening: socket.socket, options: ServiceOptions) -> None:
+        listening.close()
+        seen.append(options)
+
+        async def talk() -> None:
+            headers = {"authorization": f"Bearer {TOKEN}"}
+            transport = httpx2.ASGITransport(app=app)
+            async with httpx2.AsyncClient(transport=transport, base_url="http://x", headers=headers) as client:
+                seen.extend([await client.post("/v1/prepare-call", json={}), await client.get("/v1/agents")])
+
+        asyncio.run(talk())
+
+    monkeypatch.setattr("cuecard.server.process.run_app", run)
+    monkeypatch.setattr("cuecard.server.monitoring.log_to_stderr", lambda: None)
+    limits: dict[str, Any] = {"max-body": 40_000, "max-requests": 3, "max-connections": 50, "max-per-address": 40}
+    limits |= {"timeout": 2.5, "max-age": 60.0, "grace": 1.5}
+    words = [word for name, value in limits.items() for word in (f"--{name}", str(value))]
+    kept = ["--states", "kept", "--manifests", "told", "--texts", "--delivery", "rewrite"]
+    monkeypatch.setattr("sys.argv", ["cuecard", "serve", "--port", "0", *words, *kept])
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == (
+        "AGENT: error[wrong-option]: there is nothing to serve\n"
+        "  = name an agent, or go into its folder; or a library, with `--library URL` or CUECARD_LIBRARY\n"
+    )
+
+    tool = "tools: {core: [look]}\nsections: [{id: role, text: Help.}]\n"
+    (tmp_path / "agent.yaml").write_text(f"agent: a\n{tool}", encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        main()
+    options, call, agents = seen
+    told = {name.replace("-", "_"): value for name, value in limits.items()}
+    state = agents.json()["agents"][0]["sha256"]
+
+    assert ended.value.code == 0
+    assert options == ServiceOptions(key=KEY, token=TOKEN, local=True, lasting=True, **told)
+    assert call.json()["delivery"]["name"] == "rewrite"
+    assert (call.json()["reads"]["room"], call.json()["reads"]["tools"]) == (10_000, {"tool_search": 2, "look": 2})
+    assert f"{state}.json" in {file.name for file in (tmp_path / "kept").iterdir()}
+    (record, *_) = map(json.loads, (tmp_path / "told" / "served.jsonl").read_text(encoding="utf-8").splitlines())
+    assert "Help." in json.dumps(record["texts"])
 
 
 @pytest.mark.parametrize(("host", "here"), [("127.0.0.1", True), ("127.8.0.1", True), ("::1", True), ("", False)])
