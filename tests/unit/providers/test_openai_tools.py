@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cuecard import InputError
+from cuecard import InputError, Problem
 from cuecard.adapters import anthropic, openai
 from cuecard.adapters.lifetimes import check_lifetimes
 from cuecard.adapters.openai_tools import additional_tools, allowed_tools
@@ -148,8 +148,8 @@ def test_the_clients_send_what_asks_for_a_comparison() -> None:
     assert second["diagnostics"] == {"previous_message_id": "msg_1"}
 
 
-def marked(ttl: str | None, **more: Any) -> dict[str, Any]:
-    return {"cache_control": {"type": "ephemeral", **({"ttl": ttl} if ttl else {})}, **more}
+def marked(ttl: Any, **more: Any) -> dict[str, Any]:
+    return {"cache_control": {"type": "ephemeral", **({} if ttl is None else {"ttl": ttl})}, **more}
 
 
 def test_lifetimes_may_shrink_from_tools_to_messages() -> None:
@@ -170,18 +170,25 @@ def test_a_lifetime_that_grows_is_refused_with_every_place() -> None:
     body = {
         "tools": [marked(None, name="a")],
         "system": [marked("1h")],
-        "messages": [{"content": [{"type": "tool_result", "content": [marked("1h")]}, marked("2d")]}],
+        "messages": [{"content": [{"type": "tool_result", "content": [marked("1h")]}, marked("2d"), marked([])]}],
         "cache_control": {"type": "ephemeral", "ttl": "1h"},
     }
     with pytest.raises(InputError) as caught:
         check_lifetimes(body)
 
-    assert [problem.name for problem in caught.value.problems] == [
-        "body.system[0].cache_control",
-        "body.messages[0].content[0].content[0].cache_control",
-        "body.messages[0].content[1].cache_control",
-        "body.cache_control",
-    ]
+    longer = "a breakpoint of 1h follows one of 5m"
+    hint = "give every breakpoint before it the longer lifetime, or this one the shorter: providers reject this order"
+    unknown = "write 5m or 1h"
+    assert caught.value.problems == tuple(
+        Problem("wrong-option", message, way_out, f"body.{place}cache_control")
+        for place, message, way_out in [
+            ("system[0].", longer, hint),
+            ("messages[0].content[0].content[0].", longer, hint),
+            ("messages[0].content[1].", "unknown lifetime '2d'", unknown),
+            ("messages[0].content[2].", "unknown lifetime []", unknown),
+            ("", longer, hint),
+        ]
+    )
 
 
 HOSTED: dict[str, Any] = {"type": "web_search"}
