@@ -14,11 +14,12 @@ from typing import Any
 import anthropic
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import ClearToolUsesEdit, ContextEditingMiddleware
+from langchain.agents.middleware import AgentMiddleware, ClearToolUsesEdit, ContextEditingMiddleware, ModelRequest
 from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
+from typing_extensions import override
 
 from cms_agent import cms as engine
 from cuecard import Call, InputError, Problem, Turn
@@ -141,6 +142,15 @@ def test_a_middleware_behind_the_card_that_takes_a_definition_out_is_an_error_th
     told = "a middleware behind `Cuecard` takes the definition of `cms_createPage` out of the messages"
     hint = "name those that change messages in front of it: middleware=[Trimming(), Cuecard(...), Permission()]"
     assert caught.value.problems == (Problem("wrong-argument", told, hint, "middleware"),)
+    assert talk(OPUS, behind=[Copying()]) == plain(OPUS, gateway=False)
+
+
+class Copying(AgentMiddleware[Any, Any, Any]):
+    """Changes messages, and takes nothing out of them."""
+
+    @override
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
+        return handler(request.override(messages=[*request.messages]))
 
 
 def test_blocks_have_the_role_of_the_system_where_it_is_heeded() -> None:

@@ -18,6 +18,7 @@ from unit.providers.loopback import loopback
 from unit.providers.talk import (
     Moment,
     anthropic_messages,
+    chat_messages,
     chat_tools,
     functions,
     response_items,
@@ -48,18 +49,29 @@ def test_a_choice_among_the_active_tools_leaves_the_list_unchanged() -> None:
 
     assert len({json.dumps(body["tools"]) for body in bodies}) == 1
     for step, choice in zip(steps, choices, strict=True):
-        assert sorted(names(choice["tools"])) == sorted(
-            {*step.active_tools, "send_email"} & {*names(functions()), "send_email"}
-        )
+        active = [name for name in [*names(functions()), "send_email"] if name in {*step.active_tools, "send_email"}]
+        listed = [{"type": "function", "name": name} for name in active]
+        assert choice == {"type": "allowed_tools", "mode": "auto", "tools": listed}
     assert len(choices[-1]["tools"]) > len(choices[0]["tools"])
 
 
 def test_the_chat_interface_has_its_own_form_of_the_same_choice() -> None:
     step = two_turns().step
-    choice = allowed_tools(chat_tools(), step, "chat")
+    active = names(allowed_tools(functions(), step)["tools"])
+    listed = [{"type": "function", "function": {"name": name}} for name in active]
+    told = {"mode": "auto", "tools": listed}
 
-    assert choice["type"] == "allowed_tools"
-    assert names(choice["allowed_tools"]["tools"]) == names(allowed_tools(functions(), step)["tools"])
+    assert allowed_tools(chat_tools(), step, "chat") == {"type": "allowed_tools", "allowed_tools": told}
+
+
+def test_without_tools_a_body_has_none() -> None:
+    moment = two_turns()
+    step, key = moment.step, f"cuecard-{moment.step.manifest.configuration.sha256[:32]}"
+    chat = openai.chat_request(step, chat_messages(moment.events), model="gpt-5", cache_key="mine")
+    responses = openai.responses_request(step, response_items(moment.events), model="gpt-5", tools=[OWN])
+
+    assert ({*chat}, chat["prompt_cache_key"]) == ({"model", "prompt_cache_key", "messages"}, "mine")
+    assert (responses["model"], responses["prompt_cache_key"], responses["tools"]) == ("gpt-5", key, [OWN])
 
 
 def deferred(moment: Any) -> dict[str, Any]:
