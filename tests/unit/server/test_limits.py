@@ -12,6 +12,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
@@ -295,6 +296,22 @@ def test_a_fault_is_told_without_its_text(service: Service, caplog: pytest.LogCa
     assert (fault.levelname, fault.getMessage(), fault.exc_info[0]) == ("ERROR", "fault", ZeroDivisionError)
     assert vars(fault)["facts"] == {"request": "r-9", "path": "/v1/search-tools"}
     assert (vars(request)["facts"]["status"], vars(request)["facts"]["request"]) == (500, "r-9")
+
+
+def test_who_reads_a_large_body_rests_for_as_long_as_that_took(
+    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept, used = list[float](), iter((5.0, 7.5, 8.0, 8.25))
+    monkeypatch.setattr("cuecard.server.app.time", SimpleNamespace(thread_time=used.__next__, sleep=slept.append))
+    for body, size, status in (
+        (b'{"agent": "cms"}', 65_536, 200),
+        (b'{"agent": "cms"}', 65_537, 200),
+        (b"x", 65_537, 400),
+    ):
+        answer = client.post("/v1/remember", content=body.ljust(size), headers={"Content-Type": "application/json"})
+        assert answer.status_code == status
+
+    assert slept == [2.5, 0.25]
 
 
 @pytest.mark.repeats
