@@ -11,7 +11,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -227,6 +227,21 @@ def test_a_service_has_as_many_connections_as_the_system_has_files(
 
     assert protocol.server_of(_nothing, options()).connections.most == most
     assert asked == raised
+
+
+def test_others_have_their_turn_between_two_crowds_of_connections() -> None:
+    with listen("127.0.0.1", 0) as listening, ExitStack() as opened:
+        listening.settimeout(0)
+        for _ in range(40):
+            opened.enter_context(socket.create_connection(listening.getsockname()[:2], timeout=PATIENCE))
+        taken = [0, 0]
+        for crowd in range(2):
+            with suppress(BlockingIOError):
+                while True:
+                    opened.enter_context(listening.accept()[0])
+                    taken[crowd] += 1
+
+    assert taken == [32, 8]
 
 
 def test_a_port_that_is_taken_is_told() -> None:
