@@ -739,6 +739,11 @@ export interface components {
             code: string;
             /** Problems */
             problems: components["schemas"]["ProblemShape"][];
+            /**
+             * More
+             * @description how many further problems there are; left out if there is none
+             */
+            more?: number;
         };
         /**
          * ProblemShape

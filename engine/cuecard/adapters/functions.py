@@ -103,14 +103,14 @@ class Functions:
 
     def _with_tools(self, engine: Engine) -> Engine:
         """The engine with the functions; the last ones are kept, since each has an index of its own."""
-        _, made = self._made.get(id(engine)) or (engine, None)
-        if made is None:
-            made = engine.with_tools(self._cards)
-            if made.agent.searched and engine.search_tool not in self._adapters:
-                made = engine.with_tools([search_card(engine), *self._cards])
-            self._made[id(engine)] = engine, made
-            while len(self._made) > _KEPT:
-                self._made.popitem(last=False)
+        if kept := self._made.get(id(engine)):
+            return kept[1]
+        made = engine.with_tools(self._cards)
+        if made.agent.searched and engine.search_tool not in self._adapters:
+            made = engine.with_tools([search_card(engine), *self._cards])
+        self._made[id(engine)] = engine, made
+        while len(self._made) > _KEPT:
+            self._made.popitem(last=False)
         return made
 
     def definitions(self, form: Form) -> list[Body]:

@@ -194,9 +194,12 @@ class _Asked:
     def narrowed(self, tools: Sequence[AnyTool]) -> bool:
         """Prepare again where a middleware behind the card wants other tools than were prepared; whether it does."""
         before, now = ({name_of(tool): tool for tool in some} for some in (self.ready.tools, tools))
-        call = self.ready.step.call
-        gone = before.keys() - now.keys() - {*(call.host.gone if call else ())}
-        new = [tool for name, tool in now.items() if name not in before]
+        call, times = self.ready.step.call, Counter(map(name_of, tools))
+        withdrawn = {*(call.host.gone if call else ())}
+        gone = before.keys() - now.keys() - withdrawn
+        # Definitions of what was withdrawn stay in front: only a second one is the tool itself.
+        back = {name for name in withdrawn if times[name] > 1}
+        new = [tool for name, tool in now.items() if name not in before or name in back]
         if gone or new:
             self._tools = [tool for tool in self._tools if name_of(tool) not in gone] + new
             self.ready = self._prepare(self._request, self._tools)

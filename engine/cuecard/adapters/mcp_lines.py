@@ -40,6 +40,10 @@ class UnreadableError(Exception):
     """A line that looks like a message but cannot be read; says why."""
 
 
+class TooMuchError(UnreadableError):
+    """What is more than a message may be."""
+
+
 @dataclass(frozen=True, slots=True)
 class TooLong:
     """Stands for a line longer than `MAX_LINE` bytes, of which it has the beginning."""
@@ -106,22 +110,45 @@ def read_message(line: bytes | TooLong) -> dict[str, Any] | None:
     Raises:
         UnreadableError: for a line that looks like a message but is not one.
     """
-    if isinstance(line, TooLong):
-        raise UnreadableError(f"a line of more than {MAX_LINE:,} bytes")
+    line = whole(line)
     if not line.lstrip().startswith(b"{") or b'"jsonrpc"' not in line:
         return None
-    if line.count(b",") + line.count(b"[") + line.count(b"{") > MAX_VALUES:
-        raise UnreadableError(f"a message of more than {MAX_VALUES:,} values")
+    check_text(line)
+    message: dict[str, Any]
     try:
-        line.decode()
         try:
-            return _object(from_json(line))
+            message = from_json(line)
         except ValueError:
-            return _object(from_json(_mended(line)))
-    except UnicodeDecodeError:
-        raise UnreadableError("bytes that are not UTF-8") from None
+            message = from_json(_mended(line))
     except ValueError as error:
         raise UnreadableError(f"output that is not JSON: {error}") from None
+    return message
+
+
+def whole(line: bytes | TooLong) -> bytes:
+    """The line.
+
+    Raises:
+        TooMuchError: when it is too long.
+    """
+    if isinstance(line, TooLong):
+        raise TooMuchError(f"a line of more than {MAX_LINE:,} bytes")
+    return line
+
+
+def check_text(line: bytes) -> None:
+    """Refuse what no parser should see.
+
+    Raises:
+        TooMuchError: when the line may have too many values.
+        UnreadableError: when it is not UTF-8.
+    """
+    if line.count(b",") + line.count(b"[") + line.count(b"{") > MAX_VALUES:
+        raise TooMuchError(f"a message of more than {MAX_VALUES:,} values")
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        raise UnreadableError("bytes that are not UTF-8") from None
 
 
 def id_in(line: bytes) -> int | str | None:
@@ -138,12 +165,6 @@ def id_in(line: bytes) -> int | str | None:
                 return None
             return number
     return None
-
-
-def _object(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise UnreadableError("JSON that is not an object")
-    return value
 
 
 def _mended(line: bytes) -> bytes:

@@ -34,7 +34,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from cuecard.adapters.mcp_client.errors import first_mistake
-from cuecard.adapters.mcp_lines import MAX_LINE, MAX_VALUES, Lines, TooLong, UnreadableError, id_in
+from cuecard.adapters.mcp_lines import Lines, TooLong, TooMuchError, UnreadableError, check_text, id_in, whole
 
 _Incoming: TypeAlias = MemoryObjectSendStream[SessionMessage | Exception]
 _Outgoing: TypeAlias = MemoryObjectReceiveStream[SessionMessage]
@@ -78,7 +78,7 @@ def read_line(line: bytes | TooLong) -> JSONRPCMessage | list[JSONRPCError] | No
     try:
         value = _value(line)
     except UnreadableError as error:
-        code = INVALID_REQUEST if isinstance(error, _TooMuchError) else PARSE_ERROR
+        code = INVALID_REQUEST if isinstance(error, TooMuchError) else PARSE_ERROR
         return [_error(code, str(error), id_in(line.head if isinstance(line, TooLong) else line))]
     if isinstance(value, list):
         return _refused_batch(value)
@@ -88,25 +88,16 @@ def read_line(line: bytes | TooLong) -> JSONRPCMessage | list[JSONRPCError] | No
         return [_error(INVALID_REQUEST, f"not a message of JSON-RPC 2.0: {first_mistake(error)}", _id_of(value))]
 
 
-class _TooMuchError(UnreadableError):
-    """What is more than a message may be."""
-
-
 def _value(line: bytes | TooLong) -> Any:
     """What the JSON of a line says.
 
     Raises:
         UnreadableError: when it is too long, has too many values, or is not JSON in UTF-8.
     """
-    if isinstance(line, TooLong):
-        raise _TooMuchError(f"a line of more than {MAX_LINE:,} bytes")
-    if line.count(b",") + line.count(b"[") + line.count(b"{") > MAX_VALUES:
-        raise _TooMuchError(f"a message of more than {MAX_VALUES:,} values")
+    text = whole(line)
+    check_text(text)
     try:
-        line.decode()
-        return from_json(line, allow_inf_nan=False)
-    except UnicodeDecodeError:
-        raise UnreadableError("bytes that are not UTF-8") from None
+        return from_json(text, allow_inf_nan=False)
     except ValueError as error:
         raise UnreadableError(f"not JSON that can be read: {error}") from None
 

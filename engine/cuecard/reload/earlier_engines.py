@@ -34,7 +34,7 @@ class Earlier(Generic[Made]):
             home: the folder of the agent file.
             keep: the number of values kept in memory.
         """
-        self._states, self._make, self._home, self._keep = states, make, home, max(1, keep)
+        self._states, self._make, self._home, self._keep = states, make, home, keep
         self._made: dict[str, Made] = {}
         self._ages: dict[str, int] = {}
         self._refused: dict[str, str] = {}

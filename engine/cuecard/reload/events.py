@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -25,30 +25,29 @@ _STEP = 50
 
 
 def hints(folders: Callable[[], Iterable[Path]], stop: threading.Event, sweep: float) -> Iterator[Hint]:
-    """Yield reasons to check the files, until `stop` is set.
+    """Yield reasons to check the files, until `stop` is set or the folders are others: then ask again.
 
     Args:
         folders: returns the folders to watch; called after each check, because they may change.
         stop: ends the wait and the hints.
         sweep: the maximum interval between hints, in seconds.
     """
-    while not stop.is_set():
-        places = _identities(folders())
-        reports = _reports(places, stop)
-        if reports is None:
-            yield "polling"
-            stop.wait(sweep)
-            continue
-        with closing(reports):
-            yield "listening"
-            while not stop.is_set() and _identities(folders()) == places:
-                found = _ask(reports, sweep)
-                if found is None:
-                    stop.wait(sweep)
-                    break
-                yield "event" if found else "sweep"
-                if not found.isdisjoint(places):  # a watched folder is gone; a new one may even reuse its inode
-                    break
+    places = _identities(folders())
+    reports = _reports(places, stop)
+    if reports is None:
+        yield "polling"
+        stop.wait(sweep)
+        return
+    with closing(reports):
+        yield "listening"
+        while _identities(folders()) == places:
+            found = _ask(reports, sweep)
+            if found is None:
+                stop.wait(sweep)
+                return
+            yield "event" if found else "sweep"
+            if not found.isdisjoint(places):  # a watched folder is gone; a new one may even reuse its inode
+                return
 
 
 def _ask(reports: _Reports, sweep: float) -> set[Path] | None:
@@ -63,16 +62,15 @@ def _ask(reports: _Reports, sweep: float) -> set[Path] | None:
     return None  # either that, or `stop` was set
 
 
-def _reports(folders: Iterable[Path], stop: threading.Event) -> _Reports | None:
+def _reports(folders: Collection[Path], stop: threading.Event) -> _Reports | None:
     """Events for entries of these folders, at least one every `_STEP`; None where events are unavailable."""
-    places = list(folders)
-    if not places:
+    if not folders:
         return None
     try:
         from watchfiles import watch  # noqa: PLC0415 - only who watches loads it
 
         reports = watch(
-            *places,
+            *folders,
             watch_filter=None,
             debounce=_STEP,
             step=_STEP,

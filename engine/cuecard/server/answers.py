@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from cuecard.model import Authority, Delivery, Json, Lifetime, ReloadPolicy, Tier
 
@@ -16,21 +16,10 @@ _RESULTS = "texts for those results of this request that the agent file has a te
 class Shape(BaseModel):
     """An answer or a part of one; a later version of the service may add fields."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
-
-def _without_defaults(schema: dict[str, Json]) -> None:
-    """Generated types take a field with a default for one that is always there."""
-    for field in schema["properties"].values():
-        field.pop("default", None)
-
-
-class SparseShape(Shape):
-    """A shape whose fields with defaults are left out of most answers."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        json_schema_serialization_defaults_required=False, json_schema_extra=_without_defaults
-    )
+def _absent(description: str | None) -> Any:
+    """A field that is left out of most answers."""
+    return Field(None, description=description)
 
 
 class SegmentShape(Shape):
@@ -42,7 +31,7 @@ class SegmentShape(Shape):
     stable: bool
 
 
-class AppendedShape(SparseShape):
+class AppendedShape(Shape):
     """A text that belongs after the last result of the batch with `after_call_id`, or with the user message `turn`; at
     the end of the request if both are null.
     """
@@ -51,9 +40,8 @@ class AppendedShape(SparseShape):
     text: str
     after_call_id: str | None
     turn: int | None
-    lifetime: Lifetime = Field(
-        "conversation",
-        description="`turn` or `step` if the text belongs into requests of this turn and into no stored history; "
+    lifetime: Lifetime = _absent(
+        "`turn` or `step` if the text belongs into requests of this turn and into no stored history; "
         "otherwise left out",
     )
 
@@ -74,20 +62,20 @@ class DiscoveryShape(Shape):
     after_call_id: str | None
 
 
-class RefusalsShape(SparseShape):
+class RefusalsShape(Shape):
     """The answers to calls of inactive tools, and of tools that a limit of the run refuses."""
 
     tools: list[str] = Field(description="every tool in the agent's catalogue; other tools are not listed")
     inactive: str = Field(description="`{tool}` stands for the tool, `{search}` for the search tool")
     search: str
     withheld: dict[str, str] = Field(description="by tool, for tools that were found but do not fit")
-    limited: dict[str, str] = Field({}, description="by tool, for tools that have failed too often")
-    others: str = Field("", description="the answer for every other tool of `tools`, if a limit refuses all")
-    first: str = Field("", description="the tool that has to be called before others; those called beside it may be")
-    always: list[str] = Field([], description="tools that no limit refuses")
+    limited: dict[str, str] = _absent("by tool, for tools that have failed too often")
+    others: str = _absent("the answer for every other tool of `tools`, if a limit refuses all")
+    first: str = _absent("the tool that has to be called before others; those called beside it may be")
+    always: list[str] = _absent("tools that no limit refuses")
 
 
-class StepShape(SparseShape):
+class StepShape(Shape):
     """The whole desired state of one request to the model, never a delta."""
 
     system: str = Field(description="the system prompt")
@@ -104,17 +92,14 @@ class StepShape(SparseShape):
     reminder: str = Field(description="the wrapper of appended text in the user's turn; `{text}` is the text")
     refusals: RefusalsShape
     offers_search: bool = Field(description="whether the request has the search tool; it stays so until a new baseline")
-    stopped: str = Field("", description="why a limit of the run allows no further request; otherwise left out")
-    forced_tool: str = Field("", description="the tool that the request must force the model to call (`tool_choice`)")
-    front: list[str] = Field(
-        [], description="the definitions to send, in their order, if the request has told its `definitions`"
+    stopped: str = _absent("why a limit of the run allows no further request; otherwise left out")
+    forced_tool: str = _absent("the tool that the request must force the model to call (`tool_choice`)")
+    front: list[str] = _absent("the definitions to send, in their order, if the request has told its `definitions`")
+    ended: list[EndedShape] = _absent(
+        "texts that earlier requests held and this one must not: a stored history may contain them"
     )
-    ended: list[EndedShape] = Field(
-        [], description="texts that earlier requests held and this one must not: a stored history may contain them"
-    )
-    checks_thinking: bool = Field(
-        default=False,
-        description="true if the model checks its earlier thinking against what stood before it: leave out that of the "
+    checks_thinking: bool = _absent(
+        "true if the model checks its earlier thinking against what stood before it: leave out that of the "
         "turns in `ended`",
     )
 
@@ -185,7 +170,7 @@ class ReadsShape(Shape):
     said: bool = Field(description="whether the user's words are of use, as `said` of `prepare-call`")
 
 
-class CallShape(SparseShape):
+class CallShape(Shape):
     """What is told about a user message, beside its model requests."""
 
     delivery: DeliveryShape
@@ -193,9 +178,8 @@ class CallShape(SparseShape):
     served: str = Field(description="why this state of the files serves the user message")
     search_tool: SearchToolShape
     reads: ReadsShape
-    one_turn: bool = Field(
-        default=False,
-        description="true if some text belongs to this turn alone: after the answer, send `ended` to `/v1/remember` "
+    one_turn: bool = _absent(
+        "true if some text belongs to this turn alone: after the answer, send `ended` to `/v1/remember` "
         "and store the conversation that it returns",
     )
 
@@ -207,20 +191,20 @@ class PreparedCall(CallShape):
     conversation: str = Field(description="signed; send it with the next request")
     step: StepShape
     results: list[RenderedResultShape] = Field(description=_RESULTS)
-    placed: PlacedShape | None = Field(None, description=_PLACED)
-    manifest: dict[str, Json] | None = None
+    placed: PlacedShape | None = _absent(_PLACED)
+    manifest: dict[str, Json] | None = _absent(None)
 
 
-class PreparedStep(SparseShape):
+class PreparedStep(Shape):
     """A model request."""
 
     api: int = Field(description=_API)
     conversation: str = Field(description="signed; send it with the next request")
     step: StepShape
     results: list[RenderedResultShape] = Field(description=_RESULTS)
-    placed: PlacedShape | None = Field(None, description=_PLACED)
-    anew: CallShape | None = Field(None, description="what is told about the user message, if it was prepared anew")
-    manifest: dict[str, Json] | None = None
+    placed: PlacedShape | None = _absent(_PLACED)
+    anew: CallShape | None = _absent("what is told about the user message, if it was prepared anew")
+    manifest: dict[str, Json] | None = _absent(None)
 
 
 class HitShape(Shape):
@@ -230,7 +214,7 @@ class HitShape(Shape):
     score: float
 
 
-class SearchAnswer(SparseShape):
+class SearchAnswer(Shape):
     """The answer of the search tool.
 
     The model gets `tools`, `message` and, unless they are empty, `withheld` and `categories`.
@@ -244,9 +228,7 @@ class SearchAnswer(SparseShape):
     confidence: float
     diagnostics: list[DiagnosticShape]
     api: int = Field(description=_API)
-    conversation: str = Field(
-        "", description="signed; only if the user message was prepared anew: send it with the next request"
-    )
+    conversation: str = _absent("signed; only if the user message was prepared anew: send it with the next request")
 
 
 class EntityShape(Shape):
@@ -274,18 +256,18 @@ class ToolShape(Shape):
     category: str
 
 
-class InputShape(SparseShape):
+class InputShape(Shape):
     """A value that turns supply."""
 
     name: str
     type: str
     required: bool
     description: str
-    tier: Literal["call", "step"] = Field("call", description="`step` if it may change between the requests of a turn")
-    lifetime: Lifetime = Field("conversation", description="left out if its value lives as long as the conversation")
+    tier: Literal["call", "step"] = _absent("`step` if it may change between the requests of a turn")
+    lifetime: Lifetime = _absent("left out if its value lives as long as the conversation")
 
 
-class ServedShape(SparseShape):
+class ServedShape(Shape):
     """What is served of an agent; of a library, which version."""
 
     name: str
@@ -294,9 +276,9 @@ class ServedShape(SparseShape):
     state: Literal["ready", "stale"] = Field(
         description="stale: the files differ from the state that is served, or the library cannot be asked"
     )
-    version: int = Field(0, description="the number of the version in the library; left out for files")
-    stale_since: str = Field("", description="since when the library cannot be asked, ISO 8601; otherwise left out")
-    removed: bool = Field(default=False, description="whether the label was removed; otherwise left out")
+    version: int = _absent("the number of the version in the library; left out for files")
+    stale_since: str = _absent("since when the library cannot be asked, ISO 8601; otherwise left out")
+    removed: bool = _absent("whether the label was removed; otherwise left out")
 
 
 class AgentShape(ServedShape):
@@ -364,3 +346,4 @@ class ProblemDetails(Shape):
     detail: str
     code: str
     problems: list[ProblemShape]
+    more: int = _absent("how many further problems there are; left out if there is none")

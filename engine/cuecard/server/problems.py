@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from starlette.responses import Response
 
@@ -103,6 +102,6 @@ def fault_response() -> Response:
     return Response(json_bytes(body), FAULT, media_type=ProblemResponse.media_type)
 
 
-def problem_response(*problems: Problem, close: bool = False, **headers: Any) -> ProblemResponse:
+def problem_response(problem: Problem, *, close: bool = False) -> ProblemResponse:
     """The response; `close` also ends the connection, because the rest of the request is not read."""
-    return ProblemResponse(problems, {**headers, **({"connection": "close"} if close else {})})
+    return ProblemResponse([problem], {"connection": "close"} if close else None)

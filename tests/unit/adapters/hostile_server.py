@@ -70,6 +70,12 @@ def endless_line(_number: Any) -> None:
         raw(b"x" * 65_536)
 
 
+def asks_first(number: Any) -> None:
+    """A ping, and the list once it is answered."""
+    send({"jsonrpc": "2.0", "id": "p", "method": "ping"})
+    tools([TOOL] if json.loads(sys.stdin.readline()) == {"jsonrpc": "2.0", "id": "p", "result": {}} else [])(number)
+
+
 def errors(_number: Any) -> None:
     """Much on standard error, and death."""
     for _ in range(2_000):
@@ -140,6 +146,7 @@ LISTS: dict[str, Callable[[Any], object]] = {
     "name is a number": tools([{**TOOL, "name": 7}, {**TOOL, "name": "other"}]),
     "20000 tools": lambda number: answer(number, {"tools": [{**TOOL, "name": f"t{n}"} for n in range(20_000)]}),
     "another id": another_id,
+    "asks first": asks_first,
     "deep schema": lambda number: spelled(number, '{"a":' * 500 + "1" + "}" * 500),
     "endless number in schema": lambda number: spelled(number, '{"type": "object", "maximum": ' + "9" * 9_000 + "}"),
     "NaN in schema": lambda number: spelled(number, '{"type": "object", "maximum": NaN}'),

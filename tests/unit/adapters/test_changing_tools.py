@@ -29,7 +29,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from typing_extensions import override
 
 from cms_agent import cms as engine
-from cuecard import Engine, InputError, Step, ToolResult, Turn
+from cuecard import Engine, InputError, Problem, Step, ToolResult, Turn
 from cuecard.adapters import langgraph
 from cuecard.adapters.langchain import Cuecard
 from cuecard.types import Delivery
@@ -41,6 +41,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:agent `cms`. entry:UserWarning")
 PAGES: dict[str, Any] = {"query": "create an empty page", "limit": 1}
 CREATE: Calls = [("cms_createPage", {"title": "About"})]
 RAN: list[str] = []
+ORDER = "name those that change messages in front of it: middleware=[Trimming(), Cuecard(...), Permission()]"
 
 
 @tool
@@ -224,8 +225,11 @@ def test_other_messages_and_other_tools_behind_the_card_are_one_error_that_says_
     taken = Permission("cms_createPage", lambda _: False)
     agent = create_agent(Model(), [cms_createPage], middleware=[card, Trimming(), taken])
 
-    with pytest.raises(InputError, match=r"in front of it: middleware=\[Trimming\(\), Cuecard"):
+    with pytest.raises(InputError) as caught:
         agent.invoke({"messages": [HumanMessage("go")]})
+
+    told = "middlewares behind `Cuecard` change the messages of a request and its tools"
+    assert caught.value.problems == (Problem("wrong-argument", told, ORDER, "middleware"),)
 
 
 class Selecting(Model):
@@ -282,8 +286,27 @@ def test_a_middleware_behind_the_card_that_takes_instructions_out_is_one_error_t
     model = Model(batches=[[("tool_search", PAGES)], CREATE, CREATE, CREATE])
     agent = create_agent(model, [cms_createPage], middleware=[Cuecard(engine=engine(), turn=Turn()), Trimming()])
 
-    with pytest.raises(InputError, match=r"takes instructions out of the messages(.|\n)*\[Trimming\(\), Cuecard"):
+    with pytest.raises(InputError) as caught:
         agent.invoke({"messages": [HumanMessage("go")]})
+
+    told = "a middleware behind `Cuecard` takes instructions out of the messages"
+    assert caught.value.problems == (Problem("wrong-argument", told, ORDER, "middleware"),)
+
+
+class Adding(AgentMiddleware[Any, Any, Any]):
+    @override
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
+        return handler(request.override(tools=[*request.tools, own_tool]))
+
+
+def test_a_tool_that_a_middleware_behind_the_card_adds_is_one_of_the_request() -> None:
+    """Although the card sees each request without it first."""
+    model = Model(batches=[[("tool_search", PAGES)], CREATE])
+    agent = create_agent(model, [cms_createPage], middleware=[Cuecard(engine=engine(), turn=Turn()), Adding()])
+    agent.invoke({"messages": [HumanMessage("go")]})
+
+    assert model.bound == [["tool_search", "cms_createPage", "own_tool"]] * 3
+    assert [len(each) for each in model.requests] == [2, 5, 7]
 
 
 def test_a_definition_that_came_is_a_named_baseline() -> None:

@@ -23,44 +23,64 @@ PATIENT, SHORT = 20.0, 1.0
 HANGS = {"hangs in list", "slow pages", "hangs in call", "bytes in call", "batch", "questions without end"}
 """Those whose answer never comes, or is none that can be told from a line for people: the time limit ends the wait."""
 
+DIED = "server-died", "the tool server exited, or closed its output"
+SILENT = "server-timeout", "the tool server did not answer within 1 s"
+ENDLESS = "server-pages", "the server's list of tools is circular or endless"
+WROTE = "the tool server wrote"
 ERRORS = {
-    "dies in list": "server-died",
-    "hangs in list": "server-timeout",
-    "bytes in list": "server-output",
-    "endless line": "server-output",
-    "endless pages": "server-pages",
-    "slow pages": "server-timeout",
-    "errors and death": "server-died",
-    "tools is a text": "server-output",
-    "20000 tools": "server-pages",
-    "a million values": "server-output",
-    "cursor is a number": "server-output",
-    "questions without end": "server-timeout",
-    "batch": "server-timeout",
-    "half a message": "server-output",
-    "version of the future": "server-output",
-    "dies in call": "server-died",
+    "dies in list": DIED,
+    "hangs in list": SILENT,
+    "bytes in list": ("server-output", f"{WROTE} bytes that are not UTF-8"),
+    "endless line": ("server-output", f"{WROTE} a line of more than 8,388,608 bytes"),
+    "endless pages": ENDLESS,
+    "slow pages": SILENT,
+    "errors and death": DIED,
+    "tools is a text": ("server-output", f"{WROTE} a list of tools that is not a list"),
+    "20000 tools": ENDLESS,
+    "a million values": ("server-output", f"{WROTE} a message of more than 1,000,000 values"),
+    "cursor is a number": (
+        "server-output",
+        f"{WROTE} a message that is not valid MCP: `nextCursor`: Input should be a valid string",
+    ),
+    "questions without end": SILENT,
+    "batch": SILENT,
+    "half a message": (
+        "server-output",
+        f"{WROTE} output that is not JSON: EOF while parsing a value at line 1 column 38",
+    ),
+    "version of the future": ("server-output", f"{WROTE} an unsupported MCP version: 3026-01-01"),
+    "dies in call": DIED,
 }
-FINE: dict[str, tuple[list[str], int]] = {
-    "fine": (["read"], 0),
-    "no json in list": (["read"], 0),
-    "bytes at once": (["read"], 0),
-    "flood in list": (["read"], 0),
-    "another id": (["read"], 0),
-    "5 MB description": (["other"], 1),
-    "duplicates": (["read", "other"], 1),
-    "no schema": (["other"], 1),
-    "schema is a text": (["other"], 1),
-    "name is a number": (["other"], 1),
-    "deep schema": (["other"], 1),
-    "endless number in schema": (["other"], 1),
-    "NaN in schema": (["other"], 1),
-    "half a character in schema": (["read", "other"], 0),
-    "properties is a list": (["other"], 1),
-    "a tool is a text": (["other"], 4),
-    "standard error without end": (["read"], 0),
-    "output schema that takes years": (["read"], 0),
-    "answers twice": (["read"], 0),
+HINTS = {
+    "server-died": "start it by hand for details",
+    "server-timeout": "find out what it waits for, or raise `server.timeout`",
+    "server-output": "standard output is reserved for MCP; report it to the server's authors",
+    "server-pages": "each cursor must lead to a new page; at most 200 pages and 10,000 tools are read",
+}
+_DEEP = "`read` has an input schema that is nested more than 64 levels deep, or is not JSON"
+_INVALID = "`read` is not a valid MCP tool: `tools.0.inputSchema"
+_NAMELESS = "a tool without a name is not a valid MCP tool: `tools.0"
+FINE: dict[str, tuple[list[str], list[str]]] = {
+    "fine": (["read"], []),
+    "no json in list": (["read"], []),
+    "bytes at once": (["read"], []),
+    "flood in list": (["read"], []),
+    "another id": (["read"], []),
+    "asks first": (["read"], []),
+    "5 MB description": (["other"], ["`read` has a definition of 5,242,910 characters; at most 65,536"]),
+    "duplicates": (["read", "other"], ["`read` is listed twice"]),
+    "no schema": (["other"], [f"{_INVALID}`: Field required"]),
+    "schema is a text": (["other"], [f"{_INVALID}`: Input should be a valid dictionary or instance of InputSchema"]),
+    "name is a number": (["other"], [f"{_NAMELESS}.name`: Input should be a valid string"]),
+    "deep schema": (["other"], [f"{_INVALID}.type`: Field required"]),
+    "endless number in schema": (["other"], [_DEEP]),
+    "NaN in schema": (["other"], [_DEEP]),
+    "half a character in schema": (["read", "other"], []),
+    "properties is a list": (["other"], [f"{_INVALID}.properties`: Input should be a valid dictionary"]),
+    "a tool is a text": (["other"], [f"{_NAMELESS}`: Input should be a valid dictionary or instance of Tool"] * 4),
+    "standard error without end": (["read"], []),
+    "output schema that takes years": (["read"], []),
+    "answers twice": (["read"], []),
 }
 _NOT_JSON = "the tool's answer is nested more than 64 levels deep, or is not JSON"
 REFUSED = {
@@ -80,6 +100,7 @@ REFUSED = {
     "hangs in call": "the tool did not answer within 1 s",
     "bytes in call": "the tool did not answer within 1 s",
 }
+STRAY = "its standard output were not MCP messages"
 READ = {"NUL and ESC": "a[31mb", "surrogates and NUL": "ab"}
 
 
@@ -118,7 +139,15 @@ def test_a_server_with_which_nothing_can_be_done_is_one_clear_error(way: str) ->
         talk(way)
 
     [problem] = caught.value.problems
-    assert (problem.code, problem.name) == (ERRORS[way], "assistant.yaml")
+    code, message = ERRORS[way]
+    hint = f"1 lines on {STRAY}; {HINTS[code]}" if way == "batch" else HINTS[code]
+    assert (problem.code, problem.message, problem.name) == (code, message, "assistant.yaml")
+    *more, last = problem.hint.splitlines()
+    assert last == hint
+    if code != "server-pages":
+        assert more[0] == f"it runs: {sys.executable} hostile_server.py {way}"
+        said = {"errors and death": [f"it said: {'y' * 500}"] * 7, "dies in call": ["it said: out of memory"]}
+        assert more[1:] == said.get(way, [])
     assert len(str(caught.value)) < 10_000
 
 
@@ -126,10 +155,14 @@ def test_a_server_with_which_nothing_can_be_done_is_one_clear_error(way: str) ->
 def test_what_can_be_used_is_used_and_what_is_dropped_is_recorded(way: str) -> None:
     cards, dropped, result = talk(way)
 
-    assert ([card.name for card in cards], len(dropped)) == FINE[way]
-    assert {(each.code, each.severity, each.name) for each in dropped} <= {("server-tool", "warning", "assistant.yaml")}
-    called = "a tool without a name is " if way in {"name is a number", "a tool is a text"} else "`read` "
-    assert all(each.message.startswith(called) for each in dropped)
+    names, messages = FINE[way]
+    twice = "the first is used; report to the server's authors that names must be unique"
+    hint = twice if way == "duplicates" else "the tool is dropped"
+
+    assert [card.name for card in cards] == names
+    assert dropped == [
+        Problem("server-tool", message, hint, "assistant.yaml", severity="warning") for message in messages
+    ]
     assert result == ToolResult("read", "fine")
 
 
@@ -144,11 +177,9 @@ def test_no_control_character_gets_into_a_result(way: str, result: str) -> None:
 
 
 def test_an_answer_whose_content_is_odd_is_reported_with_its_place_and_without_what_it_holds() -> None:
-    result = talk("content is odd")[2]
+    told = "a message that is not valid MCP: `content.0.TextContent.text`: Input should be a valid string (and 12 more)"
 
-    assert result.is_error
-    assert str(result.result).startswith("the tool server answered with a message that is not valid MCP: `content.0")
-    assert "smell" not in str(result.result)
+    assert talk("content is odd")[2] == ToolResult("read", f"the tool server answered with {told}", is_error=True)
 
 
 def test_the_next_call_is_answered_after_one_that_was_not() -> None:
@@ -175,8 +206,3 @@ def test_a_late_answer_is_discarded_and_the_next_call_gets_its_own() -> None:
         ToolResult("read", "the tool did not answer within 1 s", is_error=True),
         ToolResult("read", "in time"),
     ]
-
-
-def test_lines_that_are_not_messages_are_counted_where_an_answer_never_comes() -> None:
-    with pytest.raises(ToolServerError, match="1 lines on its standard output were not MCP messages"):
-        talk("batch")

@@ -335,6 +335,42 @@ def test_the_conversation_is_not_part_of_what_an_agent_takes_and_gives() -> None
     assert not any(isinstance(message, SystemMessage) for message in out["messages"])
 
 
+CALL: Any = {"name": "own_tool", "args": {}, "id": "c1"}
+CALLING, DONE = AIMessage("", tool_calls=[CALL]), AIMessage("done")
+ANSWERED = ToolMessage("ok", tool_call_id="c1")
+
+
+@pytest.mark.parametrize(
+    ("result", "structured", "ended"),
+    [
+        ([DONE], None, True),
+        ([CALLING, DONE], None, True),
+        ([CALLING], None, False),
+        ([CALLING, ANSWERED], None, False),
+        ([], None, False),
+        ([DONE], {"a": 1}, True),
+        ([CALLING, ANSWERED], {"a": 1}, True),
+        ([CALLING], {"a": 1}, False),
+        ([AIMessage("", tool_calls=[CALL, {**CALL, "id": "c2"}]), ANSWERED], {"a": 1}, False),
+        ([], {"a": 1}, True),
+    ],
+)
+def test_a_turn_has_ended_once_nothing_is_left_to_call(result: Any, structured: Any, *, ended: bool) -> None:
+    """A call that only stands for a structured answer is answered by the agent itself."""
+    card = Cuecard(engine=engine(), turn=Turn(now=NOW, ephemeral="ONCE"))
+
+    def kept(result: Any, structured: Any) -> Any:
+        asked: Any = ModelRequest(
+            model=Model(), messages=[HumanMessage("hi", id="1")], tools=[], state={"messages": []}
+        )
+        response = ModelResponse(result=result, structured_response=structured)
+        update: Any = card.wrap_model_call(asked, lambda _: response).command
+        return update.update["cuecard"]["conversation"]
+
+    assert (kept(result, structured) == kept([DONE], None)) is ended
+    assert kept([CALLING], None) != kept([DONE], None)
+
+
 def test_wrong_arguments_are_named_together() -> None:
     with pytest.raises(InputError) as caught:
         Cuecard(engine="prompts/cms", turn=3, cache="2h", on_step=1)  # type: ignore[arg-type]

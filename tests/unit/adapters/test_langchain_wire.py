@@ -14,13 +14,15 @@ from typing import Any
 import anthropic
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware, ClearToolUsesEdit, ContextEditingMiddleware, ModelRequest
 from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
+from typing_extensions import override
 
 from cms_agent import cms as engine
-from cuecard import Call, Turn
+from cuecard import Call, InputError, Problem, Turn
 from cuecard.adapters.langchain import Cuecard
 from cuecard.types import Delivery
 from property.cue_times import timed
@@ -61,14 +63,15 @@ def model_at(name: str, url: str, *, gateway: bool) -> ChatAnthropic:
 
 def talk(
     name: str, *, gateway: bool = False, streams: bool = False, delivery: Delivery = "append",
-    words: Sequence[str] = ("make a page", "and an image"), system: str | None = None, **options: Any,
+    words: Sequence[str] = ("make a page", "and an image"), system: str | None = None, behind: Sequence[Any] = (),
+    **options: Any,
 ) -> list[Json]:  # fmt: skip
     with model_server(TALK) as server:
         card = Cuecard(**{"engine": engine(delivery), "turn": Turn(now=NOW), **options})
         agent: Any = create_agent(
             model_at(name, server.url, gateway=gateway),
             tools=[host_tool(each) for each in NAMES],
-            middleware=[card],
+            middleware=[card, *behind],
             checkpointer=InMemorySaver(),
             system_prompt=system,
         )
@@ -129,6 +132,25 @@ def test_definitions_are_deferred_and_revealed_in_the_search_result_that_names_t
     assert found["type"] == "tool_result"
     assert [part["type"] for part in found["content"]] == ["text", "tool_reference"]
     assert found["content"][1] == {"type": "tool_reference", "tool_name": "cms_createPage"}
+
+
+def test_a_middleware_behind_the_card_that_takes_a_definition_out_is_an_error_that_names_it() -> None:
+    clearing = ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=1, keep=0)])
+    with pytest.raises(InputError) as caught:
+        talk(OPUS, behind=[clearing])
+
+    told = "a middleware behind `Cuecard` takes the definition of `cms_createPage` out of the messages"
+    hint = "name those that change messages in front of it: middleware=[Trimming(), Cuecard(...), Permission()]"
+    assert caught.value.problems == (Problem("wrong-argument", told, hint, "middleware"),)
+    assert talk(OPUS, behind=[Copying()]) == plain(OPUS, gateway=False)
+
+
+class Copying(AgentMiddleware[Any, Any, Any]):
+    """Changes messages, and takes nothing out of them."""
+
+    @override
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
+        return handler(request.override(messages=[*request.messages]))
 
 
 def test_blocks_have_the_role_of_the_system_where_it_is_heeded() -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from cms_agent import cms
-from cuecard import Conversation, Engine, InputError, Step, ToolCard, ToolResult, Turn, watch
+from cuecard import Conversation, Engine, InputError, Problem, Step, ToolCard, ToolResult, Turn, watch
 from cuecard.adapters.function_tools import definitions
 from cuecard.adapters.functions import Functions
 from unit.watch.demo import QUICK
@@ -58,6 +58,9 @@ def begun_with(tools: Functions, *found: str) -> tuple[Conversation, Step]:
     chat.user(Turn(tools=tools.names))
     step = chat.step([ToolResult("tool_search", {"tools": list(found)}, "call-0")] if found else [])
     return chat, step
+
+
+LIMIT = "ask for 1 to 50 tools; 8 are usual"
 
 
 @cache
@@ -137,23 +140,26 @@ def test_a_call_gives_plain_json_whatever_the_function_returns() -> None:
     ("arguments", "told"),
     [
         ({}, "title: Missing required argument"),
-        ({"title": "a", "day": "tomorrow"}, "day"),
+        ("", "title: Missing required argument"),
+        ({"title": "a", "day": "tomorrow"}, "day: Input should be a valid date or datetime, input is too short"),
+        ({"tags": 7}, "title: Missing required argument; tags: Input should be a valid list"),
         ({"title": "a", "tags": ["b", 1]}, "tags.1: Input should be a valid string"),
         ({"title": "a", "other": 1}, "other: Unexpected keyword argument"),
-        ("{", "JSONDecodeError"),
-        ("[1]", ""),
-        ("7", ""),
-        (None, ""),
-        (7, ""),
+        (
+            "{",
+            "arguments: JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+        ),
+        ("[1]", "arguments: not an object"),
+        ("7", "arguments: not an object"),
+        (None, "arguments: not an object"),
+        (7, "arguments: not an object"),
     ],
 )
 def test_arguments_that_do_not_fit_are_reported_to_the_model(arguments: Any, told: str) -> None:
     tools, chat, step = begun([cms_createPage], "cms_createPage")
     result = tools.answer(chat, step, "cms_createPage", arguments, "c")
 
-    assert result.is_error
-    assert told in result.result
-    assert "pydantic.dev" not in result.result
+    assert result == ToolResult("cms_createPage", told, "c", is_error=True, arguments=arguments)
     chat.step([result])
 
 
@@ -164,9 +170,19 @@ def test_the_search_knows_only_the_functions() -> None:
 
     assert found.result["tools"] == ["cms_createPage"]
     assert nothing.result["tools"] == []
-    assert tools.answer(chat, step, "tool_search", {"query": "x", "limit": 0}, "e").is_error
-    assert tools.answer(chat, step, "tool_search", {"query": "x", "limit": 10**9}, "e").is_error
-    assert tools.answer(chat, step, "tool_search", {}, "e").is_error
+    wrong = [({"query": "x", "limit": number}, f"a search cannot return {number} tools: {LIMIT}") for number in (0, 51)]
+    for asked, told in [*wrong, ({}, "query: Field required")]:
+        refused = tools.answer(chat, step, "tool_search", asked, "e")
+        assert refused == ToolResult("tool_search", told, "e", is_error=True, arguments=asked)
+    for name in ("cms_deletePage", "nobody"):
+        told = f"`{name}` is not active. Call `tool_search` with what you want to do, then use what it finds."
+        assert tools.answer(chat, step, name, {}, "e") == ToolResult(name, told, "e", is_error=True, arguments={})
+
+
+def test_the_engine_with_the_functions_is_made_once() -> None:
+    tools = Functions(cms(), [shout])
+
+    assert tools.serve().engine is tools.engine
 
 
 def test_of_what_a_function_raises_the_model_reads_the_type_alone() -> None:
@@ -222,7 +238,8 @@ def test_asynchronous_functions_are_awaited() -> None:
     tools, chat, step = begun([waits, shout], "waits", "shout")
     with pytest.raises(InputError) as caught:
         tools.answer(chat, step, "waits", {}, "c")
-    assert "aanswer" in caught.value.problems[0].hint
+    hint = "await `functions.aanswer` instead"
+    assert caught.value.problems == (Problem("wrong-argument", "`waits` is asynchronous", hint, "name"),)
 
     async def both() -> list[ToolResult]:
         calls: list[tuple[str, Any]] = [
@@ -232,8 +249,12 @@ def test_asynchronous_functions_are_awaited() -> None:
         ]
         return [await tools.aanswer(chat, step, name, arguments, "c") for name, arguments in calls]
 
-    waited, loud, wrong = asyncio.run(both())
-    assert (waited.result, loud.result, wrong.is_error) == ("waited", "A", True)
+    soon = "seconds: Input should be a valid number, unable to parse string as a number"
+    assert asyncio.run(both()) == [
+        ToolResult("waits", "waited", "c", arguments={"seconds": 0.0}),
+        ToolResult("shout", "A", "c", arguments={"text": "a"}),
+        ToolResult("waits", soon, "c", is_error=True, arguments={"seconds": "soon"}),
+    ]
 
 
 def test_what_can_be_no_tool_is_refused_with_every_place() -> None:

@@ -12,14 +12,14 @@ import httpx2
 import pytest
 from sqlalchemy.engine import make_url
 
-from command_line import COMMAND
+from command_line import COMMAND, run
 from cuecard import Library
 from cuecard.library.serving import Removed
 from cuecard.server.agents import LibraryAgents
 from cuecard.server.service import Envelopes, Service
 from unit.library.databases import away, new_database, running_server
 from unit.library.test_serving import wait_until
-from unit.server.served import KEY, serving
+from unit.server.served import KEY, notes_agent, serving
 from unit.server.served import replica as process
 
 
@@ -55,9 +55,10 @@ def ready(client: httpx2.Client) -> Any:
 
 
 def test_a_conversation_keeps_its_version_over_a_label_move_in_every_replica(
-    library: Library, url: str, agent: Path
+    library: Library, url: str, agent: Path, tmp_path: Path
 ) -> None:
     library.publish(agent, "the first", author="Ann", label="production")
+    library.publish(notes_agent(tmp_path), "another agent", author="Ann", label="production")
     with replica(url) as one, replica(url) as other:
         begun = call(one, "helper")
         library.write("helper", "notes", "Seen.")
@@ -88,9 +89,9 @@ def test_names_are_labels_or_numbers_and_what_is_not_there_has_a_code(library: L
         assert version(call(named, "")) == version(call(named, "helper@staging")) == 2
         assert call(named, "helper") == (404, "unknown-agent")
         told = [each.post("/v1/prepare-call", json={"agent": name}).json() for each, name in ((both, ""), (named, "x"))]
-        assert [each["detail"] for each in told] == [
-            "several agents are served here; name one",
-            "no agent `x@production` is served here; known here: `helper@staging`",
+        assert [(each["code"], each["detail"], each["problems"][0]["name"]) for each in told] == [
+            ("unknown-agent", "several agents are served here; name one", "agent"),
+            ("unknown-agent", "no agent `x@production` is served here; known here: `helper@staging`", "agent"),
         ]
         assert [each["version"] for each in named.get("/v1/agents").json()["agents"]] == [2]
         assert 'cuecard_agent_stale{agent="helper@staging"} 0.0' in named.get("/metrics").text
@@ -137,6 +138,47 @@ def test_a_service_without_its_library_does_not_start_and_says_why(tmp_path: Pat
         ran = subprocess.run([*command, *words], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
         assert ran.returncode in {1, 2}
         assert f"error[{code}]" in ran.stderr
+
+
+def test_every_option_of_the_command_reaches_the_library(
+    tmp_path: Path, agent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, made = f"sqlite:///{tmp_path}/prompts.db", list[dict[str, Any]]()
+    with closing(Library(url)) as library:
+        library.create()
+        library.publish(agent, "the first", author="Ann", label="production")
+
+    class Spy(Library):
+        def __init__(self, url: str, **options: Any) -> None:
+            made.append({"url": url, **options})
+            super().__init__(url, **options)
+
+    def run_app(app: Any, listening: Any, _options: Any) -> None:
+        listening.close()
+        assert app
+
+    monkeypatch.setattr("cuecard.library.library.Library", Spy)
+    monkeypatch.setattr("cuecard.server.process.run_app", run_app)
+    monkeypatch.setattr("cuecard.server.monitoring.log_to_stderr", lambda: None)
+    monkeypatch.setenv("CUECARD_SALT", "pepper")
+    monkeypatch.setenv("CUECARD_CACHE", str(tmp_path / "cache"))
+    words = ["--lifetime", "7", "--engines", "3", "--removed", "serve", "--fallback", str(tmp_path), "--allow-code"]
+    ran = run("serve", "helper", "--port", "0", "--library", url, *words, "--delivery", "append")
+    (told,) = made
+
+    assert ran.exit_code == 0, ran.stderr
+    assert callable(told.pop("ready"))
+    assert told == {
+        "url": url,
+        "lifetime": 7.0,
+        "most": 3,
+        "removed": "serve",
+        "fallback": tmp_path,
+        "delivery": "append",
+        "salt": "pepper",
+        "cache": tmp_path / "cache",
+        "allow_code": True,
+    }
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -184,18 +185,56 @@ def test_blank_lines_cost_nothing(server: Server) -> None:
 
 
 def test_a_notification_with_anything_in_it_changes_nothing(tmp_path: Path) -> None:
-    server = Server(tmp_path)
     odd: list[dict[str, Any]] = [{"requestId": [1]}, {"requestId": {}}, {"requestId": 7}, {"progressToken": None}, {}]
-    for params in odd:
-        for method in ("notifications/cancelled", "notifications/progress", "notifications/no-such"):
-            server.ask(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
-    server.ask(b'{"jsonrpc": "2.0", "id": 9, "result": {}}', request("behind"))
-    answer = server.read()
-    out, err = server.process.communicate(timeout=60)
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode()
+        for params in odd
+        for method in ("notifications/cancelled", "notifications/progress", "notifications/no-such")
+    ]
+    cancelled = b'{"jsonrpc": "2.0", "method": "notifications/cancelled"}'
+    answers = talked(tmp_path, *lines, cancelled, b'{"jsonrpc": "2.0", "id": 9, "result": {}}', request("behind"))
 
-    assert answer["id"] == "behind"
-    assert (server.process.returncode, out) == (0, b"")
-    assert {line[:7] for line in err.splitlines()} <= {b"dropped"}  # the package mcp says so of each
+    assert [each["id"] for each in answers] == ["behind"]
+
+
+def test_pipes_that_never_wait_are_waited_for(tmp_path: Path) -> None:
+    """Who starts the server may use them so: its input is empty at first, and nobody reads its answers yet."""
+    (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    served = FollowingServer(Engine.open(tmp_path))
+    given, gives = os.pipe()
+    takes, taken = os.pipe()
+    for descriptor in (given, taken):
+        os.set_blocking(descriptor, False)
+    large = with_text(7, b'"' + b"x" * 200_000 + b'"')
+    said: list[bytes] = []
+
+    async def serve() -> None:
+        async with standard_streams() as streams:
+            await served.server.run(*streams, served.options)
+
+    def talk() -> None:
+        with os.fdopen(gives, "wb") as writes, os.fdopen(takes, "rb") as reads:
+            time.sleep(0.05)
+            writes.write(b"\n".join((*HELLO, large)) + b"\n")
+            writes.flush()
+            time.sleep(0.1)
+            said.extend(reads.readline() for _ in range(2))
+
+    usual = os.dup(0), os.dup(1)
+    os.dup2(given, 0)
+    os.dup2(taken, 1)
+    client = threading.Thread(target=talk)
+    client.start()
+    try:
+        asyncio.run(serve())
+    finally:
+        for place, descriptor in enumerate(usual):
+            os.dup2(descriptor, place)
+        for descriptor in (*usual, given, taken):
+            os.close(descriptor)
+        client.join()
+    assert [json.loads(line)["id"] for line in said] == [0, 7]
+    assert len(said[1]) > 200_000
 
 
 def test_what_came_before_the_end_of_the_input_is_answered(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import sys
 from base64 import b64decode
 from collections.abc import Awaitable, Callable
@@ -49,6 +50,11 @@ tools:
     next: None
     gotcha: It is slow
 """
+WEATHER = "<get-weather>\nBEFORE: Ask for the city\nAFTER: Say it\nNEXT: None\nGOTCHA: It is slow\n</get-weather>"
+MISSING = (
+    "turn.inputs: error[missing-input]: `name` has no value and no default\n  = supply `name` (string) - who is helped"
+)
+NO_INTEGER = "arguments: error[wrong-input]: `age` is not of type integer\n  = write it as JSON"
 SKILL = "---\nname: pdf-forms\ndescription: Fills forms.\nmetadata: {a: b}\n---\n\nFill them.\n"
 
 
@@ -81,12 +87,44 @@ def said(contents: Any) -> list[str]:
 def test_the_prompt_has_the_inputs_as_arguments(folder: Path, mode: str) -> None:
     (prompt,) = ask(folder, mode, lambda client: client.list_prompts()).prompts
 
-    assert prompt.name == "helper"
+    assert (prompt.name, prompt.description) == ("helper", "The system prompt of the agent helper")
     assert [(a.name, a.description, a.required) for a in prompt.arguments or []] == [
         ("name", "who is helped", True),
         ("age", "integer", False),
         ("discovered", "names of the tools whose instructions to include, separated by commas", False),
     ]
+
+
+def test_profiles_and_variants_are_arguments_unless_inputs_have_their_names(folder: Path) -> None:
+    chosen = """\
+variants: {warm: {}, cold: {}}
+profiles: {short: {include: [role]}, long: {include: [role, tools]}}
+inputs:
+  discovered: {type: string, default: ''}
+"""
+    text = AGENT.replace("inputs:\n", chosen).replace("description: who is helped", "default: Ann")
+    write(folder, {"agent.yaml": text.replace("You help", "{{discovered}}: You help")})
+    (prompt,) = ask(folder, "legacy", lambda client: client.list_prompts()).prompts
+    given = {"discovered": "a, b", "profile": "short", "variant": "warm"}
+    answer = ask(folder, "legacy", lambda client: client.get_prompt("helper", given))
+
+    assert [(a.name, a.description, a.required) for a in prompt.arguments or []] == [
+        ("discovered", "string", False),
+        ("name", "string", False),
+        ("age", "integer", False),
+        ("profile", "one of short, long", False),
+        ("variant", "one of warm, cold", False),
+    ]
+    assert said([message.content for message in answer.messages]) == ["a, b: You help Ann, 1 years old."]
+
+
+def test_where_there_is_nothing_to_find_there_is_no_tool(folder: Path) -> None:
+    write(folder, {"agent.yaml": "agent: helper\nsections: [{id: role, text: Hello.}]\n"})
+
+    assert ask(folder, "legacy", lambda client: client.list_tools()).tools == []
+    assert [each.name for each in ask(folder, "legacy", lambda client: client.list_prompts()).prompts] == ["helper"]
+    with pytest.raises(MCPError, match=r"^there is no tool `tool_search`$"):
+        ask(folder, "legacy", lambda client: client.call_tool("tool_search", {"query": "x"}))
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -95,8 +133,8 @@ def test_a_prompt_is_rendered_with_its_arguments(folder: Path, mode: str) -> Non
     answer = ask(folder, mode, lambda client: client.get_prompt("helper", arguments))
     (text,) = said([message.content for message in answer.messages])
 
-    assert "You help Eve, 7 years old." in text
-    assert "BEFORE: Ask for the city" in text
+    assert (answer.description, answer.messages[0].role) == ("The system prompt of helper", "user")
+    assert text.startswith(f"You help Eve, 7 years old.\n\n{WEATHER}\n\n- pdf-forms")
 
 
 def test_thirty_questions_at_once_get_their_own_answers(folder: Path) -> None:
@@ -116,13 +154,27 @@ def test_thirty_questions_at_once_get_their_own_answers(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
-        ("nobody", {}, "there is no prompt `nobody`"),
-        ("helper", {}, "error[missing-input]: `name` has no value"),
-        ("helper", {"name": "x", "age": "old"}, "error[wrong-input]: `age` is not of type integer"),
-        ("helper", {"name": "x", "age": '"7"'}, "error[wrong-input]"),
-        ("helper", {"name": "x", "age": "[" * 50_000}, "error[wrong-input]: `age` is not of type integer"),
-        ("helper", {"name": "x", "nmae": "y"}, "error[unknown-input]"),
-        ("helper", {"name": "x", "discovered": "get-wether"}, "error[unknown-tool]: `get-wether` is not a tool"),
+        ("nobody", {}, "there is no prompt `nobody`; there is `helper`"),
+        ("helper", {}, MISSING),
+        ("helper", {"name": "x", "age": "old"}, NO_INTEGER),
+        (
+            "helper",
+            {"name": "x", "age": '"7"'},
+            "turn.inputs: error[wrong-input]: `age` should be of type integer, not str\n  = supply `age` (integer)",
+        ),
+        ("helper", {"name": "x", "age": "[" * 50_000}, NO_INTEGER),
+        (
+            "helper",
+            {"name": "x", "nmae": "y"},
+            "turn.inputs: error[unknown-input]: `nmae` is not an input of this agent\n  = did you mean `name`?",
+        ),
+        (
+            "helper",
+            {"name": "x", "discovered": "get-wether, get-weather ,,rm"},
+            "\n\n".join(
+                f"discovered: error[unknown-tool]: `{n}` is not a tool of this agent" for n in ("get-wether", "rm")
+            ),
+        ),
     ],
 )
 def test_a_wrong_question_is_answered_with_the_error(
@@ -131,8 +183,7 @@ def test_a_wrong_question_is_answered_with_the_error(
     with pytest.raises(MCPError) as caught:
         ask(folder, "legacy", lambda client: client.get_prompt(name, arguments))
 
-    assert told in caught.value.message
-    assert caught.value.code == -32602
+    assert (caught.value.code, caught.value.message) == (-32602, told)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -164,7 +215,7 @@ def test_the_search_tool_finds_and_brings_the_instructions(folder: Path, mode: s
     texts = said(answer.content)
 
     assert answer.structured_content["tools"] == ["get-weather"]
-    assert "GOTCHA: It is slow" in texts[1]
+    assert (json.loads(texts[0]), texts[1:]) == (answer.structured_content, [WEATHER])
     assert answer.meta["cuecard/instructions"] == {
         "get-weather": {
             "before": "Ask for the city",
@@ -176,13 +227,39 @@ def test_the_search_tool_finds_and_brings_the_instructions(folder: Path, mode: s
     }
 
 
+def test_instructions_come_as_they_reach_a_model_where_the_prompt_can_be_made(folder: Path) -> None:
+    write(folder, {"agent.yaml": AGENT.replace("description: who is helped", "default: Ann")})
+    answer = ask(folder, "legacy", lambda client: client.call_tool("tool_search", {"query": "will it rain"}))
+    none = ask(folder, "legacy", lambda client: client.call_tool("tool_search", {"query": "xyzzy"}))
+
+    assert said(answer.content)[1:] == [f"{WEATHER}\n"]
+    assert (len(none.content), none.meta) == (1, None)
+
+
 @pytest.mark.parametrize(
-    "arguments", [{}, {"query": 7}, {"query": "x", "limit": 0}, {"query": "x" * 5000}, {"query": "x", "limit": "many"}]
+    ("arguments", "told"),
+    [
+        ({"query": 7}, "query: error[wrong-argument]: `query` should be a text, not the number 7"),
+        (
+            {"query": "x", "limit": 0},
+            "limit: error[search-limit]: a search cannot return 0 tools\n  = ask for 1 to 50 tools; 8 is the default",
+        ),
+        (
+            {"query": "x", "limit": "many"},
+            "limit: error[wrong-argument]: `limit` should be a whole number or None, not a text",
+        ),
+        ({}, ""),
+        ({"query": "x" * 5000}, ""),
+    ],
 )
-def test_a_wrong_search_is_a_result_that_a_model_reads(folder: Path, arguments: dict[str, Any]) -> None:
+def test_a_wrong_search_is_a_result_that_a_model_reads(folder: Path, arguments: dict[str, Any], told: str) -> None:
     answer = ask(folder, "legacy", lambda client: client.call_tool("tool_search", arguments))
 
-    assert answer.is_error or (answer.structured_content or {}).get("tools") == []
+    assert answer.is_error == bool(told)
+    if told:
+        assert said(answer.content) == [told]
+    else:
+        assert (answer.structured_content or {})["tools"] == []
 
 
 def test_an_unknown_tool_and_an_unknown_resource_are_refused(folder: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.server import Server
 from mcp.types import (
+    BlobResourceContents,
     ListResourcesResult,
     PaginatedRequestParams,
     ReadResourceResult,
@@ -48,11 +50,16 @@ class _Listed(Result):
     nextCursor: str | None = None  # noqa: N815 - as it is on the wire
 
 
-def lying_server(skills: list[Any], files: dict[str, str], cursor: Callable[[], str | None] = lambda: None) -> Any:
+def lying_server(
+    skills: list[Any], files: Mapping[str, str | bytes], cursor: Callable[[], str | None] = lambda: None
+) -> Any:
     """A server that lists these skills, whatever its files are."""
 
     async def read(_context: Any, params: Any) -> ReadResourceResult:
-        return ReadResourceResult(contents=[TextResourceContents(uri=params.uri, text=files[str(params.uri)])])
+        held = files[str(params.uri)]
+        if isinstance(held, bytes):
+            return ReadResourceResult(contents=[BlobResourceContents(uri=params.uri, blob=held.decode())])
+        return ReadResourceResult(contents=[TextResourceContents(uri=params.uri, text=held)])
 
     async def resources(_context: Any, _params: Any) -> ListResourcesResult:
         return ListResourcesResult(resources=[])
@@ -78,10 +85,16 @@ def read_from(server: Any) -> tuple[dict[str, Any], list[Problem]]:
 
 
 def test_a_skill_is_read_with_all_of_its_files() -> None:
-    packages, problems = read_from(lying_server([ENTRY], FILES))
+    picture = {"uri": "skill://x/forms/a.png", "digest": digest(b"\x00\xff"), "size": 2}
+    own: Any = ENTRY["resources"]
+    entry = {**ENTRY, "resources": [*own, picture]}
+    packages, problems = read_from(lying_server([entry], {**FILES, "skill://x/forms/a.png": b"AP8="}))
 
     assert problems == []
-    assert packages["forms"].files == {"SKILL.md": MAIN.encode(), "refs/a.md": b"More.\n"}
+    assert packages["forms"].files == {"SKILL.md": MAIN.encode(), "refs/a.md": b"More.\n", "a.png": b"\x00\xff"}
+    for spoilt in (b"AP8", b"AP8=!", b"A-P8="):
+        packages, (problem,) = read_from(lying_server([entry], {**FILES, "skill://x/forms/a.png": spoilt}))
+        assert (packages, problem.message) == ({}, "`skill://x/forms/a.png` does not match its digest")
 
 
 def changed(**other: Any) -> dict[str, Any]:
@@ -135,19 +148,28 @@ def test_false_claims_of_a_server_are_left_out_with_the_reason(entry: dict[str, 
 
 
 def test_of_a_skill_that_is_listed_twice_the_first_is_used() -> None:
-    packages, problems = read_from(lying_server([ENTRY, ENTRY], FILES))
+    """And one that is left out keeps nobody from reading the next one."""
+    packages, (skipped, *problems) = read_from(lying_server([changed(resources=[7]), ENTRY, ENTRY], FILES))
 
     assert [*packages] == ["forms"]
+    assert skipped.message == "a file of `forms` lies outside of the skill"
     assert problems == [
         Problem("server-tool", "the skill `forms` is listed twice", "the first is used", "--mcp", severity="warning")
     ]
 
 
 def test_a_list_without_end_is_one_clear_error() -> None:
-    numbers = iter(range(10**9))
-    for cursor in (lambda: "same", lambda: str(next(numbers))):
+    asked: list[str] = []
+
+    def another(cursor: str) -> str:
+        asked.append(cursor.format(len(asked)))
+        return asked[-1]
+
+    for cursor, pages in {"same": 2, "{}": 200, "x" * 4097: 1}.items():
+        asked.clear()
         with pytest.raises(ToolServerError, match="the server's list of skills is endless"):
-            read_from(lying_server([], FILES, cursor))
+            read_from(lying_server([], FILES, partial(another, cursor)))
+        assert len(asked) == pages
 
 
 def test_a_list_of_skills_that_fills_memory_is_one_clear_error() -> None:

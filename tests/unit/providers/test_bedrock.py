@@ -68,6 +68,16 @@ def test_cache_points_appear_after_the_system_prompt_the_last_message_and_where_
     assert not any("cachePoint" in tool for tool in bodies[0]["toolConfig"]["tools"])
 
 
+def test_a_cache_point_is_never_in_what_the_model_has_begun_to_say() -> None:
+    moment = two_turns()
+    begun = {"role": "assistant", "content": [{"text": "I"}]}
+    said = [*converse_messages(moment.events), begun]
+    body = request(moment.step, said, model=CLAUDE, tools=tool_specs())
+
+    assert body["messages"][-2:] == [sent(moment)["messages"][-1], begun]
+    assert [turn["content"].count(POINT) for turn in body["messages"]] == [0, 0, 0, 0, 1, 0]
+
+
 @pytest.mark.parametrize("model", ["openai.gpt-oss-120b-1:0", "deepseek.r1-v1:0", "arn:aws:bedrock:x:1:y/z"])
 def test_models_that_are_not_known_to_take_cache_points_get_none(model: str) -> None:
     assert points(sent(two_turns(), model=model)) == 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cuecard import InputError
+from cuecard import InputError, Problem
 from cuecard.adapters import anthropic, openai
 from cuecard.adapters.lifetimes import check_lifetimes
 from cuecard.adapters.openai_tools import additional_tools, allowed_tools
@@ -18,6 +18,7 @@ from unit.providers.loopback import loopback
 from unit.providers.talk import (
     Moment,
     anthropic_messages,
+    chat_messages,
     chat_tools,
     functions,
     response_items,
@@ -48,18 +49,29 @@ def test_a_choice_among_the_active_tools_leaves_the_list_unchanged() -> None:
 
     assert len({json.dumps(body["tools"]) for body in bodies}) == 1
     for step, choice in zip(steps, choices, strict=True):
-        assert sorted(names(choice["tools"])) == sorted(
-            {*step.active_tools, "send_email"} & {*names(functions()), "send_email"}
-        )
+        active = [name for name in [*names(functions()), "send_email"] if name in {*step.active_tools, "send_email"}]
+        listed = [{"type": "function", "name": name} for name in active]
+        assert choice == {"type": "allowed_tools", "mode": "auto", "tools": listed}
     assert len(choices[-1]["tools"]) > len(choices[0]["tools"])
 
 
 def test_the_chat_interface_has_its_own_form_of_the_same_choice() -> None:
     step = two_turns().step
-    choice = allowed_tools(chat_tools(), step, "chat")
+    active = names(allowed_tools(functions(), step)["tools"])
+    listed = [{"type": "function", "function": {"name": name}} for name in active]
+    told = {"mode": "auto", "tools": listed}
 
-    assert choice["type"] == "allowed_tools"
-    assert names(choice["allowed_tools"]["tools"]) == names(allowed_tools(functions(), step)["tools"])
+    assert allowed_tools(chat_tools(), step, "chat") == {"type": "allowed_tools", "allowed_tools": told}
+
+
+def test_without_tools_a_body_has_none() -> None:
+    moment = two_turns()
+    step, key = moment.step, f"cuecard-{moment.step.manifest.configuration.sha256[:32]}"
+    chat = openai.chat_request(step, chat_messages(moment.events), model="gpt-5", cache_key="mine")
+    responses = openai.responses_request(step, response_items(moment.events), model="gpt-5", tools=[OWN])
+
+    assert ({*chat}, chat["prompt_cache_key"]) == ({"model", "prompt_cache_key", "messages"}, "mine")
+    assert (responses["model"], responses["prompt_cache_key"], responses["tools"]) == ("gpt-5", key, [OWN])
 
 
 def deferred(moment: Any) -> dict[str, Any]:
@@ -148,8 +160,8 @@ def test_the_clients_send_what_asks_for_a_comparison() -> None:
     assert second["diagnostics"] == {"previous_message_id": "msg_1"}
 
 
-def marked(ttl: str | None, **more: Any) -> dict[str, Any]:
-    return {"cache_control": {"type": "ephemeral", **({"ttl": ttl} if ttl else {})}, **more}
+def marked(ttl: Any, **more: Any) -> dict[str, Any]:
+    return {"cache_control": {"type": "ephemeral", **({} if ttl is None else {"ttl": ttl})}, **more}
 
 
 def test_lifetimes_may_shrink_from_tools_to_messages() -> None:
@@ -170,18 +182,25 @@ def test_a_lifetime_that_grows_is_refused_with_every_place() -> None:
     body = {
         "tools": [marked(None, name="a")],
         "system": [marked("1h")],
-        "messages": [{"content": [{"type": "tool_result", "content": [marked("1h")]}, marked("2d")]}],
+        "messages": [{"content": [{"type": "tool_result", "content": [marked("1h")]}, marked("2d"), marked([])]}],
         "cache_control": {"type": "ephemeral", "ttl": "1h"},
     }
     with pytest.raises(InputError) as caught:
         check_lifetimes(body)
 
-    assert [problem.name for problem in caught.value.problems] == [
-        "body.system[0].cache_control",
-        "body.messages[0].content[0].content[0].cache_control",
-        "body.messages[0].content[1].cache_control",
-        "body.cache_control",
-    ]
+    longer = "a breakpoint of 1h follows one of 5m"
+    hint = "give every breakpoint before it the longer lifetime, or this one the shorter: providers reject this order"
+    unknown = "write 5m or 1h"
+    assert caught.value.problems == tuple(
+        Problem("wrong-option", message, way_out, f"body.{place}cache_control")
+        for place, message, way_out in [
+            ("system[0].", longer, hint),
+            ("messages[0].content[0].content[0].", longer, hint),
+            ("messages[0].content[1].", "unknown lifetime '2d'", unknown),
+            ("messages[0].content[2].", "unknown lifetime []", unknown),
+            ("", longer, hint),
+        ]
+    )
 
 
 HOSTED: dict[str, Any] = {"type": "web_search"}

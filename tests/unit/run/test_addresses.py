@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from pathlib import Path
 
 import pytest
-from fastmcp import FastMCP
+from fastmcp import Context, FastMCP
+from fastmcp.server.dependencies import get_http_headers
 from fastmcp.server.providers.skills import SkillsDirectoryProvider
 from fastmcp.skills.extension import SkillsExtension
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo
 
+from cuecard import Problem, ToolResult
+from cuecard.adapters.mcp_client import http
+from cuecard.adapters.mcp_client.http import open_http_server
+from cuecard.types import ToolServerError
+from unit.loopback_server import Handler, serving
 from unit.run.address import at_an_address
 from unit.run.talking import AGENT, cuecard, deciding, write
 
@@ -48,20 +56,27 @@ def test_a_chat_calls_the_tools_of_a_server_at_an_address(monkeypatch: pytest.Mo
 
 def test_nobody_at_the_address_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     deciding(monkeypatch, lambda *_: ModelResponse([TextPart("")]))
-    ran = cuecard(monkeypatch, "run", ".", "--model", "test", "--mcp-url", "http://127.0.0.1:9/mcp", "--message", "?")
+    url = "http://ann:secret@127.0.0.1:9/mcp?token=secret#secret"
+    ran = cuecard(monkeypatch, "run", ".", "--model", "test", "--mcp-url", url, "--message", "?")
 
     assert ran.code == 1
-    assert "--mcp-url: error[server-start]: the tool server cannot be reached" in ran.err
-    assert "Traceback" not in ran.err
+    assert ran.err == (
+        "--mcp-url: error[server-start]: the tool server cannot be reached: All connection attempts failed\n"
+        "  = it is at: http://127.0.0.1:9/mcp\n"
+        "  = check the address; a bearer token is read from CUECARD_MCP_TOKEN\n"
+    )
 
 
-@pytest.mark.parametrize("url", ["weather", "ftp://x/mcp", "http://"])
+@pytest.mark.parametrize("url", ["weather", "ftp://x/mcp", "http://", "http://x:0/mcp", "http://[/mcp", "x" * 201])
 def test_anything_but_an_address_is_reported(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     deciding(monkeypatch, lambda *_: ModelResponse([TextPart("")]))
     ran = cuecard(monkeypatch, "run", ".", "--model", "test", "--mcp-url", url, "--message", "?")
 
     assert ran.code == 2
-    assert "--mcp-url: error[wrong-option]" in ran.err
+    assert ran.err == (
+        f"--mcp-url: error[wrong-option]: `{url[:200]}` is not a server address\n"
+        "  = write http:// or https://, a host, and a path\n"
+    )
 
 
 def test_skills_of_a_server_at_an_address_are_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,3 +94,75 @@ def test_skills_of_a_server_at_an_address_are_imported(tmp_path: Path, monkeypat
     assert json.loads(first.out)["skills"] == ["baking"]
     assert Path("theirs/baking/SKILL.md").read_text(encoding="utf-8") == skill
     assert Path("theirs/baking/times.md").read_text(encoding="utf-8") == "Forty minutes.\n"
+
+
+def error_at(url: str, seconds: float = 20.0) -> Problem:
+    """What the client says of a server that it cannot use."""
+
+    async def use() -> None:
+        async with open_http_server(url, seconds) as server:
+            await server.tools()
+
+    with pytest.raises(ToolServerError) as caught:
+        asyncio.run(use())
+    (problem,) = caught.value.problems
+    return problem
+
+
+def test_what_a_server_at_an_address_asks_meanwhile_is_answered_and_who_asks_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A tool that pings the client before it answers."""
+    server: FastMCP = FastMCP("weather")
+    monkeypatch.setenv("CUECARD_MCP_TOKEN", "geheim")
+
+    @server.tool
+    async def forecast(city: str, context: Context) -> str:
+        await context.session.send_ping()
+        return f"rain in {city} for {get_http_headers(include_all=True)['authorization']}"
+
+    async def use(url: str) -> ToolResult:
+        async with open_http_server(url, 20.0) as opened:
+            return await opened.call("forecast", {"city": "Ulm"})
+
+    with at_an_address(server.http_app()) as url:
+        found = asyncio.run(use(url))
+
+    assert (found.result, found.is_error) == ({"result": "rain in Ulm for Bearer geheim"}, False)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "seconds", "code", "message", "hint"),
+    [
+        (
+            *(404, b"", 20.0, "server-start", "the tool server cannot be reached: status 404 Not Found"),
+            "check the address; a bearer token is read from CUECARD_MCP_TOKEN",
+        ),
+        (
+            *(200, b"x" * 1_001, 20.0, "server-output", "the tool server answered with more than 1,000 bytes"),
+            "report it to the server's authors",
+        ),
+        (
+            *(200, None, 0.3, "server-timeout", "the tool server did not answer within 0.3 s"),
+            "find out what it waits for, or raise `--timeout`",
+        ),
+    ],
+)
+def test_a_server_at_an_address_that_is_of_no_use_is_one_clear_error(
+    status: int, body: bytes | None, seconds: float, code: str, message: str, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "MAX_LINE", 1_000)
+    over = threading.Event()
+
+    class Server(Handler):
+        def post(self) -> None:
+            self.body()
+            if body is None:
+                over.wait(20)
+            self.answer(body or b"", status=status)
+
+    with serving(Server) as address:
+        problem = error_at(f"{address}/mcp", seconds)
+        over.set()
+
+    assert problem == Problem(code, message, f"it is at: {address}/mcp\n{hint}", "--mcp-url")

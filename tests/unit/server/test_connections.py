@@ -64,18 +64,20 @@ def test_who_is_silent_for_longest_makes_room_then_who_rests(deeds: list[tuple[s
 
 
 def test_a_full_service_says_where_it_is_full(caplog: pytest.LogCaptureFixture) -> None:
-    counted = Connections(1000, 1)
-    for address in "aa":
-        counted.add(Client(address))
-    counted.most = 0
-    counted.add(Client("b"))
+    counted, clients = Connections(1000, 1), [Client(address) for address in "caab"]
+    for client in clients[:3]:
+        counted.add(client)
+    assert [client.left for client in clients] == [False, True, False, False]
+    counted.most = 2
+    counted.add(clients[3])
+    assert [client.left for client in clients] == [True, True, False, False]
     ends = "the one that has been silent for longest makes room for a new one"
 
     assert [
         (each.levelname, each.getMessage(), vars(each)["seldom"], vars(each)["facts"]) for each in caplog.records
     ] == [
         ("WARNING", "connections-full", where, {"message": f"there are {most} connections {where}: {ends}"})
-        for most, where in ((1, "from one address"), (0, "in all"))
+        for most, where in ((1, "from one address"), (2, "in all"))
     ]
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from cuecard import Engine, ToolResult, Turn
+from cuecard import Engine, ToolResult, Turn, __version__
+from cuecard.server import requests
 from cuecard.server.agents import Agents
 from cuecard.server.service import Service
 from unit.server.served import serving
@@ -119,33 +120,121 @@ def test_a_history_that_was_shortened_gets_a_new_baseline(client: httpx2.Client)
     assert later["step"]["appended"] == []
 
 
-def test_a_service_describes_its_agents(client: httpx2.Client) -> None:
-    told = {agent["name"]: agent for agent in client.get("/v1/agents").json()["agents"]}
-
-    assert told.keys() == {"cms", "other"}
-    assert told["cms"]["search_tool"]["name"] == "tool_search"
-    assert "cms_createPage" in [tool["name"] for tool in told["cms"]["tools"]]
-    assert told["other"]["state"] == "ready"
-    assert told["other"]["inputs"] == [
-        {"name": "name", "type": "string", "required": True, "description": "who asks"},
-        {"name": "tone", "type": "string", "required": False, "description": ""},
+def test_a_service_describes_its_agents(client: httpx2.Client, agents: Agents) -> None:
+    ready: list[dict[str, Any]] = [
+        {"name": each.name, "state": "ready", "sha256": each.status.serving, "since": each.status.since.isoformat()}
+        for each in agents
     ]
+    engine: Engine = agents.find("cms").watcher.current
+    asks: dict[str, Any] = {
+        "query": "the action as verb and object, two to five words.",
+        "limit": "at most so many tools.",
+    }
+    same: dict[str, Any] = {"problems": [], "profiles": [], "variants": [], "access": [], "reload": "next-conversation"}
+    cards = [engine.tools[name] for name in engine.tools]
+    cms = {
+        **ready[0] | same,
+        "search_tool": {
+            "name": "tool_search",
+            "description": "Find tools by what they can do, and activate them",
+            **asks,
+        },
+        "core_tools": ["tool_search", "final_answer", "acknowledge"],
+        "tools": [{"name": c.name, "description": c.description, "category": c.category} for c in cards],
+        "inputs": [],
+    }
+    other = {
+        **ready[1] | same,
+        "search_tool": {"name": "tool_search", "description": "Find tools by what they can do.", **asks},
+        "core_tools": [],
+        "tools": [],
+        "inputs": [
+            {"name": "name", "type": "string", "required": True, "description": "who asks"},
+            {"name": "tone", "type": "string", "required": False, "description": ""},
+        ],
+    }
+
+    assert [each["name"] for each in ready] == ["cms", "other"]
+    assert client.get("/v1/agents").json() == {"api": 2, "agents": [cms, other]}
+    told = client.get("/readyz")
+    assert (told.status_code, told.headers["connection"]) == (200, "close")
+    assert told.json() == {"state": "ready", "agents": [{**each, "codes": []} for each in ready]}
+    assert client.get("/healthz").json() == {"state": "ok", "version": __version__}
 
 
-def test_health_and_metrics(client: httpx2.Client) -> None:
-    ask(client, "prepare-call")
-    client.post("/v1/prepare-call", json={"agent": "nobody"})
-    metrics = client.get("/metrics").text
+def test_metrics_count_what_was_answered(service: Service) -> None:
+    with serving(service) as client:
+        ask(client, "prepare-call")
+        ask(client, "prepare-call")
+        client.post("/v1/prepare-call", json={"agent": "nobody"})
+        client.get("/nowhere")
+        answer = client.get("/metrics")
+    lines = [each for each in answer.text.splitlines() if not re.search("_created|_bucket|_sum", each)]
 
-    assert client.get("/nowhere").json()["code"] == "unknown-path"
-    assert client.get("/healthz").json()["state"] == "ok"
-    assert client.get("/readyz").json()["state"] == "ready"
-    assert 'cuecard_requests_total{path="/v1/prepare-call",status="200"}' in metrics
-    assert 'cuecard_request_seconds_count{path="/v1/prepare-call"}' in metrics
-    assert 'cuecard_problems_total{code="unknown-agent"}' in metrics
-    assert 'cuecard_agent_stale{agent="cms"} 0.0' in metrics
-    told = [line for line in metrics.splitlines() if line.startswith("# HELP cuecard_")]
-    assert [line for line in told if not re.fullmatch(r"# HELP \w+ [A-Z1].*\.", line)] == []
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert [each.removeprefix("# HELP ") for each in lines if not each.startswith("# TYPE ")] == [
+        "cuecard_requests_total Answered requests.",
+        'cuecard_requests_total{path="/v1/prepare-call",status="200"} 2.0',
+        'cuecard_requests_total{path="/v1/prepare-call",status="404"} 1.0',
+        'cuecard_requests_total{path="other",status="404"} 1.0',
+        "cuecard_request_seconds Response times.",
+        'cuecard_request_seconds_count{path="/v1/prepare-call"} 3.0',
+        'cuecard_request_seconds_count{path="other"} 1.0',
+        "cuecard_problems_total Reported problems, by code.",
+        'cuecard_problems_total{code="unknown-agent"} 1.0',
+        'cuecard_problems_total{code="unknown-path"} 1.0',
+        "cuecard_requests_running Requests in progress.",
+        "cuecard_requests_running 1.0",
+        "cuecard_agent_stale 1 while the files differ from the state that is served.",
+        'cuecard_agent_stale{agent="cms"} 0.0',
+        'cuecard_agent_stale{agent="other"} 0.0',
+        "cuecard_agent_state Swaps, refusals and recoveries of the files.",
+        'cuecard_agent_state{agent="cms"} 0.0',
+        'cuecard_agent_state{agent="other"} 0.0',
+    ]
+    bounds = " ".join(re.findall(r'_bucket{le="([^"]+)",path="other"}', answer.text))
+    assert bounds == "0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1.0 2.5 5.0 10.0 +Inf"
+
+
+SEVERAL = "several agents are served here; name one"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "code", "name", "message", "hint"),
+    [
+        ("GET", "/no", None, 404, "unknown-path", "path", "there is nothing at this path", "see /openapi.json"),
+        (
+            *("GET", "/v1/remember", None, 405, "wrong-method", "method"),
+            *("this path does not support this method", "see /openapi.json"),
+        ),
+        (
+            *("POST", "/v1/prepare-call", {"agent": "csm"}, 404, "unknown-agent", "agent"),
+            *("no agent `csm` is served here", "did you mean `cms`?"),
+        ),
+        ("POST", "/v1/prepare-call", {}, 404, "unknown-agent", "agent", SEVERAL, "known here: `cms`, `other`"),
+        (
+            *("POST", "/v1/remember", {"agent": "cms", "conversation": "{}"}, 422, "bad-conversation", "conversation"),
+            *("the JSON is not what `dump` wrote", "pass the result of `dump`, complete and unchanged"),
+        ),
+    ],
+)
+def test_a_problem_is_told_as_problem_details(
+    client: httpx2.Client, method: str, path: str, body: Any, status: int, code: str, name: str, message: str, hint: str
+) -> None:
+    answer = client.request(method, path, json=body)
+    problem = {"code": code, "docs": f"cuecard explain {code}", "message": message, "hint": hint, "name": name}
+
+    assert answer.json() == {
+        "api": 2,
+        "type": f"urn:cuecard:problem:{code}",
+        "title": code.replace("-", " ").capitalize(),
+        "status": status,
+        "detail": f"{message}; {hint}" if hint else message,
+        "code": code,
+        "problems": [{**problem, "span": None, "source": "", "severity": "error", "chain": []}],
+    }
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    assert answer.headers.get("allow") == ("POST" if status == 405 else None)
 
 
 def test_a_request_keeps_the_name_that_it_came_with(client: httpx2.Client) -> None:
@@ -228,3 +317,44 @@ def test_tools_come_and_go_between_requests_and_definitions_that_were_sent_stay(
 
     assert told["step"]["front"] == ["tool_search", *there[1:]]
     assert cuts == ["the definitions in front of the request changed: `cms_createPage` left"]
+
+
+RESULT = {"result": None, "call_id": None, "is_error": False, "pending": False, "batch": None, "arguments": None}
+LISTS: dict[str, Any] = {"results": (), "calls": {}}
+HOST: dict[str, Any] = {"messages": None, "host_tools": None, "definitions": None}
+
+
+@pytest.mark.parametrize(
+    ("model", "said", "defaults"),
+    [
+        (requests.ResultBody, {}, {"tool": "", **RESULT}),
+        (
+            requests.PrepareCall,
+            {"turn": {}},
+            LISTS | HOST | {"conversation": None, "compacted": None, "resumed": False, "said": "", "manifest": False},
+        ),
+        (
+            requests.PrepareStep,
+            {"conversation": "c"},
+            LISTS | HOST | {"inputs": {}, "anew": None, "manifest": False},
+        ),
+        (
+            requests.SearchTools,
+            {"query": "q"},
+            LISTS | {"limit": None, "bounded": False, "conversation": None, "anew": None},
+        ),
+        (
+            requests.Remember,
+            {},
+            {"conversation": None, "entities": ()}
+            | {"forget": (), "forget_type": "", "forget_all": False, "ended": False},
+        ),
+    ],
+)
+def test_what_a_body_leaves_out_is_told_by_no_schema(model: Any, said: Any, defaults: dict[str, Any]) -> None:
+    told = model.model_validate(said).model_dump()
+    own = {} if model is requests.ResultBody else {"agent": ""}
+
+    assert {name: value for name, value in told.items() if name not in said} == defaults | own
+    assert requests.PrepareCall().turn == requests.TurnBody()
+    assert requests.TurnBody().authority is None

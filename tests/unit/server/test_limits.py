@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import resource
+import signal
 import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
 import pytest
 
-from cuecard import InputError
+from cuecard import InputError, Problem
 from cuecard.server import process as protocol
 from cuecard.server.agents import Agents
+from cuecard.server.app import create_app
 from cuecard.server.door import listen
+from cuecard.server.requests import SearchTools
 from cuecard.server.service import Envelopes, Service
+from cuecard.server.strict_json import ClientGone, json_bytes, read_body
 from unit.server.served import KEY, PATIENCE, options, serving
 from unit.server.test_endpoints import ask
 
 TOKEN = "a token of twenty-two letters"  # noqa: S105 - of tests alone
+
+
+def told_of(code: str, message: str, hint: str, name: str) -> list[dict[str, Any]]:
+    """The problem as an answer has it."""
+    told: list[dict[str, Any]] = json.loads(json.dumps([Problem(code, message, hint, name).to_json()]))
+    return told
 
 
 def opened(client: httpx2.Client) -> socket.socket:
@@ -41,9 +53,7 @@ def test_a_body_that_is_too_large_is_reported(service: Service) -> None:
         refused = client.post("/v1/search-tools", content=pieces).json()
 
         (problem,) = refused["problems"]
-        assert (refused["code"], problem["name"]) == ("large-body", "body")
-        assert problem["message"] == "the body has more than 10,000 bytes"
-        assert "a larger `--max-body`, or begin a conversation with a summary" in problem["hint"]
+        assert (refused["code"], problem["message"]) == ("large-body", "the body has more than 10,000 bytes")
         assert ask(client, "search-tools", query="create a page")
 
 
@@ -69,8 +79,31 @@ def test_a_body_that_arrives_too_slowly_is_abandoned(service: Service) -> None:
                 answer += more
 
         assert answer.startswith(b"HTTP/1.1 408 ")
-        assert b'"code":"slow-body"' in answer
         assert b"connection: close" in answer
+        told = json.loads(answer.partition(b"\r\n\r\n")[2])["problems"]
+        hint = "send it without delay, or start the service with a larger `--timeout`"
+        assert told == told_of("slow-body", "the request did not arrive within 0.3 seconds", hint, "body")
+
+
+def test_a_server_may_leave_out_of_a_body_what_asgi_allows() -> None:
+    def read(*messages: dict[str, Any]) -> bytes | Problem:
+        left = iter(messages)
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", **next(left)}
+
+        return asyncio.run(read_body(receive, 3, 5.0))
+
+    assert read({"more_body": True}, {"body": b"ab", "more_body": True}, {"body": b"c"}) == b"abc"
+    hint = (
+        "send only the results since the last model request; where the conversation has outgrown the limit, start the "
+        "service with a larger `--max-body`, or begin a conversation with a summary of this one"
+    )
+    assert read({"body": b"abcd"}) == Problem("large-body", "the body has more than 3 bytes", hint, "body")
+    with pytest.raises(ClientGone):
+        read({"type": "http.disconnect"})
+    with pytest.raises(ValueError, match="JSON compliant"):
+        json_bytes({"score": float("nan")})
 
 
 def test_headers_that_arrive_too_slowly_are_abandoned(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +128,9 @@ def test_too_many_at_once_are_reported_and_health_answers(service: Service) -> N
         deadline = time.monotonic() + PATIENCE
         while (answer := client.post("/v1/search-tools", json={"agent": "cms", "query": "x"})).status_code != 503:
             assert time.monotonic() < deadline
-        assert answer.json()["code"] == "too-busy"
+        told = "the service is already handling 2 requests"
+        hint = "try again in a moment, or start more replicas"
+        assert answer.json()["problems"] == told_of("too-busy", told, hint, "service")
         assert answer.headers["retry-after"] == "1"
         assert client.get("/healthz").status_code == 200
 
@@ -129,7 +164,10 @@ def test_only_who_has_the_token_is_answered(service: Service) -> None:
             for path in ("/v1/agents", "/metrics", "/openapi.json", "/nowhere"):
                 answer = client.get(path, headers=headers)
 
-                assert (answer.status_code, answer.json()["code"]) == (401, "no-token")
+                told = "the request has no token, or the wrong one"
+                hint = "send `Authorization: Bearer ...` with the token that the service was started with"
+                problems = told_of("no-token", told, hint, "authorization")
+                assert (answer.status_code, answer.json()["problems"]) == (401, problems)
                 assert answer.headers["www-authenticate"] == "Bearer"
         assert client.get("/healthz").status_code == client.get("/readyz").status_code == 200
         assert client.get("/v1/agents", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
@@ -141,11 +179,16 @@ def test_weak_secrets_and_limits_of_nothing_are_refused() -> None:
     with pytest.raises(InputError, match="the key has 5 characters"):
         options(key="short")
 
-    assert [(problem.name, problem.message) for problem in weak.value.problems] == [
-        ("CUECARD_TOKEN", "each token should be at least 16 printable ASCII characters"),
-        ("--max-body", "`--max-body` should be more than 0"),
-        ("--timeout", "`--timeout` should be more than 0"),
-    ]
+    more = "should be more than 0"
+    hint = "make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`"
+    assert weak.value.problems == (
+        Problem("weak-key", "each token should be at least 16 printable ASCII characters", hint, "CUECARD_TOKEN"),
+        *(Problem("wrong-option", f"`{name}` {more}", "", name) for name in ("--max-body", "--timeout")),
+    )
+    with pytest.raises(InputError) as nothing:
+        options(max_requests=0, max_age=0, grace=-0.1)
+    assert [each.name for each in nothing.value.problems] == ["--max-requests", "--max-age", "--grace"]
+    assert options(max_body=1, timeout=0.1, max_requests=1, max_connections=33, max_age=0.1).max_body == 1
     with pytest.raises(InputError) as few:
         options(max_requests=10, max_connections=41, max_per_address=42)
     (problem,) = few.value.problems
@@ -186,6 +229,21 @@ def test_a_service_has_as_many_connections_as_the_system_has_files(
     assert asked == raised
 
 
+def test_others_have_their_turn_between_two_crowds_of_connections() -> None:
+    with listen("127.0.0.1", 0) as listening, ExitStack() as opened:
+        listening.settimeout(0)
+        for _ in range(40):
+            opened.enter_context(socket.create_connection(listening.getsockname()[:2], timeout=PATIENCE))
+        taken = [0, 0]
+        for crowd in range(2):
+            with suppress(BlockingIOError):
+                while True:
+                    opened.enter_context(listening.accept()[0])
+                    taken[crowd] += 1
+
+    assert taken == [32, 8]
+
+
 def test_a_port_that_is_taken_is_told() -> None:
     with listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
@@ -208,6 +266,67 @@ def test_too_few_files_for_the_requests_are_told(monkeypatch: pytest.MonkeyPatch
     assert (problem.code, problem.name) == ("wrong-option", "--max-requests")
     assert problem.message == "the process may open 287 files, which is too few for 128 requests at once"
     assert problem.hint == "raise the limit (`ulimit -n 1152`), or lower `--max-requests`"
+
+
+def test_a_service_that_is_told_to_stop_says_so_first(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "cuecard.server")
+    chosen = options(grace=5.5)
+    server = protocol.server_of(create_app(service, chosen), chosen)
+    with listen("127.0.0.1", 0) as opened:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
+        thread.start()
+        with httpx2.Client(base_url=f"http://127.0.0.1:{opened.getsockname()[1]}", timeout=PATIENCE) as client:
+            before = client.get("/readyz")
+            server.handle_exit(signal.SIGTERM, None)
+            after = client.get("/readyz")
+        thread.join(PATIENCE)
+
+    assert not thread.is_alive()
+    assert (before.status_code, after.status_code) == (200, 503)
+    assert after.json() == {**before.json(), "state": "draining"}
+    assert [vars(each)["facts"] for each in caplog.records if each.getMessage() == "draining"] == [{"seconds": 5.5}]
+
+
+def test_a_fault_is_told_without_its_text(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(Service):
+        def search_tools(self, asked: SearchTools) -> Any:
+            raise ZeroDivisionError(asked.query)
+
+    caplog.set_level(logging.INFO, "cuecard.server")
+    app: Any = create_app(Broken(service.agents, service.envelopes), options())
+
+    async def search() -> httpx2.Response:
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            body = {"agent": "cms", "query": "Rosebud"}
+            return await client.post("/v1/search-tools", json=body, headers={"x-request-id": "r-9"})
+
+    answer = asyncio.run(search())
+    fault, request = (each for each in caplog.records if each.name == "cuecard.server")
+    told = {"type": "about:blank", "title": "Internal error", "detail": "see the service's log", "code": ""}
+
+    assert answer.json() == {"api": 2, **told, "status": 500, "problems": []}
+    assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
+    assert fault.exc_info
+    assert (fault.levelname, fault.getMessage(), fault.exc_info[0]) == ("ERROR", "fault", ZeroDivisionError)
+    assert vars(fault)["facts"] == {"request": "r-9", "path": "/v1/search-tools"}
+    assert (vars(request)["facts"]["status"], vars(request)["facts"]["request"]) == (500, "r-9")
+
+
+def test_who_reads_a_large_body_rests_for_as_long_as_that_took(
+    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept, used = list[float](), iter((5.0, 7.5, 8.0, 8.25))
+    monkeypatch.setattr("cuecard.server.app.time", SimpleNamespace(thread_time=used.__next__, sleep=slept.append))
+    for body, size, status in (
+        (b'{"agent": "cms"}', 65_536, 200),
+        (b'{"agent": "cms"}', 65_537, 200),
+        (b"x", 65_537, 400),
+    ):
+        answer = client.post("/v1/remember", content=body.ljust(size), headers={"Content-Type": "application/json"})
+        assert answer.status_code == status
+
+    assert slept == [2.5, 0.25]
 
 
 @pytest.mark.repeats
@@ -337,7 +456,15 @@ def test_a_body_says_that_it_is_json(client: httpx2.Client, said: str, told: str
 def test_mistakes_without_end_are_counted_and_not_told_one_by_one(client: httpx2.Client, body: bytes) -> None:
     answer = client.post("/v1/prepare-call", content=body, headers={"Content-Type": "application/json"})
 
-    assert [each["message"] for each in answer.json()["problems"]] == ["the body has 1,001 mistakes"]
+    hint = "see /openapi.json for what it may hold"
+    assert answer.json()["problems"] == told_of("wrong-value", "the body has 1,001 mistakes", hint, "body")
+
+
+def test_of_a_thousand_mistakes_the_first_hundred_are_told(client: httpx2.Client) -> None:
+    body = b'{"results": [' + b"0," * 999 + b"0]}"
+    told = client.post("/v1/prepare-call", content=body, headers={"Content-Type": "application/json"}).json()
+
+    assert (len(told["problems"]), told["more"]) == (100, 900)
 
 
 def test_half_a_character_comes_back_as_it_was_sent(client: httpx2.Client) -> None:

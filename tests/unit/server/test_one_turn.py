@@ -102,6 +102,38 @@ def test_nothing_moves_when_an_input_changes(client: httpx2.Client) -> None:
     assert same["step"] == after["step"]
 
 
+def test_a_turn_that_goes_on_is_no_new_message(client: httpx2.Client) -> None:
+    """A host that comes back has the next step of the running call; what cannot go on is prepared anew."""
+    host = {"host_tools": ["look"], "definitions": ["look"]}
+    begun = pilot(client, "prepare-call", turn=turn(), **host)
+    more = {"conversation": begun["conversation"], "results": [RESULT]}
+    step = pilot(client, "prepare-step", inputs={"screen": "settings"}, host_tools=["look"], **more)
+    said = {**INPUTS, "screen": "settings", "note": "another"}
+    on = pilot(client, "prepare-call", resumed=True, turn=turn() | {"inputs": said}, **host, **more)
+    served = "the state that prepared this call"
+
+    assert begun["step"]["front"] == ["look"]
+    assert on.pop("step") == step["step"]
+    assert _state(on) == _state(step)
+    told = on.keys() - {"conversation", "served"}
+    assert (on["served"], {key: on[key] for key in told}) == (served, {key: begun[key] for key in told})
+    assert told >= {"delivery", "reload", "search_tool", "reads", "one_turn"}
+
+    ended = pilot(client, "remember", conversation=begun["conversation"], ended=True)["conversation"]
+    anew = [
+        pilot(client, "prepare-call", turn=turn(), **more),
+        pilot(client, "prepare-call", turn=turn(), resumed=True, compacted=1, **more),
+        pilot(client, "prepare-call", turn=turn(), resumed=True, conversation=ended),
+        pilot(client, "prepare-call", turn=turn(), resumed=True, compacted=1, conversation=ended),
+        pilot(client, "prepare-call", turn=turn(), resumed=True),
+    ]
+    assert [each["step"]["turns"] for each in anew] == [[None, "call-1"], ["", "call-1"], [""], ["", None], [None]]
+    assert [each["served"] for each in anew] == [
+        *["the state that this conversation started with"] * 4,
+        "the newest state when this call started",
+    ]
+
+
 def test_texts_are_placed_among_the_messages_that_a_request_tells(client: httpx2.Client) -> None:
     begun = pilot(client, "prepare-call", turn=turn(), messages=["system", "user"])
     told = ["user", "assistant", ["call-1", "call-2"], ["call-3"], "assistant", ["call-4"]]

@@ -2,15 +2,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import logging
+import json
 import threading
 import weakref
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, ToolCard, watch
+from cuecard import Engine, Problem, ToolCard, watch
 from unit.watch.demo import PATIENCE, QUICK, Folder, Reports, instructions, prompt
 
 Start = Callable[..., Reports]
@@ -78,13 +79,15 @@ def test_a_build_that_fails_unexpectedly_is_a_refusal(
             raise ZeroDivisionError("in the host's code")
         return engine
 
-    caplog.set_level(logging.CRITICAL)
     reports = start(ready=ready)
     folder.write("agent.xml", folder.template("second"))
     status = reports.until(lambda s: s.refused)
     folder.write("agent.xml", folder.template("third"))
 
-    assert "error[reload-failed]: ZeroDivisionError: in the host's code" in str(status)
+    assert status.refused
+    failed = Problem("reload-failed", "ZeroDivisionError: in the host's code", "see the log of this process")
+    assert status.refused.problems == (failed,)
+    assert [each.getMessage() for each in caplog.records] == ["a reload failed"]
     assert reports.until_prompt("third").refused is None
 
 
@@ -154,7 +157,23 @@ def test_a_status_is_plain_json(folder: Folder, start: Start, tmp_path: Path) ->
     reports = start()
     folder.write("tools/search.yaml", instructions("tool_search", "{{{"))
     folder.write("agent.xml", "<demo>")
-    data = reports.until(lambda s: s.refused).to_json()
+    status = reports.until(lambda s: s.refused)
+    told = json.loads(json.dumps(status.to_json()))
 
-    assert data["refused"]["problems"][0]["name"].endswith("agent.xml")
-    assert data["since"].endswith("+00:00")
+    assert status.refused
+    assert told.pop("refused") == {
+        "sha256": status.refused.sha256,
+        "since": status.refused.since.isoformat(),
+        "problems": [json.loads(json.dumps(asdict(each))) for each in status.refused.problems],
+    }
+    assert told == {
+        "number": 1,
+        "serving": reports.watcher.current.agent.sha256,
+        "since": status.since.isoformat(),
+        "changed": [],
+        "restored": False,
+        "watching": "events",
+        "unsaved": "",
+        "stale_since": "",
+        "library": None,
+    }

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from cuecard import SpecError, watch
+from cuecard import Problem, SpecError, watch
 from cuecard.files.folder import read_agent
+from cuecard.reload.files import AgentFiles
 from cuecard.reload.keeper import LastGood
 from cuecard.reload.states import NoState
 from cuecard.types import States
@@ -52,7 +56,7 @@ def test_taking_a_broken_edit_back_needs_no_new_engine(folder: Folder, start: St
     status = reports.until(lambda s: not s.refused)
 
     assert reports.watcher.current is good
-    assert (status.number, status.restored) == (2, False)
+    assert (status.number, status.restored, status.changed) == (2, False, ())
 
 
 def test_a_restart_on_broken_files_serves_the_last_good_state_and_says_so(folder: Folder, start: Start) -> None:
@@ -65,12 +69,16 @@ def test_a_restart_on_broken_files_serves_the_last_good_state_and_says_so(folder
     status = second.watcher.status
 
     assert "newest good" in prompt(second.watcher.current)
-    assert (status.serving, status.restored, bool(status.refused)) == (good, True, True)
-    assert "the last good state of an earlier run" in str(status)
+    assert status.refused
+    assert [problem.code for problem in status.refused.problems] == ["yaml-syntax"]
+    assert (status.number, status.serving, status.restored, status.changed) == (0, good, True, ())
+    assert status.refused.sha256 == AgentFiles(folder.root).read().sha256
 
     folder.write_all()
+    mended = second.until_prompt("first")
 
-    assert second.until_prompt("first").restored is False
+    assert (mended.restored, mended.refused, mended.number) == (False, None, 1)
+    assert mended.since > status.since
 
 
 def test_broken_files_without_a_last_good_state_are_an_error(folder: Folder, state: Path) -> None:
@@ -85,8 +93,12 @@ def test_the_last_good_state_is_kept_unchanged(folder: Folder, state: Path) -> N
     sources = read_agent(folder.root)
     kept.save(sources)
 
+    place = hashlib.sha256(os.fsencode(folder.root / "agent.yaml")).hexdigest()
+    pointer = state / f"{folder.root.name}-{place[:16]}.last-good.json"
     assert kept.load() == sources
-    assert {file.name for file in state.iterdir()} == {kept.file.name, f"{sources.sha256()}.json"}
+    assert {file.name for file in state.iterdir()} == {pointer.name, f"{sources.sha256()}.json"}
+    assert json.loads(pointer.read_text()) == {"format": 1, "sha256": sources.sha256()}
+    assert LastGood(States(state), Path("/", "n" * 41, "agent.yaml")).file.name.split("-")[0] == "n" * 40
 
 
 def test_agents_do_not_share_a_last_good_state(folder: Folder, state: Path) -> None:
@@ -113,8 +125,14 @@ def test_a_damaged_last_good_state_is_none_and_the_error_says_so(
     with pytest.raises(SpecError) as caught:
         watch(folder.root, states=state, pace=QUICK)
 
-    assert [problem.code for problem in caught.value.problems][-1] == "damaged-state"
-    assert "agent.yaml:1" in str(caught.value)
+    wrong, told = caught.value.problems
+    reason = {
+        "pointer": f"cannot be found: {kept.file.name} is damaged",
+        "state": "has a file in the folder of states that does not contain it",
+    }
+    assert wrong.code == "yaml-syntax"
+    hint = "delete the file; the next good start writes it again"
+    assert told == Problem("damaged-state", f"the last good state {reason[file]}", hint, severity="warning")
 
 
 def test_a_damaged_last_good_state_is_rewritten_by_a_good_start(folder: Folder, state: Path) -> None:

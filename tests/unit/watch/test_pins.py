@@ -14,7 +14,7 @@ from cuecard import Call, Engine, Pins, Problem, SpecError, Turn, watch
 from cuecard.agent import build_agent
 from cuecard.config.documents.sources import AgentSources
 from cuecard.files.folder import read_agent
-from cuecard.types import States
+from cuecard.types import Diagnostic, States
 from unit.watch.demo import QUICK, Folder
 
 ROLES = ("first", "second", "third", "fourth")
@@ -113,17 +113,24 @@ def test_making_a_state_holds_up_no_other_conversation(process: Process, calls: 
     assert slow.result().engine.agent.sha256 == calls[0].configuration.sha256
 
 
-def test_making_a_state_holds_up_no_event_loop(process: Process, calls: list[Call]) -> None:
+def test_making_a_state_holds_up_no_event_loop(
+    process: Process, calls: list[Call], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pins, gate = Pins(process), threading.Event()
     process.gates[calls[0].configuration.sha256] = gate
 
     async def host() -> list[str]:
         slow = asyncio.ensure_future(pins.aserve(previous=calls[0]))
+        assert await asyncio.to_thread(process.began.wait, 20)
         new = await pins.aserve()
         gate.set()
         return [(await slow).engine.agent.sha256, new.engine.agent.sha256]
 
     assert asyncio.run(host()) == [calls[n].configuration.sha256 for n in (0, 3)]
+
+    monkeypatch.setattr(asyncio, "to_thread", lambda *_, **_more: pytest.fail("what is in memory needs no thread"))
+    again = asyncio.run(pins.aserve(previous=calls[3], call=calls[0]))
+    assert again.engine.agent.sha256 == calls[0].configuration.sha256
 
 
 def test_a_state_that_is_nowhere_is_replaced_and_the_reason_says_so(process: Process, calls: list[Call]) -> None:
@@ -164,11 +171,18 @@ def test_a_state_that_is_refused_now_is_replaced_and_not_tried_again(process: Pr
     assert len(process.made) == 1
 
 
-def test_a_failure_that_may_pass_is_tried_again(process: Process, calls: list[Call]) -> None:
+def test_a_failure_that_may_pass_is_tried_again(
+    process: Process, calls: list[Call], caplog: pytest.LogCaptureFixture
+) -> None:
     process.failure = OSError("the tool server\nis away")
     pins = Pins(process)
+    reason = "could not be restored: OSError: the tool server‹U+000A›is away"
+    told = f"the newest state: the one that this conversation started with {reason}"
 
-    assert pins.serve(previous=calls[0]).reason.endswith("OSError: the tool server‹U+000A›is away")
+    assert pins.serve(previous=calls[0]).reason == told
+    (line,) = caplog.records
+    assert line.exc_info
+    assert (line.getMessage(), line.exc_info[1]) == ("an earlier state could not be restored", process.failure)
 
     process.failure = OSError("x" * 1000)
 
@@ -218,7 +232,8 @@ def test_a_damaged_state_is_replaced_and_the_reason_says_so(process: Process, ca
     served = Pins(process).serve(previous=calls[0])
 
     assert served.engine is process.current
-    assert served.reason.endswith("has a file in the folder of states that does not contain it")
+    reason = "has a file in the folder of states that does not contain it"
+    assert served.reason == f"the newest state: the one that this conversation started with {reason}"
 
 
 def test_a_state_in_memory_is_not_removed_from_the_folder(folder: Folder, process: Process, calls: list[Call]) -> None:
@@ -259,6 +274,23 @@ def test_fingerprints_of_a_change_are_salted_as_all_others(process: Process, cal
 
 def test_a_turn_keeps_what_it_says_itself(process: Process, calls: list[Call]) -> None:
     served = Pins(process, "now").serve(previous=calls[0])
-    turn = served.turn(Turn({"a": 1}, profile="x"))
+    said = Turn({"a": 1}, profile="x", diagnostics=(Diagnostic("own", "the host's"),))
+    changed = Diagnostic("configuration_changed", served.changed)
 
-    assert (turn.inputs, turn.profile, turn.reload) == ({"a": 1}, "x", "now")
+    assert served.turn(said) == replace(said, reload="now", diagnostics=(*said.diagnostics, changed))
+    assert Pins(process).serve().turn(said) == replace(said, reload="next-conversation")
+
+
+def test_the_running_call_says_whether_its_prompt_is_rebuilt(process: Process, calls: list[Call]) -> None:
+    pins, rewriting = Pins(process), replace(process.current, delivery="rewrite").prepare_call()
+    served = [
+        pins.serve(previous=rewriting),
+        pins.serve(call=rewriting),
+        pins.serve(previous=calls[3], call=rewriting),
+        pins.serve(previous=rewriting, call=calls[3]),
+        pins.serve(),
+    ]
+    process.current = replace(process.current, delivery="rewrite")
+
+    assert [each.policy for each in served] == [*["next-call"] * 3, *["next-conversation"] * 2]
+    assert (pins.serve().policy, pins.serve(call=calls[3]).policy) == ("next-call", "next-conversation")

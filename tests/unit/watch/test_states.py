@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,7 +50,10 @@ def test_a_state_comes_back_with_the_names_of_the_folder_that_asks(tmp_path: Pat
     sources = replace(state(1), template=SourceText("/elsewhere/a.xml", "../a.xml", "<a>\U0001f3ac</a>"))
     digest = States(tmp_path).save(sources)
     back = States(tmp_path).load(digest, HOME)
+    (file,) = tmp_path.iterdir()
 
+    assert (file.name, digest) == (f"{sources.sha256()}.json", sources.sha256())
+    assert json.loads(file.read_text("ascii")) == {"format": 1, "sha256": digest, "sources": sources.content()}
     assert back.template == SourceText("/home/a.xml", "../a.xml", "<a>\U0001f3ac</a>")
     assert back.content() == sources.content()
 
@@ -213,6 +217,36 @@ def test_what_a_process_left_unfinished_is_removed_in_the_end(tmp_path: Path) ->
     assert new.exists()
 
 
+def test_what_another_process_removes_meanwhile_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is gone when it is looked at, one that is gone when it is removed, and a folder that is gone."""
+    states, scan, unlink = States(tmp_path, most=1), os.scandir, Path.unlink
+    for number in range(4):
+        (tmp_path / f"{number:064}.json").write_text("{}", encoding="utf-8")
+
+    def scan_slowly(folder: Path) -> Any:
+        entries = sorted(scan(folder), key=lambda each: each.name)
+        unlink(Path(entries[0]))
+        return nullcontext(entries)
+
+    def remove_twice(file: Path) -> None:
+        unlink(file)
+        unlink(file)
+
+    def gone(folder: Path) -> Any:
+        raise FileNotFoundError(folder)
+
+    monkeypatch.setattr(Path, "unlink", remove_twice)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "scandir", scan_slowly)
+        first = states.save(state(0))
+    assert digests(tmp_path) == {first}
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "scandir", gone)
+        second = states.save(state(1))
+    assert digests(tmp_path) == {first, second}
+
+
 def test_using_a_state_that_is_not_there_makes_no_file(tmp_path: Path) -> None:
     States(tmp_path).use(state(0).sha256())
 
@@ -331,6 +365,17 @@ def test_a_link_a_pipe_and_a_folder_are_not_files(tmp_path: Path) -> None:
         with pytest.raises(NoState, match="cannot be read"):
             states.load(digest, HOME)
         place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners and modes of POSIX")
+def test_a_state_that_others_can_write_to_is_not_read(tmp_path: Path) -> None:
+    digest = States(tmp_path).save(state(0))
+    told = "is not used, because others can write to it: take that right from them with `chmod go-w`"
+    for place, mode in ((tmp_path / f"{digest}.json", 0o602), (tmp_path, 0o720)):
+        place.chmod(mode)
+        with pytest.raises(NoState) as caught:
+            States(tmp_path).load(digest, HOME)
+        assert (caught.value.reason, caught.value.damaged) == (f"is not read: {place} {told}", False)
 
 
 def test_a_file_that_never_ends_is_not_read_to_its_end(tmp_path: Path) -> None:
