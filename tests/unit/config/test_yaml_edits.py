@@ -54,6 +54,8 @@ def lines_that_changed(after: str) -> list[str]:
 
 def test_a_file_that_need_not_change_stays_as_it_is() -> None:
     assert patched(TURN, value(), "turn.yaml") == TURN
+    assert patched("a: 1", {"a": 1}, "") == "a: 1"
+    assert patched("a: 1", {"a": 1, "b": 2}, "") == "a: 1\nb: 2\n"
 
 
 def test_a_value_changes_on_its_line_and_keeps_the_comment_behind_it() -> None:

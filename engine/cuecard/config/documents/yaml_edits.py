@@ -187,17 +187,16 @@ class _Patch:
         old = self._document.at(path)
         if not places or not value or [key for key in old if key in value] != [key for key in value if key in old]:
             raise _TooTightError
-        row, column = -1, next(iter(places.values())).column
+        first = next(iter(places.values()))
+        row, column = first.start, first.column
         for key, item in value.items():
             if key in old:
                 row = places[key].end
                 yield from self._replaced(places[key], f"{_key(key)}:", item) if not same(old[key], item) else ()
+            elif row == first.start and first.head.strip():
+                raise _TooTightError
             else:
-                first = next(iter(places.values()))
-                if row < 0 and first.head.strip():
-                    raise _TooTightError
-                at = first.start if row < 0 else row
-                yield self._rows_edit(at, at, _entry(" " * column + f"{_key(key)}:", item, column, top=not path))
+                yield self._rows_edit(row, row, _entry(" " * column + f"{_key(key)}:", item, column, top=not path))
         for name, place in places.items():
             if name not in value:
                 if place.head.strip():
@@ -252,7 +251,7 @@ class _Patch:
             raise _TooTightError  # whoever wrote a comment behind a part of it would lose it
         column = place.column if key else place.head.rindex("-")
         kept = [" " * column + said, *kept] if said else kept
-        head = place.head + key if key else place.head.rstrip(" ")
+        head = place.head + key if key else place.head.rstrip()
         yield self._rows_edit(place.start, place.end, [*kept, *_entry(head, value, column, style=style)])
 
     def _comment(self, place: _Place, key: str, style: str) -> str:
@@ -299,8 +298,8 @@ class _Patch:
             return _like(self._text[start] if isinstance(old, str) else "", value, flow=True)
         said = []
         for key, item in value.items():
-            start, end = self._flows[(*path, key)] if key in old and same(old[key], item) else (0, 0)
-            said.append(f"{_key(key)}: {self._text[start:end] or _flow(item)}")
+            kept = self._text[slice(*self._flows[(*path, key)])] if key in old and same(old[key], item) else ""
+            said.append(f"{_key(key)}: {kept or _flow(item)}")
         return "{" + ", ".join(said) + "}"
 
     def _rows_edit(self, start: int, end: int, rows: Sequence[str]) -> Edit:
@@ -320,7 +319,7 @@ class _Patch:
             follows = starts[at + 1].line - 1 if at + 1 < len(starts) else end
             if not _BEFORE_ITEM.fullmatch(head) or (not keyed and not head.strip()):
                 return {}
-            rows_end = self._end(start, follows, self._text_column((*path, name)))
+            rows_end = self._end(follows, self._text_column((*path, name)))
             found[name] = _Place((*path, name), start, rows_end, column, head)
         return found
 
@@ -338,15 +337,15 @@ class _Patch:
             return len(self._text)
         return self._document.keys[path].column - 1 if path in self._document.keys else row.rindex("-", 0, start)
 
-    def _end(self, start: int, end: int, text_column: int) -> int:
-        """The end of what begins in a row: comments and blank lines before the next key belong to that."""
-        while end > start + 1:
-            row = self._rows[end - 1]
-            is_text = len(row) - len(row.lstrip(" ")) > text_column
-            if row.strip() and (is_text or not _COMMENT.match(row)):
-                break
+    def _end(self, end: int, text_column: int) -> int:
+        """The end of what ends before a row: comments and blank lines before the next key belong to that."""
+        while not (row := self._rows[end - 1]).strip() or (_COMMENT.match(row) and _indent(row) <= text_column):
             end -= 1
         return end
+
+
+def _indent(row: str) -> int:
+    return len(row) - len(row.lstrip(" "))
 
 
 @dataclass(slots=True)
