@@ -99,7 +99,7 @@ def rows_of(text: str, edit: str) -> str:
     try:
         made = with_value(text, path, json.loads(value), order=order.split()) if value else without(text, path)
     except InputError as error:
-        return f"! {error.problems[0].message}\n"
+        return f"! {error}\n".replace("\n  = ", "; ")
     except LookupError:
         return "! it is not there\n"
     return "".join([*unified_diff(text.splitlines(keepends=True), made.splitlines(keepends=True), n=0)][2:])
@@ -168,6 +168,14 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS.filter(bool), inner, max_size=3),
     max_leaves=6,
 )
+
+
+def test_a_new_file_is_written_as_people_write_it() -> None:
+    new = {"a": {"b c": 1.5, "no": None}, "d": [1, "x, y"], "e": [{"f": "two\nrows"}], "g": "", "h": "é: \u200b"}
+    assert written(new).splitlines() == [
+        *("a:", '  "b c": 1.5', '  "no": null', 'd: [1, "x, y"]', "e:", "  - f: |-", "      two", "      rows"),
+        *('g: ""', 'h: "é: \\U0000200B"'),
+    ]
 
 
 @given(st.dictionaries(TEXTS, VALUES, min_size=1, max_size=4))

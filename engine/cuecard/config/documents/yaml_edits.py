@@ -423,8 +423,14 @@ def _is_deep(value: Json, *, top: bool) -> bool:
 def _block_of(value: Json, least: int = 2) -> list[str]:
     """The rows of a text of so many lines at least; none if it cannot be written as such."""
     rows = value.removesuffix("\n").split("\n") if isinstance(value, str) else []
-    fits = len(rows) >= least and rows[0].strip() and rows[-1] and not rows[0].startswith("\t")
-    return rows if fits and all(row.isprintable() and row == row.rstrip() for row in rows) else []
+    return (
+        rows
+        if len(rows) >= least
+        and rows[0]
+        and rows[-1]
+        and all(row.isprintable() and row == row.rstrip() for row in rows)
+        else []
+    )
 
 
 def _folded(text: str, width: int) -> list[str]:
