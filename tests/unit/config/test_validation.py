@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from cuecard import SpecError
+from cuecard import Problem, SpecError
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.document import problem_at
+from cuecard.config.documents.document import inline_problem, problem_at
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.errors import Span
@@ -19,6 +21,73 @@ def test_a_place_behind_the_end_shows_no_line() -> None:
     sources = [problem_at("a.yaml", "one\ntwo\n", Span(line, 1), "code", "told").source for line in (0, 1, 2, 3)]
 
     assert sources == ["", "one", "two", ""]
+
+
+TEXTS = """\
+block: |
+  one BAD
+
+    three BAD
+indent: |2
+    two BAD
+folded: >-
+  one BAD
+  two BAD, BAD
+
+  three BAD
+quoted: 'it is BAD'
+double: "it is BAD"
+escape: "\\t BAD"
+plain: one BAD
+  two BAD
+  three BAD
+rows: "one BAD
+  two BAD
+
+  three BAD"
+list:
+  - BAD one BAD
+  - |
+    x
+    BAD
+  - BAD
+    and BAD
+  - BAD-
+    BAD
+short: 'it''s BAD'
+deep:
+  in: >
+    one
+    BAD
+  next: BAD
+braces: {a: "x BAD",
+  b: BAD}
+"""
+
+
+def test_a_place_in_a_text_is_a_place_in_its_file_however_it_is_written() -> None:
+    document = read_yaml(TEXTS, "a.yaml")
+    found = []
+    for path in document.values:
+        for number, row in enumerate(str(document.at(path)).split("\n"), 1) if document.is_scalar(path) else ():
+            for word in re.finditer("BAD", row):
+                inside = Problem(
+                    "c", "m", "h", "b", Span(number, word.start() + 1, 3), chain=("d",), severity="warning"
+                )
+                found.append(inline_problem(document, path, inside))
+
+    assert found == [
+        Problem("c", "m", "h", "a.yaml", Span(number, word.start() + 1, 3), row, "warning", ("d",))
+        for number, row in enumerate(TEXTS.split("\n"), 1)
+        for word in re.finditer("BAD", row)
+    ]
+
+
+def test_a_place_that_is_not_in_a_text_is_that_of_the_text() -> None:
+    document = read_yaml('a: >-\n  one\n  two\nb: two\nc: "\\x41"\n', "a.yaml")
+    for inside in (None, Span(9, 1, 1), Span(1, 40, 2), Span(1, 1, 9)):
+        spans = [inline_problem(document, (path,), Problem("c", "m", span=inside)).span for path in "ac"]
+        assert spans == [Span(1, 4), Span(5, 4, 6)]
 
 
 @pytest.mark.parametrize(

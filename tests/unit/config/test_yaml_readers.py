@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cuecard import SpecError
+from cuecard.config.documents.document import json_places
 from cuecard.config.documents.yaml import read_yaml
 from fuzz.fuzz_yaml import PHRASES, PIECES
 
@@ -109,4 +112,11 @@ def test_a_text_of_pieces_reads_the_same(text: str) -> None:
 
 @given(st.dictionaries(st.text(max_size=4), JSON, min_size=1), st.booleans(), st.sampled_from([None, 1, 4]))
 def test_what_json_writes_reads_the_same(value: Any, is_ascii: bool, indent: int | None) -> None:  # noqa: FBT001 - drawn by name and type
-    assert same(json.dumps(value, ensure_ascii=is_ascii, indent=indent))
+    text = json.dumps(value, ensure_ascii=is_ascii, indent=indent)
+
+    assert same(text)
+    with suppress(SpecError):
+        document = read_yaml(text, "a.json")
+        is_open = {path for path in document.values if isinstance(document.at(path), (dict, list))}
+        values = {path: replace(span, length=1) if path in is_open else span for path, span in document.values.items()}
+        assert document.value != value or json_places(text) == (document.keys, values)  # YAML joins no surrogates

@@ -26,7 +26,7 @@ _NAMES = fnmatch.FORCEUNIX | fnmatch.CASE | fnmatch.DOTMATCH
 _INPUT = re.compile(r"\{\{\{?\s*([A-Za-z_][\w-]*(?:\.[\w-]+)*)\s*\}?\}\}")
 _SPECIAL = re.compile(r"[*?[{]")
 _ESCAPED = re.compile(rf"\[({_SPECIAL.pattern})\]")
-_CLASS = re.compile(r"\[!?\]?[^\]]*\]")
+_UNCLOSED = re.compile(r"\[(?!!?\]?[^\]]*\])")
 _FOLDERS = "**"
 _NEVER_IN_A_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
 
@@ -80,13 +80,12 @@ class FilePattern:
         """
         segments = _segments(written)
         for segment in segments:
-            rest = _INPUT.sub("", segment)
             pieces = _INPUT.split(segment)[::2]
-            if len(pieces) > 1 and any("[" in _CLASS.sub("", piece) for piece in pieces):
+            if len(pieces) > 1 and any(map(_UNCLOSED.search, pieces)):
                 raise ValueError("has an input in brackets, where it would stand for single characters; move it out")
-            if _FOLDERS in rest and segment != _FOLDERS:
+            if segment != _FOLDERS and any(_FOLDERS in piece for piece in pieces):
                 raise ValueError("has `**` next to other characters; write it alone between slashes, as in `a/**/*.md`")
-            if "{" in rest:
+            if any("{" in piece for piece in pieces):
                 raise ValueError("has alternatives in braces; write a list of globs")
         if segments.count(_FOLDERS) > MAX_ANY_FOLDERS:
             raise ValueError(f"has more than {MAX_ANY_FOLDERS} `**`; write a list of globs")
