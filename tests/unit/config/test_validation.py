@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -150,3 +152,21 @@ def test_a_wrong_value_is_told_at_its_place_with_the_way_out(line: str, told: st
 
     assert f"{place} {problem.code}: {problem.message}" == told
     assert problem.hint == hint
+
+
+ALL_MISTAKES = Path(__file__).with_name("mistakes.txt")
+
+
+def test_every_mistake_is_told_at_once_in_the_order_of_the_file() -> None:
+    """Below the text of an agent, what it is told; `make golden` writes it anew, to be read."""
+    text = ALL_MISTAKES.read_text(encoding="utf-8").partition("=====\n")[0]
+    with pytest.raises(SpecError) as caught:
+        validate(read_yaml(text, "agent.yaml"), AgentFile)
+    told = ""
+    for p in caught.value.problems:
+        assert p.span
+        told += f"{p.span.line}:{p.span.column}:{p.span.length} {p.code}: {p.message}{p.hint and f' = {p.hint}'}\n"
+    if os.environ.get("CUECARD_GOLDEN"):
+        ALL_MISTAKES.write_text(f"{text}=====\n{told}", encoding="utf-8")
+
+    assert ALL_MISTAKES.read_text(encoding="utf-8").partition("=====\n")[2] == told

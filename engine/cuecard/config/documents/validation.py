@@ -125,6 +125,7 @@ def _items(kind: Any) -> list[Any]:
 def _models_in(kind: Any) -> list[type[FileModel]]:
     """The models in a union type."""
     if isinstance(kind, type) and issubclass(kind, FileModel):
+        kind.model_rebuild()  # a model within itself is a name until then
         return [kind]
     if get_origin(kind) in {dict, tuple, list}:
         return []
