@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,17 @@ def test_supplied_files_match_and_those_next_to_the_agent_do_not(tmp_path: Path)
     )
 
 
+def test_upward_goes_up_to_the_root_and_names_files_below_it(tmp_path: Path) -> None:
+    file = agent(tmp_path, '{upward: {name: A.md, from: "{{cwd}}", to: "/"}}', ", supplied: true", "{cwd: {}}")
+    step = made(
+        Engine.open(file),
+        Turn({"cwd": "/w/s"}, files={f"{at}/A.md": FileText(f"{at}/A.md", "x") for at in ("", "/w/s")}),
+    )
+
+    assert step.system == "[/A.md=x][/w/s/A.md=x]"
+    assert [row.name for row in step.manifest.sources] == ["A.md", "w/s/A.md"]
+
+
 def test_supplied_files_do_not_pose_as_the_agents_own(tmp_path: Path) -> None:
     file = agent(tmp_path, '{glob: "r/*.md"}', **TREE)
 
@@ -262,30 +274,37 @@ IN_BRACKETS = "has an input in brackets, where it would stand for single charact
 
 
 @pytest.mark.parametrize(
-    ("pattern", "folder", "inputs", "path", "segments"),
+    ("of", "written", "folder", "inputs", "path", "segments"),
     [
-        (OF_PATH("a/b*.md"), "a", (), "a/b*.md", ("a", "b[*].md")),
-        (OF_PATH("./a//b/./c.md"), "a/b", (), "a/b/c.md", ("a", "b", "c.md")),
-        (OF_PATH("../x/{{ y }}"), "../x", ("y",), None, ("..", "x", "{{y}}")),
-        (OF_PATH("/a"), "/", (), "/a", ("", "a")),
-        (OF_PATH("/a/{{{u.v}}}/b"), "/a", ("u.v",), None, ("", "a", "{{u.v}}", "b")),
-        (OF_PATH("{{b}}{{a}}x{{b}}"), "", ("b", "a"), None, ("{{b}}{{a}}x{{b}}",)),
-        (OF_PATH("a[b/c{d"), "a[b", (), "a[b/c{d", ("a[[]b", "c[{]d")),
-        (OF_GLOB("a/**"), "a", (), None, ("a", "**", "*")),
-        (OF_GLOB("../**/x.md"), "..", (), None, ("..", "**", "x.md")),
-        (OF_GLOB("a/b/c.md"), "a/b", (), "a/b/c.md", ("a", "b", "c.md")),
-        (OF_GLOB("a/[*]/[[]/c?.md"), "a/*/[", (), None, ("a", "[*]", "[[]", "c?.md")),
-        (OF_GLOB("*/a"), "", (), None, ("*", "a")),
-        (OF_GLOB("*{{a}}*[]x]"), "", ("a",), None, ("*{{a}}*[]x]",)),
-        (OF_GLOB("[!]a]x{{a}}[b]/{{c}}"), "", ("a", "c"), None, ("[!]a]x{{a}}[b]", "{{c}}")),
-        (BELOW(".", "x.md"), "", (), None, ("**", "x.md")),
-        (BELOW("/", "d/x"), "/", (), None, ("", "**", "d", "x")),
-        (BELOW("/a*/{b", "x{"), "/a*/{b", (), None, ("", "a[*]", "[{]b", "**", "x[{]")),
+        (OF_PATH, "a/b*.md", "a", (), "a/b*.md", ("a", "b[*].md")),
+        (OF_PATH, "./a//b/./c.md", "a/b", (), "a/b/c.md", ("a", "b", "c.md")),
+        (OF_PATH, "../x/{{ y }}", "../x", ("y",), None, ("..", "x", "{{y}}")),
+        (OF_PATH, "/a", "/", (), "/a", ("", "a")),
+        (OF_PATH, "/a/{{{u.v}}}/b", "/a", ("u.v",), None, ("", "a", "{{u.v}}", "b")),
+        (OF_PATH, "{{b}}{{a}}x{{b}}", "", ("b", "a"), None, ("{{b}}{{a}}x{{b}}",)),
+        (OF_PATH, "a[b/c{d", "a[b", (), "a[b/c{d", ("a[[]b", "c[{]d")),
+        (OF_GLOB, "a/**", "a", (), None, ("a", "**", "*")),
+        (OF_GLOB, "../**/x.md", "..", (), None, ("..", "**", "x.md")),
+        (OF_GLOB, "a/b/c.md", "a/b", (), "a/b/c.md", ("a", "b", "c.md")),
+        (OF_GLOB, "a/[*]/[[]/c?.md", "a/*/[", (), None, ("a", "[*]", "[[]", "c?.md")),
+        (OF_GLOB, "*/a", "", (), None, ("*", "a")),
+        (OF_GLOB, "*{{a}}*[]x]", "", ("a",), None, ("*{{a}}*[]x]",)),
+        (OF_GLOB, "[!]a]x{{a}}[b]/{{c}}", "", ("a", "c"), None, ("[!]a]x{{a}}[b]", "{{c}}")),
+        (partial(BELOW, "."), "x.md", "", (), None, ("**", "x.md")),
+        (partial(BELOW, "/"), "d/x", "/", (), None, ("", "**", "d", "x")),
+        (partial(BELOW, "/a*/{b"), "x{", "/a*/{b", (), None, ("", "a[*]", "[{]b", "**", "x[{]")),
     ],
 )
 def test_a_pattern_says_where_it_looks_and_what_it_reads(
-    pattern: FilePattern, folder: str, inputs: tuple[str, ...], path: str | None, segments: tuple[str, ...]
+    of: Callable[[str], FilePattern],
+    written: str,
+    folder: str,
+    inputs: tuple[str, ...],
+    path: str | None,
+    segments: tuple[str, ...],
 ) -> None:
+    pattern = of(written)
+
     assert (pattern.folder, pattern.inputs, pattern.path(), pattern.segments) == (folder, inputs, path, segments)
 
 
@@ -406,6 +425,26 @@ def test_the_folders_between_two_lie_in_the_outer_one(parts: list[str], outer: s
     assert list(folders) == sorted(folders, key=len)
     for folder in folders:
         assert not posixpath.relpath(folder, outer or ".").startswith("..") or outer == ".."
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "folders"),
+    [
+        ("a/b/c", "a", ("a", "a/b", "a/b/c")),
+        ("./a//b/", ".", (".", "a", "a/b")),
+        ("a", "a", ("a",)),
+        (".", ".", (".",)),
+        ("/w/s", "/w", ("/w", "/w/s")),
+        ("/w", "/", ("/", "/w")),
+        ("../x", "..", ("..", "../x")),
+        *(
+            (inner, outer, ())
+            for inner, outer in (("b", "a"), ("..", "."), ("/a", "."), ("a/../..", "a"), ("../..", ".."))
+        ),
+    ],
+)
+def test_the_folders_between_two_are_those_on_the_way(inner: str, outer: str, folders: tuple[str, ...]) -> None:
+    assert folders_between(inner, outer) == folders
 
 
 def test_a_layout_that_does_not_trim_prints_files_unchanged(tmp_path: Path) -> None:

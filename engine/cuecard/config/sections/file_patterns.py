@@ -94,8 +94,7 @@ class FilePattern:
     @classmethod
     def below(cls, folder: str, path: str) -> FilePattern:
         """The files with this path in a folder, and in any folder below it; `.` is the agent's folder."""
-        above = tuple(part for at, part in enumerate(parts_of(folder)) if part or not at)
-        return cls(path, (*map(escaped, above), _FOLDERS, *map(escaped, _segments(path))))
+        return cls(path, (*map(escaped, parts_of(folder)), _FOLDERS, *map(escaped, _segments(path))))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -158,8 +157,8 @@ class Exclusion:
 
 
 def parts_of(path: str) -> tuple[str, ...]:
-    """A path as its parts; none for the folder itself."""
-    return tuple(part for part in path.split("/") if part != ".") if path else ()
+    """A path as its parts; none for the folder itself, and an empty one for the root."""
+    return ("",) if path == "/" else tuple(part for part in path.split("/") if part != ".") if path else ()
 
 
 def has_inputs(path: str) -> bool:
