@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from ruamel.yaml.error import YAMLError
 
-from cuecard import InputError, SpecError
+from cuecard import InputError, Problem, SpecError
 from cuecard.config.documents.yaml import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, read_yaml
 from cuecard.config.documents.yaml_events import quick_events
+from cuecard.errors import Span
 
 pytestmark = pytest.mark.repeats
 
@@ -190,7 +191,9 @@ def test_a_comment_that_may_be_text_is_a_warning(reader: str) -> None:
     document = read_yaml("a: 12 #3  \nb: x #y\nc: 'q' #z\nd: x # fine\ne: |\n  x #y\n", "a.yaml")
 
     assert document.value == {"a": 12, "b": "x", "c": "q", "d": "x", "e": "x #y\n"}
-    assert [(p.severity, p.span and (p.span.line, p.span.column, p.span.length)) for p in document.warnings] == [
-        ("warning", (1, 6, 3)),
-        ("warning", (2, 5, 3)),
-    ]
+    lost = "text after ` #` is a comment, so it is dropped"
+    hint = "quote the whole text, or write `# ` if a comment is intended"
+    assert document.warnings == (
+        Problem("yaml-comment", lost, hint, "a.yaml", Span(1, 6, 3), "a: 12 #3  ", "warning"),
+        Problem("yaml-comment", lost, hint, "a.yaml", Span(2, 5, 3), "b: x #y", "warning"),
+    )

@@ -216,7 +216,7 @@ def _unclosed(lines: Sequence[str]) -> Span | None:
 
 
 def _syntax_hint(message: str, lines: Sequence[str], span: Span) -> str:
-    line = lines[span.line - 1] if span.line <= len(lines) else ""
+    line = "".join(lines[span.line - 1 : span.line])
     before = line[: span.column - 1]
     if "\t" in line[: span.column]:
         return "indent with spaces, not tabs"
@@ -239,7 +239,7 @@ def _syntax_hint(message: str, lines: Sequence[str], span: Span) -> str:
 
 def _indents(lines: Sequence[str], number: int) -> tuple[int, int, bool]:
     """The spaces before a line and before the one above, and whether it is deeper than one that has a value."""
-    line = lines[number - 1] if number <= len(lines) else ""
+    line = "".join(lines[number - 1 : number])
     above = next((each for each in reversed(lines[: number - 1]) if each.strip()), "")
     own, others = (len(each) - len(each.lstrip(" ")) for each in (line, above))
     return own, others, own > others and ": " in above
