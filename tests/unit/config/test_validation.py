@@ -10,6 +10,7 @@ import pytest
 
 from cuecard import Problem, SpecError
 from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.document import Path as Place
 from cuecard.config.documents.document import inline_problem, problem_at
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
@@ -85,11 +86,36 @@ def test_a_place_in_a_text_is_a_place_in_its_file_however_it_is_written() -> Non
     ]
 
 
-def test_a_place_that_is_not_in_a_text_is_that_of_the_text() -> None:
-    document = read_yaml('a: >-\n  one\n  two\nb: two\nc: "\\x41"\n', "a.yaml")
-    for inside in (None, Span(9, 1, 1), Span(1, 40, 2), Span(1, 1, 9)):
-        spans = [inline_problem(document, (path,), Problem("c", "m", span=inside)).span for path in "ac"]
-        assert spans == [Span(1, 4), Span(5, 4, 6)]
+ESCAPED = """\
+a: "\\x41 B"
+b: A
+c:
+  "\\x41 B
+  and Z"
+d:
+  e: "\\x41"
+  f: 'A'
+g: ""
+h: |+
+
+
+i: >-
+  one
+  two
+"""
+WORDS = [
+    *((("a",), Span(1, 1), Span(1, 4, 8)), (("b",), Span(1, 2), Span(2, 5)), (("c",), Span(1, 1), Span(4, 3))),
+    *((("c",), Span(1, 9), Span(5, 7)), (("d", "e"), Span(1, 1), Span(7, 6, 6)), (("d", "f"), Span(1, 2), Span(8, 8))),
+    *((("g",), Span(1, 1), Span(9, 5)), (("h",), Span(1, 1), Span(11, 1)), (("i",), None, Span(13, 4))),
+    *((("i",), Span(9, 9), Span(13, 4)), (("i",), Span(1, 40, 2), Span(13, 4)), (("i",), Span(1, 1, 9), Span(13, 4))),
+]
+
+
+@pytest.mark.parametrize(("path", "inside", "span"), WORDS)
+def test_a_place_that_is_not_found_in_a_file_is_that_of_the_text(path: Place, inside: Span | None, span: Span) -> None:
+    told = inline_problem(read_yaml(ESCAPED, "a.yaml"), path, Problem("c", "m", span=inside))
+
+    assert told.span == span
 
 
 @pytest.mark.parametrize(
