@@ -44,6 +44,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
     max_leaves=12,
 )
+BLANK = st.sampled_from(["", "\n", " ", " \n\n "])
 PIECE = st.sampled_from([*PIECES, *PHRASES, "['a':b]", "a: |\n \n  b\n", ">#", "a:\n", "...\n...", "\x85", "\u2028"])
 
 
@@ -110,9 +111,9 @@ def test_a_text_of_pieces_reads_the_same(text: str) -> None:
     assert same(text)
 
 
-@given(st.dictionaries(st.text(max_size=4), JSON, min_size=1), st.booleans(), st.sampled_from([None, 1, 4]))
-def test_what_json_writes_reads_the_same(value: Any, is_ascii: bool, indent: int | None) -> None:  # noqa: FBT001 - drawn by name and type
-    text = json.dumps(value, ensure_ascii=is_ascii, indent=indent)
+@given(st.dictionaries(st.text(max_size=4), JSON, min_size=1), st.booleans(), st.sampled_from([None, 1, 4]), BLANK)
+def test_what_json_writes_reads_the_same(value: Any, is_ascii: bool, indent: int | None, blank: str) -> None:  # noqa: FBT001 - drawn by name and type
+    text = blank + json.dumps(value, ensure_ascii=is_ascii, indent=indent)
 
     assert same(text)
     with suppress(SpecError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from ruamel.yaml.error import YAMLError
 from cuecard import InputError, Problem, SpecError
 from cuecard.config.documents.yaml import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, read_yaml
 from cuecard.config.documents.yaml_events import quick_events
+from cuecard.config.documents.yaml_plain import MAX_PLAIN_DEPTH, read_plain_yaml
 from cuecard.errors import Span
+from cuecard.types import Json
 
 pytestmark = pytest.mark.repeats
 
@@ -131,9 +134,9 @@ def test_a_missing_package_is_not_a_fault_of_the_file(missing: str, monkeypatch:
 SYNTAX = Path(__file__).with_name("syntax.txt")
 
 
-def told(text: str) -> str:
+def told(text: str, read: Callable[[str, str], Json] = lambda text, name: read_yaml(text, name).value) -> str:
     try:
-        return f"  {json.dumps(read_yaml(text, 'a.yaml').value)}\n"
+        return f"  {json.dumps(read(text, 'a.yaml'))}\n"
     except SpecError as error:
         return "".join(
             f"  {p.picture().partition(chr(10))[0].removeprefix('a.yaml:')} = {p.hint}\n" for p in error.problems
@@ -148,6 +151,39 @@ def test_each_mistake_is_told_at_its_place_with_the_way_out(reader: str) -> None
         SYNTAX.write_text(outcome, encoding="utf-8")
 
     assert outcome == SYNTAX.read_text(encoding="utf-8")
+
+
+PLAIN = Path(__file__).with_name("syntax_of_programs.txt")
+
+
+def test_what_programs_write_is_read_alike_or_told_in_other_words() -> None:
+    """Of the same texts, those in which the reader of large files says something else than the first line there.
+
+    What it tells of syntax are the words of libyaml, of any version.
+    """
+    pytest.importorskip("_ruamel_yaml", reason="there is one reader only where the C extension has no wheel")
+    texts = [row for row in SYNTAX.read_text(encoding="utf-8").splitlines() if row.startswith('"')]
+    both = {row: (told(json.loads(row), read_plain_yaml), told(json.loads(row))) for row in texts}
+    outcome = "".join(
+        f"{row}\n{one}"
+        for row, (one, other) in both.items()
+        if one != other[: other.index("\n") + 1] and "[yaml-syntax]" not in one
+    )
+    if os.environ.get("CUECARD_GOLDEN"):
+        PLAIN.write_text(outcome, encoding="utf-8")
+
+    assert outcome == PLAIN.read_text(encoding="utf-8")
+
+
+def test_what_programs_write_has_limits_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("_ruamel_yaml", reason="there is one reader only where the C extension has no wheel")
+    deep, deeper = ("{a: " * depth + "b" + "}" * depth for depth in (MAX_PLAIN_DEPTH, MAX_PLAIN_DEPTH + 1))
+    assert str(read_plain_yaml(deep, "a.yaml")).count("{") == MAX_PLAIN_DEPTH
+    refused = "nested more than 100 levels deep = flatten the file"
+    assert told(deeper, read_plain_yaml) == f"  1:402: error[yaml-refused]: {refused}\n"
+    monkeypatch.setattr("cuecard.config.documents.yaml_plain.MAX_PLAIN_NODES", 4)
+    assert told("a: [b]", read_plain_yaml) == '  {"a": ["b"]}\n'
+    assert told("a: [b, c]", read_plain_yaml) == "  1:8: error[yaml-refused]: more than 4 values = write it as JSON\n"
 
 
 def test_a_text_may_have_so_many_characters_and_no_more() -> None:
