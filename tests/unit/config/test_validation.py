@@ -14,6 +14,7 @@ from cuecard.config.documents.document import Path as Place
 from cuecard.config.documents.document import inline_problem, problem_at
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.turn_file import TurnFile
 from cuecard.errors import Span
 
 TYPES = "should be 'string', 'integer', 'number', 'boolean', 'list' or 'object'"
@@ -178,6 +179,25 @@ def test_a_wrong_value_is_told_at_its_place_with_the_way_out(line: str, told: st
 
     assert f"{place} {problem.code}: {problem.message}" == told
     assert problem.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("written", "code", "told"),
+    [
+        ("append", "removed-setting", "`reload: append` was removed"),
+        ("other", "unknown-key", "unknown key `reload`"),
+        ("[append]", "unknown-key", "unknown key `reload`"),
+    ],
+)
+def test_a_value_that_was_removed_is_told_as_such_and_others_of_its_key_are_not(
+    written: str, code: str, told: str
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        validate(read_yaml(f"reload: {written}\n", "turn.yaml"), TurnFile)
+    (problem,) = caught.value.problems
+
+    assert (problem.code, problem.message, problem.span) == (code, told, Span(1, 1, 6))
+    assert problem.hint.startswith("leave it out; in the agent file, " if code == "removed-setting" else "known here: ")
 
 
 ALL_MISTAKES = Path(__file__).with_name("mistakes.txt")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cuecard import SpecError
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.yaml import MAX_DEPTH, MAX_NODES, read_yaml
-from cuecard.config.documents.yaml_changes import read_change
+from cuecard.config.documents.yaml_changes import Lately, read_change
 from unit.config.test_yaml_readers import PIECE, small
 
 TOOLS = """\
@@ -81,6 +81,31 @@ def test_what_reaches_beyond_an_entry_is_read_as_a_whole(old: str, new: str) -> 
     text = TOOLS.replace(old, new)
     found = read_change(text, read_yaml(TOOLS, "tools.yaml"))
     assert found is None or said(found) == said(read_yaml(text, "tools.yaml"))
+
+
+def test_the_texts_read_last_are_known_by_text_and_name() -> None:
+    lately = Lately()
+    known = [lately("a: 1\n", f"{number}.yaml") for number in range(8)]
+    assert [each.name for each in known] == [f"{number}.yaml" for number in range(8)]
+    assert lately("a: 1\n", "0.yaml") is known[0]
+    lately("a: 1\n", "8.yaml")
+
+    assert lately("a: 1\n", "0.yaml") is known[0]
+    assert lately("a: 1\n", "2.yaml") is known[2]
+    assert lately("a: 1\n", "1.yaml") is not known[1]
+
+
+def test_the_next_state_of_a_file_is_read_from_the_last_one() -> None:
+    lately, other = Lately(), TOOLS.replace("Ask first.", "Ask them first.")
+    first, second = lately(TOOLS, "tools.yaml"), lately(other, "tools.yaml")
+    third = lately(other.replace("Know its id.", "Know it."), "tools.yaml")
+    strange = lately(TOOLS.replace("Know its id.", "Know it."), "other.yaml")
+
+    pages = [each.value["tools"]["publish_page"] for each in (first, second, third, strange)]
+    assert third.value["tools"]["get_page"]["before"] == "Know it."
+    assert [page is pages[1] for page in pages] == [False, True, True, False]
+    assert strange.value["tools"]["drop_page"] is not first.value["tools"]["drop_page"]
+    assert second.value["tools"]["drop_page"] is first.value["tools"]["drop_page"]
 
 
 @st.composite

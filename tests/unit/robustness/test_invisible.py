@@ -39,7 +39,7 @@ def test_row_50_an_invisible_character_in_an_authors_file_is_an_error_with_its_p
     texts = {
         "agent.xml": TEMPLATE.replace("You help", f"You{character} help"),
         "tools/search.yaml": TOOLS.replace("AFTER", f"so{character}me"),
-        "partials/persona.hbs": f"one\nYou{character} are kind.",
+        "partials/persona.hbs": f"\nYou{character} are kind.",
     }
     places = {"agent.xml": (3, 4), "tools/search.yaml": (2, 40), "partials/persona.hbs": (2, 4)}
     main = {"agent.xml": TEMPLATE.replace("You help", "{{> persona}} You help")} if "persona" in file else {}

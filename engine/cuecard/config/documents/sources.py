@@ -167,4 +167,5 @@ def _texts(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _span_at(text: str, offset: int) -> Span:
-    return Span(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
+    before = text[:offset]
+    return Span(before.count("\n") + 1, offset - before.rfind("\n"))
