@@ -58,3 +58,4 @@ def test_what_is_not_there_has_a_place_in_the_fingerprint_but_for_results_which_
     assert sources.content() == {"agent": agent, "template": None, **empty, "models": None}
     assert sources.sha256() == "88da87792b2e638cc8f3952aa18820c4b02c98f2865a271d993cf05c444d13c5"
     assert [*sources.texts()] == [sources.agent]
+    assert (sources.problems, sources.folders, sources.not_files) == ((), (), ())

@@ -22,7 +22,7 @@ PAIRS = "write `key: value` pairs, indented"
 
 
 def test_a_place_behind_the_end_shows_no_line() -> None:
-    sources = [problem_at("a.yaml", "one\ntwo\n", Span(line, 1), "code", "told").source for line in (0, 1, 2, 3)]
+    sources = [problem_at("a.yaml", "one\ntwo\n", Span(line, 1), "code", "told", "").source for line in (0, 1, 2, 3)]
 
     assert sources == ["", "one", "two", ""]
 

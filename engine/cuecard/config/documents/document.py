@@ -86,7 +86,7 @@ class Document:
 
 
 def problem_at(
-    name: str, text: str, span: Span, code: str, message: str, hint: str | DidYouMean = "", **more: Any
+    name: str, text: str, span: Span, code: str, message: str, hint: str | DidYouMean, **more: Any
 ) -> Problem:
     """A problem at a place of a text, with its line."""
     lines = lines_of(text)

@@ -40,8 +40,8 @@ class SkillSource(SourceText):
         strict: whether a section wants an error for unusable skills of that root.
     """
 
-    slug: str = ""
-    root: str = ""
+    slug: str
+    root: str
     strict: bool = field(default=False, compare=False)  # of no matter to a state that has served
 
 
