@@ -162,28 +162,12 @@ def test_a_flag_may_be_any_word_for_yes_or_no(written: str, *, expected: bool) -
     assert skill(f"auto-load: {written}").auto_load is expected
 
 
-def test_profiles_are_sorted_and_appear_once() -> None:
-    assert skill("auth_profiles: b, a, b").auth_profiles == ("a", "b")
-
-
 def test_keys_that_nobody_reads_do_no_harm() -> None:
     made = skill(
         "license: MIT\nallowed-tools: Bash(git:*) Read\nmetadata:\n  name: other\n  version: 1.0\nhooks: [{a: b}]"
     )
 
     assert made == skill("license: MIT")
-
-
-def test_what_nobody_reads_and_nobody_could_is_a_warning_at_its_place() -> None:
-    front = "name: trip\nhooks: [a\n  b\nargs: x: y\n  - z\ndescription: say: it\nmore: {c\ntags:\n  - a"
-    made, problems = read(f"{front}\nwhen: ? it rains\nlicense:\n  as it\n  is")
-
-    assert made
-    assert (made.name, made.description) == ("trip", "say: it")
-    assert [(p.severity, p.span and (p.span.line, p.span.column, p.span.length), p.message) for p in problems] == [
-        *(("warning", place, "this is not valid YAML") for place in ((5, 1, 10), (7, 1, 20), (8, 1, 8), (11, 1, 16))),
-        ("warning", (3, 1, 9), "`hooks` is not valid YAML"),
-    ]
 
 
 def test_a_folder_name_is_the_same_on_every_machine() -> None:
@@ -221,14 +205,6 @@ def test_a_place_in_the_yaml_is_a_place_in_the_file() -> None:
     assert [problem.picture().splitlines()[:2] for problem in problems] == [
         ["skills/trip/SKILL.md:7:10: error[wrong-value]: `enabled` should be true or false", "  7 | enabled: maybe"]
     ]
-
-
-def test_an_escape_that_makes_an_invisible_character_is_an_error_with_its_place() -> None:
-    made, problems = read('name: trip\ndescription: y\npaths: ["a\\u200b"]')
-
-    assert made is None
-    told = "error[invisible-character]: an escape sequence produces an invisible character, U+200B"
-    assert [problem.picture().splitlines()[0] for problem in problems] == [f"skills/trip/SKILL.md:4:8: {told}"]
 
 
 @pytest.mark.parametrize(
