@@ -37,7 +37,7 @@ def validate(document: Document, model: type[Model]) -> Model:
     try:
         return model.model_validate(document.value)
     except ValidationError as error:
-        found = _causes(error.errors(include_url=False, include_input=False))
+        found = _causes(error.errors())
         problems = [_problem(document, model, e) for e in found]
         raise SpecError(sorted(problems, key=lambda p: (p.span.line, p.span.column) if p.span else ())) from None
 
@@ -55,7 +55,7 @@ def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:
     if kind == "extra_forbidden":
         key, above = str(error["loc"][-1]), path[:-1]
         removed = {word: hint for each in _models_at(model, above) for word, hint in each.removed.items()}
-        for word in {key, f"{key}: {document.at(path)}" if document.is_scalar(path) else key} & removed.keys():
+        for word in {key, f"{key}: {document.at(path)}"} & removed.keys():
             return document.problem(path, REMOVED, f"`{word}` was removed", removed[word], key=True)
         hint = did_you_mean(key, _known_keys(model, above))
         return document.problem(path, "unknown-key", f"unknown key `{key}`", hint, key=True)
