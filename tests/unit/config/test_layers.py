@@ -37,3 +37,19 @@ def test_a_list_that_an_overlay_replaces_is_still_the_hosts() -> None:
     base, team = soul("supplied: true,"), "sections: [{id: soul, files: {entries: [{path: CARE.md}]}}]"
 
     assert entries((base, "../base"), (team, "../team"), ("agent: mine", "")) == [{"path": "CARE.md"}]
+
+
+def test_items_are_called_by_their_ids_where_files_lie_over_each_other() -> None:
+    base = read_yaml("sections: [{id: a, text: x}, {id: 7}, {id: ''}, b]\nids: {id: c}", "base.yaml")
+    both = lay_over([(base, ""), (read_yaml("agent: mine", "agent.yaml"), "")]).document
+    paths = [("sections", 0, "text"), *(("sections", at) for at in (1, 2, 3)), ("ids", "id"), ()]
+
+    assert [both.dotted(path) for path in paths] == [
+        "sections.a.text",
+        "sections.1",
+        "sections.2",
+        "sections.3",
+        "ids.id",
+        "",
+    ]
+    assert base.dotted(("sections", 0)) == "sections.0"

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import re
+from pathlib import Path
+
 import pytest
 
-from cuecard import SpecError
+from cuecard import Problem, SpecError
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.document import problem_at
+from cuecard.config.documents.document import Path as Place
+from cuecard.config.documents.document import inline_problem, problem_at
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
+from cuecard.config.turn_file import TurnFile
 from cuecard.errors import Span
 
 TYPES = "should be 'string', 'integer', 'number', 'boolean', 'list' or 'object'"
@@ -16,9 +22,101 @@ PAIRS = "write `key: value` pairs, indented"
 
 
 def test_a_place_behind_the_end_shows_no_line() -> None:
-    sources = [problem_at("a.yaml", "one\ntwo\n", Span(line, 1), "code", "told").source for line in (0, 1, 2, 3)]
+    sources = [problem_at("a.yaml", "one\ntwo\n", Span(line, 1), "code", "told", "").source for line in (0, 1, 2, 3)]
 
     assert sources == ["", "one", "two", ""]
+
+
+TEXTS = """\
+block: |
+  one BAD
+
+    three BAD
+indent: |2
+    two BAD
+folded: >-
+  one BAD
+  two BAD, BAD
+
+  three BAD
+quoted: 'it is BAD'
+double: "it is BAD"
+escape: "\\t BAD"
+plain: one BAD
+  two BAD
+  three BAD
+rows: "one BAD
+  two BAD
+
+  three BAD"
+list:
+  - BAD one BAD
+  - |
+    x
+    BAD
+  - BAD
+    and BAD
+  - BAD-
+    BAD
+short: 'it''s BAD'
+deep:
+  in: >
+    one
+    BAD
+  next: BAD
+braces: {a: "x BAD",
+  b: BAD}
+"""
+
+
+def test_a_place_in_a_text_is_a_place_in_its_file_however_it_is_written() -> None:
+    document = read_yaml(TEXTS, "a.yaml")
+    found = []
+    for path in document.values:
+        for number, row in enumerate(str(document.at(path)).split("\n"), 1) if document.is_scalar(path) else ():
+            for word in re.finditer("BAD", row):
+                inside = Problem(
+                    "c", "m", "h", "b", Span(number, word.start() + 1, 3), chain=("d",), severity="warning"
+                )
+                found.append(inline_problem(document, path, inside))
+
+    assert found == [
+        Problem("c", "m", "h", "a.yaml", Span(number, word.start() + 1, 3), row, "warning", ("d",))
+        for number, row in enumerate(TEXTS.split("\n"), 1)
+        for word in re.finditer("BAD", row)
+    ]
+
+
+ESCAPED = """\
+a: "\\x41 B"
+b: A
+c:
+  "\\x41 B
+  and Z"
+d:
+  e: "\\x41"
+  f: 'A'
+g: ""
+h: |+
+
+
+i: >-
+  one
+  two
+"""
+WORDS = [
+    *((("a",), Span(1, 1), Span(1, 4, 8)), (("b",), Span(1, 2), Span(2, 5)), (("c",), Span(1, 1), Span(4, 3))),
+    *((("c",), Span(1, 9), Span(5, 7)), (("d", "e"), Span(1, 1), Span(7, 6, 6)), (("d", "f"), Span(1, 2), Span(8, 8))),
+    *((("g",), Span(1, 1), Span(9, 5)), (("h",), Span(1, 1), Span(11, 1)), (("i",), None, Span(13, 4))),
+    *((("i",), Span(9, 9), Span(13, 4)), (("i",), Span(1, 40, 2), Span(13, 4)), (("i",), Span(1, 1, 9), Span(13, 4))),
+]
+
+
+@pytest.mark.parametrize(("path", "inside", "span"), WORDS)
+def test_a_place_that_is_not_found_in_a_file_is_that_of_the_text(path: Place, inside: Span | None, span: Span) -> None:
+    told = inline_problem(read_yaml(ESCAPED, "a.yaml"), path, Problem("c", "m", span=inside))
+
+    assert told.span == span
 
 
 @pytest.mark.parametrize(
@@ -81,3 +179,40 @@ def test_a_wrong_value_is_told_at_its_place_with_the_way_out(line: str, told: st
 
     assert f"{place} {problem.code}: {problem.message}" == told
     assert problem.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("written", "code", "told"),
+    [
+        ("append", "removed-setting", "`reload: append` was removed"),
+        ("other", "unknown-key", "unknown key `reload`"),
+        ("[append]", "unknown-key", "unknown key `reload`"),
+    ],
+)
+def test_a_value_that_was_removed_is_told_as_such_and_others_of_its_key_are_not(
+    written: str, code: str, told: str
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        validate(read_yaml(f"reload: {written}\n", "turn.yaml"), TurnFile)
+    (problem,) = caught.value.problems
+
+    assert (problem.code, problem.message, problem.span) == (code, told, Span(1, 1, 6))
+    assert problem.hint.startswith("leave it out; in the agent file, " if code == "removed-setting" else "known here: ")
+
+
+ALL_MISTAKES = Path(__file__).with_name("mistakes.txt")
+
+
+def test_every_mistake_is_told_at_once_in_the_order_of_the_file() -> None:
+    """Below the text of an agent, what it is told; `make golden` writes it anew, to be read."""
+    text = ALL_MISTAKES.read_text(encoding="utf-8").partition("=====\n")[0]
+    with pytest.raises(SpecError) as caught:
+        validate(read_yaml(text, "agent.yaml"), AgentFile)
+    told = ""
+    for p in caught.value.problems:
+        assert p.span
+        told += f"{p.span.line}:{p.span.column}:{p.span.length} {p.code}: {p.message}{p.hint and f' = {p.hint}'}\n"
+    if os.environ.get("CUECARD_GOLDEN"):
+        ALL_MISTAKES.write_text(f"{text}=====\n{told}", encoding="utf-8")
+
+    assert ALL_MISTAKES.read_text(encoding="utf-8").partition("=====\n")[2] == told

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cuecard import SpecError
 from cuecard.config.documents.document import Document
-from cuecard.config.documents.yaml import MAX_DEPTH, MAX_NODES, read_yaml
-from cuecard.config.documents.yaml_changes import read_change
+from cuecard.config.documents.yaml import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, read_yaml
+from cuecard.config.documents.yaml_changes import Lately, read_change
 from unit.config.test_yaml_readers import PIECE, small
 
 TOOLS = """\
@@ -46,6 +46,12 @@ CHANGES = {
     "a block": ("      Then ask again.\n", "      Then wait.\n\n"),
     "braces": ("{before: Ask., gotcha:", "{before: Ask twice., gotcha:"),
     "an item": ("    - what is there\n", "    - what is there\n    - all of them\n"),
+    "how a block ends": ("    before: |", "    before: |+"),
+    "how deep a block is": ("      Ask first.\n", "     Ask first.\n"),
+    "a comment that goes": ("  # Of all, the most careful one.\n", ""),
+    "a comment behind a key": ("  list_pages:\n", "  list_pages: # all\n"),
+    "the order of items": ("    - every page\n    - what is there\n", "    - what is there\n    - every page\n"),
+    "a key of another": ("ping: {description: answers}", "ping: {description: says}"),
     "a comment": ("    before: Nothing.\n", "    # Nothing at all.\n    before: Nothing.\n"),
 }
 
@@ -71,16 +77,50 @@ def test_a_change_is_read_by_itself(change: str) -> None:
         ("get_page:", "list_pages:"),
         ("Know its id.", '"Know its id.'),
         ("  # Of all", "...\n  # Of all"),
-        ("    before: |", "    before: |+"),
         ("described:", "  described:"),
+        ("category: pages", "category: sites"),
+        ("get_page:", "got_page:"),
+        ('  drop_page: {before: Ask., gotcha: "It is gone."}\n', ""),
+        ("Know its id.", "Know its #id."),
+        ("Know its id.", "Know\tits id."),
+        ("answers}\n", "answers}"),
+        ("    next: publish_page.", "   next: publish_page."),
+        ("tools:\n", "tools:\n\n"),
+        ("      Ask first.", "    Ask first."),
+        ("      Ask first.", "   # Ask first.\n      Ask first."),
+        ("Know its id.", "x" * MAX_CHARACTERS),
         ("Know its id.", "{a: " * MAX_DEPTH + "}" * MAX_DEPTH),
         ("Know its id.", f"[{'a, ' * MAX_NODES}]"),
     ],
 )
 def test_what_reaches_beyond_an_entry_is_read_as_a_whole(old: str, new: str) -> None:
-    text = TOOLS.replace(old, new)
-    found = read_change(text, read_yaml(TOOLS, "tools.yaml"))
-    assert found is None or said(found) == said(read_yaml(text, "tools.yaml"))
+    assert old in TOOLS
+    assert read_change(TOOLS.replace(old, new), read_yaml(TOOLS, "tools.yaml")) is None
+
+
+def test_the_texts_read_last_are_known_by_text_and_name() -> None:
+    lately = Lately()
+    known = [lately("a: 1\n", f"{number}.yaml") for number in range(8)]
+    assert [each.name for each in known] == [f"{number}.yaml" for number in range(8)]
+    assert lately("a: 1\n", "0.yaml") is known[0]
+    lately("a: 1\n", "8.yaml")
+
+    assert lately("a: 1\n", "0.yaml") is known[0]
+    assert lately("a: 1\n", "2.yaml") is known[2]
+    assert lately("a: 1\n", "1.yaml") is not known[1]
+
+
+def test_the_next_state_of_a_file_is_read_from_the_last_one() -> None:
+    lately, other = Lately(), TOOLS.replace("Ask first.", "Ask them first.")
+    first, second = lately(TOOLS, "tools.yaml"), lately(other, "tools.yaml")
+    third = lately(other.replace("Know its id.", "Know it."), "tools.yaml")
+    strange = lately(TOOLS.replace("Know its id.", "Know it."), "other.yaml")
+
+    pages = [each.value["tools"]["publish_page"] for each in (first, second, third, strange)]
+    assert third.value["tools"]["get_page"]["before"] == "Know it."
+    assert [page is pages[1] for page in pages] == [False, True, True, False]
+    assert strange.value["tools"]["drop_page"] is not first.value["tools"]["drop_page"]
+    assert second.value["tools"]["drop_page"] is first.value["tools"]["drop_page"]
 
 
 @st.composite

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cuecard import SpecError
+from cuecard.config.documents.document import json_places
 from cuecard.config.documents.yaml import read_yaml
 from fuzz.fuzz_yaml import PHRASES, PIECES
 
@@ -41,6 +44,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
     max_leaves=12,
 )
+BLANK = st.sampled_from(["", "\n", " ", " \n\n "])
 PIECE = st.sampled_from([*PIECES, *PHRASES, "['a':b]", "a: |\n \n  b\n", ">#", "a:\n", "...\n...", "\x85", "\u2028"])
 
 
@@ -107,6 +111,13 @@ def test_a_text_of_pieces_reads_the_same(text: str) -> None:
     assert same(text)
 
 
-@given(st.dictionaries(st.text(max_size=4), JSON, min_size=1), st.booleans(), st.sampled_from([None, 1, 4]))
-def test_what_json_writes_reads_the_same(value: Any, is_ascii: bool, indent: int | None) -> None:  # noqa: FBT001 - drawn by name and type
-    assert same(json.dumps(value, ensure_ascii=is_ascii, indent=indent))
+@given(st.dictionaries(st.text(max_size=4), JSON, min_size=1), st.booleans(), st.sampled_from([None, 1, 4]), BLANK)
+def test_what_json_writes_reads_the_same(value: Any, is_ascii: bool, indent: int | None, blank: str) -> None:  # noqa: FBT001 - drawn by name and type
+    text = blank + json.dumps(value, ensure_ascii=is_ascii, indent=indent)
+
+    assert same(text)
+    with suppress(SpecError):
+        document = read_yaml(text, "a.json")
+        is_open = {path for path in document.values if isinstance(document.at(path), (dict, list))}
+        values = {path: replace(span, length=1) if path in is_open else span for path, span in document.values.items()}
+        assert document.value != value or json_places(text) == (document.keys, values)  # YAML joins no surrogates

@@ -9,9 +9,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from cuecard import Engine, Entity, InputError, Memory, Turn
-from cuecard.errors import MAX_PROBLEMS
+from cuecard.errors import MAX_PROBLEMS, Span
 from cuecard.types import Json
-from unit.robustness.agents import NOW, TEMPLATE, TOOLS, prompt, refusal, where, write_agent
+from unit.robustness.agents import AGENT, NOW, TEMPLATE, TOOLS, prompt, refusal, where, write_agent
 
 INVISIBLE = {
     "tag character": "\U000e0041",
@@ -39,7 +39,7 @@ def test_row_50_an_invisible_character_in_an_authors_file_is_an_error_with_its_p
     texts = {
         "agent.xml": TEMPLATE.replace("You help", f"You{character} help"),
         "tools/search.yaml": TOOLS.replace("AFTER", f"so{character}me"),
-        "partials/persona.hbs": f"one\nYou{character} are kind.",
+        "partials/persona.hbs": f"\nYou{character} are kind.",
     }
     places = {"agent.xml": (3, 4), "tools/search.yaml": (2, 40), "partials/persona.hbs": (2, 4)}
     main = {"agent.xml": TEMPLATE.replace("You help", "{{> persona}} You help")} if "persona" in file else {}
@@ -51,13 +51,45 @@ def test_row_50_an_invisible_character_in_an_authors_file_is_an_error_with_its_p
     assert character not in problem.picture()
 
 
-def test_row_50_of_very_many_the_last_that_is_told_counts_the_others(tmp_path: Path) -> None:
-    found = refusal(tmp_path, {"agent.xml": TEMPLATE.replace("You", "\u200b\n" * (MAX_PROBLEMS + 2))})
+@pytest.mark.parametrize("more", [0, 2])
+def test_row_50_of_very_many_the_last_that_is_told_counts_the_others(more: int, tmp_path: Path) -> None:
+    found = refusal(tmp_path, {"agent.xml": TEMPLATE.replace("You", "\u200b\n" * (MAX_PROBLEMS + more))})
 
-    assert [problem.message.partition("U+200B")[2] for problem in found] == [
-        *[""] * (MAX_PROBLEMS - 1),
-        " (and 2 more below)",
+    assert [problem.message for problem in found] == [
+        *["an invisible character, U+200B"] * (MAX_PROBLEMS - 1),
+        f"an invisible character, U+200B{' (and 2 more below)' if more else ''}",
     ]
+    assert {problem.hint for problem in found} == {"delete it: people cannot see it, but models read it"}
+
+
+ESCAPED = (
+    'inputs: {user: {type: object, default: {a: ["A", "n\\u2060n"], b: "\\u00ad\\u202e"}}, other: {default: "\u200b"}}'
+)
+
+
+def test_row_50_an_escape_that_makes_one_is_an_error_too_and_one_that_stands_there_is_told_once(tmp_path: Path) -> None:
+    tools = TOOLS.replace("AFTER", '"so\\u200bme"')
+    found = refusal(tmp_path, {"agent.yaml": AGENT.replace(DEFAULT, ESCAPED), "tools/search.yaml": tools})
+
+    escape, mended = (
+        "an escape sequence produces",
+        "remove the escape: people cannot see the character, but models read it",
+    )
+    assert [(Path(p.name).name, p.span, p.message, p.hint) for p in found if p.code == "invisible-character"] == [
+        (
+            "agent.yaml",
+            Span(3, 102),
+            "an invisible character, U+200B",
+            "delete it: people cannot see it, but models read it",
+        ),
+        ("search.yaml", Span(2, 38, 12), f"{escape} an invisible character, U+200B", mended),
+        ("agent.yaml", Span(3, 50, 10), f"{escape} an invisible character, U+2060", mended),
+        ("agent.yaml", Span(3, 66, 14), f"{escape} an invisible character, U+00AD", mended),
+        ("agent.yaml", Span(3, 66, 14), f"{escape} an invisible character, U+202E", mended),
+    ]
+
+
+DEFAULT = "inputs: {user: {type: string, default: Ann}}"
 
 
 @pytest.mark.parametrize("name", INVISIBLE)

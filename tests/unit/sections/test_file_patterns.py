@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, FileText, SpecError, Step, Turn
-from cuecard.config.sections.file_patterns import FilePattern, parts_of
+from cuecard.config.sections.file_patterns import Exclusion, FilePattern, filled, parts_of
 from cuecard.config.sections.files_spec import folders_between
 from cuecard.files.folder import read_agent
 from cuecard.reload.files import AgentFiles
+from cuecard.types import Json
 
 ITEM = 'item: "[{{{path}}}={{{content}}}]", separator: ""'
 
@@ -151,6 +155,17 @@ def test_supplied_files_match_and_those_next_to_the_agent_do_not(tmp_path: Path)
     )
 
 
+def test_upward_goes_up_to_the_root_and_names_files_below_it(tmp_path: Path) -> None:
+    file = agent(tmp_path, '{upward: {name: A.md, from: "{{cwd}}", to: "/"}}', ", supplied: true", "{cwd: {}}")
+    step = made(
+        Engine.open(file),
+        Turn({"cwd": "/w/s"}, files={f"{at}/A.md": FileText(f"{at}/A.md", "x") for at in ("", "/w/s")}),
+    )
+
+    assert step.system == "[/A.md=x][/w/s/A.md=x]"
+    assert [row.name for row in step.manifest.sources] == ["A.md", "w/s/A.md"]
+
+
 def test_supplied_files_do_not_pose_as_the_agents_own(tmp_path: Path) -> None:
     file = agent(tmp_path, '{glob: "r/*.md"}', **TREE)
 
@@ -189,26 +204,124 @@ def test_a_pattern_that_nothing_can_match_is_an_error_at_its_place(tmp_path: Pat
     }
 
 
+ONE_WAY = "; write exactly one of `path`, `glob` and `upward`"
+GLOBS_OWN = "`sections.0.files.entries.0` has `exclude` or `sort`, which belong to a `glob`"
+SHELLS = "begins with what only a shell replaces; write a path relative to this file, or an input"
+ALONE = "has `**` next to other characters; write it alone between slashes, as in `a/**/*.md`"
+BRACES = "can contain braces only to read an input, as in `{{name}}`"
+UNKNOWN_FOLDER = (
+    "`sections.0.files` reads an input in `upward.to`, which only works for files that your program supplies"
+)
+
+
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "column", "told"),
     [
-        ("{}", "names no file"),
-        ('{path: a, glob: "*"}', "has path and glob"),
-        ("{path: a, sort: name}", "belong to a `glob`"),
-        ('{glob: "*", name: x}', "one `name` for several files"),
-        ("{path: a, optional: true}", "which may always be missing"),
-        ('{glob: "a/**.md"}', "`**` next to other characters"),
-        ('{glob: "a/*.{md,txt}"}', "write a list of globs"),
-        ('{glob: "a/../*"}', "has `..` after a name"),
-        ('{path: "{{#if x}}a{{/if}}"}', "only to read an input"),
-        ('{upward: {name: "{{x}}", from: a}}', "a name without inputs"),
-        ('{upward: {name: a, from: b, to: "{{x}}"}}', "only works for files that your program supplies"),
+        ("{}", 23, f" names no file{ONE_WAY}"),
+        ('{path: a, glob: "*"}', 23, f" has path and glob{ONE_WAY}"),
+        ("{path: a, sort: name}", 23, GLOBS_OWN),
+        ("{path: a, exclude: b}", 23, GLOBS_OWN),
+        ('{glob: "*", name: x}', 23, " has one `name` for several files; remove it"),
+        ("{path: a, optional: true}", 23, " has a plain `path`, which may always be missing; remove `optional`"),
+        ('{glob: "a/**.md"}', 30, f".glob` `a/**.md` {ALONE}"),
+        ('{glob: "a/*.{md,txt}"}', 30, ".glob` `a/*.{md,txt}` has alternatives in braces; write a list of globs"),
+        ('{glob: "a/../*"}', 30, ".glob` `a/../*` has `..` after a name; write the path without it"),
+        ('{glob: [a, ".."]}', 30, ".glob` `..` names no file"),
+        ('{glob: "{{x}}/.."}', 30, ".glob` `{{x}}/..` has `..` after a name; write the path without it"),
+        ('{path: "{{#if x}}a{{/if}}"}', 30, f".path` `{{{{#if x}}}}a{{{{/if}}}}` {BRACES}"),
+        ('{path: "{{{{x}}{"}', 30, f".path` `{{{{{{{{x}}}}{{` {BRACES}"),
+        ('{path: "{{x}}/../a"}', 30, ".path` `{{x}}/../a` has `..` after a name; write the path without it"),
+        (
+            '{path: "a/*.md"}',
+            30,
+            ".path` `a/*.md` has a wildcard, which only `glob` reads: write `glob` in place of `path`",
+        ),
+        (
+            '{path: [a, "https://x/y"]}',
+            30,
+            ".path` `https://x/y` is an address; only files can be read, which your program may supply by a path",
+        ),
+        ('{path: "~/a"}', 30, f".path` `~/a` {SHELLS}"),
+        ('{path: "${HOME}/a"}', 30, f".path` `${{HOME}}/a` {SHELLS}"),
+        ('{path: "%HOME%/a"}', 30, f".path` `%HOME%/a` {SHELLS}"),
+        (
+            '{glob: "*", exclude: ["a", "m/{{x}}"]}',
+            44,
+            ".exclude` `m/{{x}}` has an input, which only `glob` and `path` can read",
+        ),
+        ('{glob: "*", exclude: "a/**b"}', 44, f".exclude` `a/**b` {ALONE}"),
+        ('{upward: {name: "{{x}}", from: a}}', 39, ".upward.name` `{{x}}` should be a name without inputs"),
+        ('{upward: {name: "..", from: a}}', 39, ".upward.name` `..` names no file"),
+        ('{upward: {name: a, from: "{{"}}', 48, f".upward.from` `{{{{` {BRACES}"),
+        ('{upward: {name: a, from: b, to: "{{x}}"}}', 12, UNKNOWN_FOLDER),
     ],
 )
-def test_what_cannot_be_meant_is_refused(tmp_path: Path, entry: str, told: str) -> None:
-    with pytest.raises(SpecError, match="wrong-value") as caught:
-        Engine.open(agent(tmp_path, entry))
-    assert told in str(caught.value)
+def test_what_cannot_be_meant_is_refused(tmp_path: Path, entry: str, column: int, told: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        Engine.open(agent(tmp_path, entry, inputs="{x: {}}"))
+
+    problem = caught.value.problems[0]
+    whole = (
+        told if told.startswith("`sections") else f"`sections.0.files.entries.0{'' if told[0] == '.' else '`'}{told}"
+    )
+    assert (problem.code, problem.message) == ("wrong-value", whole)
+    assert problem.span is not None
+    assert (problem.span.line, problem.span.column) == (5, column)
+
+
+OF_PATH, OF_GLOB, BELOW = FilePattern.of_path, FilePattern.of_glob, FilePattern.below
+IN_BRACKETS = "has an input in brackets, where it would stand for single characters; move it out"
+
+
+@pytest.mark.parametrize(
+    ("of", "written", "folder", "inputs", "path", "segments"),
+    [
+        (OF_PATH, "a/b*.md", "a", (), "a/b*.md", ("a", "b[*].md")),
+        (OF_PATH, "./a//b/./c.md", "a/b", (), "a/b/c.md", ("a", "b", "c.md")),
+        (OF_PATH, "../x/{{ y }}", "../x", ("y",), None, ("..", "x", "{{y}}")),
+        (OF_PATH, "/a", "/", (), "/a", ("", "a")),
+        (OF_PATH, "/a/{{{u.v}}}/b", "/a", ("u.v",), None, ("", "a", "{{u.v}}", "b")),
+        (OF_PATH, "{{b}}{{a}}x{{b}}", "", ("b", "a"), None, ("{{b}}{{a}}x{{b}}",)),
+        (OF_PATH, "a[b/c{d", "a[b", (), "a[b/c{d", ("a[[]b", "c[{]d")),
+        (OF_GLOB, "a/**", "a", (), None, ("a", "**", "*")),
+        (OF_GLOB, "../**/x.md", "..", (), None, ("..", "**", "x.md")),
+        (OF_GLOB, "a/b/c.md", "a/b", (), "a/b/c.md", ("a", "b", "c.md")),
+        (OF_GLOB, "a/[*]/[[]/c?.md", "a/*/[", (), None, ("a", "[*]", "[[]", "c?.md")),
+        (OF_GLOB, "*/a", "", (), None, ("*", "a")),
+        (OF_GLOB, "*{{a}}*[]x]", "", ("a",), None, ("*{{a}}*[]x]",)),
+        (OF_GLOB, "[!]a]x{{a}}[b]/{{c}}", "", ("a", "c"), None, ("[!]a]x{{a}}[b]", "{{c}}")),
+        (partial(BELOW, "."), "x.md", "", (), None, ("**", "x.md")),
+        (partial(BELOW, "/"), "d/x", "/", (), None, ("", "**", "d", "x")),
+        (partial(BELOW, "/a*/{b"), "x{", "/a*/{b", (), None, ("", "a[*]", "[{]b", "**", "x[{]")),
+    ],
+)
+def test_a_pattern_says_where_it_looks_and_what_it_reads(
+    of: Callable[[str], FilePattern],
+    written: str,
+    folder: str,
+    inputs: tuple[str, ...],
+    path: str | None,
+    segments: tuple[str, ...],
+) -> None:
+    pattern = of(written)
+
+    assert (pattern.folder, pattern.inputs, pattern.path(), pattern.segments) == (folder, inputs, path, segments)
+
+
+@pytest.mark.parametrize(
+    ("of", "written", "told"),
+    [
+        *((of, written, "names no file") for of in (OF_PATH, OF_GLOB) for written in ("", ".", "/", "..", "../..")),
+        *((OF_GLOB, written, IN_BRACKETS) for written in ("[{{a}}", "[{{a}}]x", "{{a}}[b", "[a{{b}}]", "[a]{{b}}[")),
+        (OF_GLOB, "a/**b", ALONE),
+        (OF_GLOB, "{{a}}**", ALONE),
+        (OF_GLOB, "{{a}}{", "has alternatives in braces; write a list of globs"),
+        (OF_GLOB, "**/a/**/b/**/**/c", "has more than 3 `**`; write a list of globs"),
+    ],
+)
+def test_what_is_no_pattern_says_why(of: Callable[[str], FilePattern], written: str, told: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{re.escape(told)}$"):
+        of(written)
 
 
 def test_paths_of_a_lower_file_stay_relative_to_it(tmp_path: Path) -> None:
@@ -314,6 +427,26 @@ def test_the_folders_between_two_lie_in_the_outer_one(parts: list[str], outer: s
         assert not posixpath.relpath(folder, outer or ".").startswith("..") or outer == ".."
 
 
+@pytest.mark.parametrize(
+    ("inner", "outer", "folders"),
+    [
+        ("a/b/c", "a", ("a", "a/b", "a/b/c")),
+        ("./a//b/", ".", (".", "a", "a/b")),
+        ("a", "a", ("a",)),
+        (".", ".", (".",)),
+        ("/w/s", "/w", ("/w", "/w/s")),
+        ("/w", "/", ("/", "/w")),
+        ("../x", "..", ("..", "../x")),
+        *(
+            (inner, outer, ())
+            for inner, outer in (("b", "a"), ("..", "."), ("/a", "."), ("a/../..", "a"), ("../..", ".."))
+        ),
+    ],
+)
+def test_the_folders_between_two_are_those_on_the_way(inner: str, outer: str, folders: tuple[str, ...]) -> None:
+    assert folders_between(inner, outer) == folders
+
+
 def test_a_layout_that_does_not_trim_prints_files_unchanged(tmp_path: Path) -> None:
     put(tmp_path, "a.md", "\n\n  a  \n\n")
     (tmp_path / "agent.yaml").write_text(
@@ -351,18 +484,30 @@ def test_a_file_that_an_input_picks_is_called_by_its_own_name(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("written", "value"),
+    ("written", "value", "expected"),
     [
-        ("m/{{x}}", ".."),
-        ("m/{{x}}", "."),
-        ("m/.{{x}}", "."),
-        ("m/{{x}}", ".hidden"),
-        ("m/{{x}}*", "."),
-        ("m/{{x}}", "draft~"),
+        *(("m/{{x}}", value, None) for value in ("", "..", ".", ".h", "a~", "#a", "a/b", "a\\b", "a\nb", "\x7f")),
+        *(("m/.{{x}}", value, None) for value in (".", "a~")),
+        *(("m/{{x}}*", value, None) for value in (".", "..", ".h")),
+        ("m/a{{x}}", "~", None),
+        ("m/{{x}}", 3.5, None),
+        ("m/{{x}}", ["a"], None),
+        ("m/{{x}}", True, "m/true"),
+        ("m/{{x}}", 3, "m/3"),
+        ("m/{{x}}", " ", "m/ "),
+        ("m/{{x}}", "{{x}}[*", "m/[{][{]x}}[[][*]"),
+        ("m/.{{x}}", "h", "m/.h"),
+        ("m/.{{x}}*", ".", "m/..*"),
+        ("m/{{x}}*", "#a~", "m/#a~*"),
+        ("m/[ab]{{x}}", ".h", "m/[ab].h"),
+        ("{{x}}/{{y.z}}/{{x}}", "a", "a/{{y.z}}/a"),
     ],
 )
-def test_no_value_names_what_the_pattern_does_not(written: str, value: str) -> None:
-    assert FilePattern.of_glob(written).bound({"x": value}) is None
+def test_no_value_names_what_the_pattern_does_not(written: str, value: Json, expected: str | None) -> None:
+    bound = FilePattern.of_glob(written).bound({"x": value})
+
+    assert (bound and "/".join(bound.segments)) == expected
+    assert bound is None or bound.written == written
 
 
 def test_braces_of_a_value_are_plain_characters(tmp_path: Path) -> None:
@@ -388,15 +533,73 @@ def test_an_input_where_it_would_mean_nothing_is_the_only_problem_reported(tmp_p
     assert [(each.code, each.hint) for each in told.value.problems if each.severity == "error"] == [("wrong-value", "")]
 
 
-def test_a_pattern_has_any_folders_three_times_at_most_and_takes_bounded_time() -> None:
-    FilePattern.of_glob("**/a/**/b/**/c.md")
-    with pytest.raises(ValueError, match=r"more than 3 `\*\*`"):
-        FilePattern.of_glob("**/a/**/b/**/c/**/d.md")
+def test_a_pattern_has_any_folders_three_times_at_most_and_a_path_a_number_of_names() -> None:
+    pattern = FilePattern.of_glob("**/a/**/b/**/c").anything()
+
+    assert pattern.matches((*["a"] * 62, "b", "c"))
+    assert not pattern.matches((*["a"] * 63, "b", "c"))
+    assert not pattern.matches_above((*["a"] * 200, "b", "c"))
 
 
-def test_a_path_of_too_many_names_matches_no_pattern() -> None:
-    pattern = FilePattern.of_glob("**/a/**/a/**/b").anything()
+@pytest.mark.parametrize(
+    ("written", "path", "said"),
+    [
+        ("a/*.md", "a/b.md", "matches above"),
+        ("a/*.md", "a/b.md/c", "above"),
+        ("a/*.md", "a", "leads"),
+        ("a/*.md", "", "leads"),
+        ("a/*.md", "b", ""),
+        ("a/*.md", "a/.b.md", ""),
+        ("a/*.md", "a/b/c.md", ""),
+        ("a/*.md", "a/#b.md", ""),
+        ("a/*", "a/b~", ""),
+        ("a/#b~", "a/#b~", "matches above"),
+        ("a/#b~", "a/#b~/c", "above"),
+        ("{{x}}/b", "a/b", "matches above"),
+        ("{{x}}/b", ".a/b", ""),
+        (".{{x}}/b", ".a/b", "matches above"),
+        ("**/b", "a/.a/b", ""),
+        ("**/b", "a/b", "matches above leads"),
+        ("A/b\\c", "A/b\\c", "matches above"),
+        ("A/b\\c", "a/b\\c", ""),
+        ("/a/b", "/a", "leads"),
+        ("/a/b", "a/b", ""),
+    ],
+)
+def test_what_a_pattern_matches_and_where_it_leads(written: str, path: str, said: str) -> None:
+    matcher, parts = FilePattern.of_glob(written).anything(), parts_of(path)
+    found = {"matches": matcher.matches(parts), "above": matcher.matches_above(parts), "leads": matcher.leads(parts)}
 
-    assert pattern.matches((*["a"] * 63, "b"))
-    assert not pattern.matches((*["a"] * 10_000, "b"))
-    assert not pattern.matches_above((*["a"] * 200, "b"))
+    assert " ".join(word for word, holds in found.items() if holds) == said
+
+
+@pytest.mark.parametrize(
+    ("globs", "path", "expected"),
+    [
+        ((), "a/b", False),
+        (("x", "b"), "a/b", True),
+        (("b",), "a/b/c.md", True),
+        (("*.md",), "a/.c.md", True),
+        (("B",), "a/b", False),
+        (("b\\?",), "a/b\\c", True),
+        (("b\\?",), "a/b\\", False),
+        (("a/b",), "a/b/c", True),
+        (("a/b",), "x/a/b", False),
+    ],
+)
+def test_what_is_left_out(globs: tuple[str, ...], path: str, *, expected: bool) -> None:
+    assert (parts_of(path) in Exclusion(globs)) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "expected"),
+    [
+        ("a/{{x}}/b", "q/r", "a/q/r/b"),
+        ("a/{{ x }}/b", "..", "b"),
+        ("./{{x}}/{{x}}", "q", "q/q"),
+        ("a", None, "a"),
+        *(("a/{{x}}", value, None) for value in ("a\\b", "a\0", 3, None)),
+    ],
+)
+def test_a_folder_is_filled_by_texts_alone(text: str, value: Json, expected: str | None) -> None:
+    assert filled(text, {"x": value}) == expected

@@ -104,16 +104,42 @@ def test_a_category_of_tools_is_a_skill_with_a_name_of_its_own() -> None:
     told = {card.name: f" Use {card.name}. " for card in cards[:-1]}
     made = {each.name: each for each in tool_skills("My Agent", cards, told)}
 
-    assert [*made] == ["my-agent-tools", "my-agent-a-b", "my-agent-a-b-2", f"my-agent-{'c' * 49}"]
+    assert [*made] == ["my-agent-tools", "my-agent-a-b", "my-agent-a-b-2", f"my-agent-{'c' * 49}", "my-agent"]
     assert made["my-agent-tools"].files["SKILL.md"].decode() == (
         '---\nname: "my-agent-tools"\ndescription: "How to use the My Agent tools: t2"\nallowed-tools: "t2"\n---\n\n'
         "# My Agent\n\n## t2\n\nSays hello.\n\nUse t2.\n"
     )
-    assert made["my-agent-a-b"].front["description"] == "How to use the a  b tools: t0, t4"
-    assert made["my-agent-a-b"].front["allowed-tools"] == "t0 t4"
+    assert made["my-agent-a-b"].files["SKILL.md"].decode() == (
+        '---\nname: "my-agent-a-b"\ndescription: "How to use the a  b tools: t0, t4"\nallowed-tools: "t0 t4"\n---\n\n'
+        "# a  b\n\n## t0\n\nSays hello.\n\nUse t0.\n\n## t4\n\nSays hello.\n\nUse t4.\n"
+    )
+    assert "How to use the é tools: t5" in made["my-agent"].files["SKILL.md"].decode()
+    assert made["my-agent"].front["description"] == "How to use the é tools: t5"
 
 
-CATEGORIES = ("a  b", "a-b", "", "c" * 80, "a  b", "d")
+CATEGORIES = ("a  b", "a-b", "", "c" * 80, "a  b", "é", "d")
+
+
+@pytest.mark.parametrize(
+    ("agent", "category", "name"),
+    [
+        ("é", "ü", "tools"),
+        ("-", "", "tools"),
+        ("--A--", "-", "a"),
+        ("a" * 57, "b", "a" * 57),
+        ("a" * 56, "b", "a" * 56 + "-b"),
+        ("a" * 56, "bc", "a" * 56 + "-b"),
+    ],
+)
+def test_a_name_is_as_clients_want_it(agent: str, category: str, name: str) -> None:
+    cards = [
+        ToolCard("t", category=category),
+        ToolCard("u", category=f"{category}!"),
+        ToolCard("v", category=f"{category}?"),
+    ]
+
+    told = {each.name: "Use it." for each in cards}
+    assert [each.name for each in tool_skills(agent, cards, told)] == [name, f"{name}-2", f"{name}-3"]
 
 
 @pytest.mark.parametrize("length", [1000, 1001])

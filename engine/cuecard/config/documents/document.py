@@ -61,19 +61,16 @@ class Document:
 
     def origin(self, path: Path) -> Document:
         """The document that contains the value at a path, or its nearest parent that is written out."""
-        for end in range(len(path), -1, -1):
-            if path[:end] in self.origins:
-                return self.origins[path[:end]]
-        return self
+        if path in self.origins:
+            return self.origins[path]
+        return self.origin(path[:-1]) if path else self
 
     def span(self, path: Path, *, key: bool = False) -> Span:
         """The place of a value (or of its key), or of its nearest parent that is written out."""
-        wanted = self.keys if key else self.values
-        for end in range(len(path), -1, -1):
-            for table in (wanted, self.keys, self.values):
-                if path[:end] in table:
-                    return table[path[:end]]
-        return Span(1, 1)
+        for table in (self.keys if key else self.values, self.keys, self.values):
+            if path in table:
+                return table[path]
+        return self.span(path[:-1], key=key) if path else Span(1, 1)
 
     def is_scalar(self, path: Path) -> bool:
         """Whether the value at a path is a scalar, not a list or mapping."""
@@ -89,7 +86,7 @@ class Document:
 
 
 def problem_at(
-    name: str, text: str, span: Span, code: str, message: str, hint: str | DidYouMean = "", **more: Any
+    name: str, text: str, span: Span, code: str, message: str, hint: str | DidYouMean, **more: Any
 ) -> Problem:
     """A problem at a place of a text, with its line."""
     lines = lines_of(text)

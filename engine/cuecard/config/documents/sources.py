@@ -40,8 +40,8 @@ class SkillSource(SourceText):
         strict: whether a section wants an error for unusable skills of that root.
     """
 
-    slug: str = ""
-    root: str = ""
+    slug: str
+    root: str
     strict: bool = field(default=False, compare=False)  # of no matter to a state that has served
 
 
@@ -167,4 +167,5 @@ def _texts(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _span_at(text: str, offset: int) -> Span:
-    return Span(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
+    before = text[:offset]
+    return Span(before.count("\n") + 1, offset - before.rfind("\n"))

@@ -37,9 +37,9 @@ def validate(document: Document, model: type[Model]) -> Model:
     try:
         return model.model_validate(document.value)
     except ValidationError as error:
-        found = _causes(error.errors(include_url=False, include_input=False))
+        found = _causes(error.errors())
         problems = [_problem(document, model, e) for e in found]
-        raise SpecError(sorted(problems, key=lambda p: (p.span.line, p.span.column) if p.span else (0, 0))) from None
+        raise SpecError(sorted(problems, key=lambda p: (p.span.line, p.span.column) if p.span else ())) from None
 
 
 def _causes(errors: list[Any]) -> list[Any]:
@@ -53,12 +53,9 @@ def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:
     kind = error["type"]
     is_key = error["loc"][-1:] == ("[key]",)
     if kind == "extra_forbidden":
-        key = str(
-            error["loc"][-1]
-        )  # not the end of the path: a key with broken characters has no place in the document
-        above = path[:-1] if path[-1:] == error["loc"][-1:] else path
+        key, above = str(error["loc"][-1]), path[:-1]
         removed = {word: hint for each in _models_at(model, above) for word, hint in each.removed.items()}
-        for word in {key, f"{key}: {document.at(path)}" if document.is_scalar(path) else key} & removed.keys():
+        for word in {key, f"{key}: {document.at(path)}"} & removed.keys():
             return document.problem(path, REMOVED, f"`{word}` was removed", removed[word], key=True)
         hint = did_you_mean(key, _known_keys(model, above))
         return document.problem(path, "unknown-key", f"unknown key `{key}`", hint, key=True)
@@ -100,16 +97,15 @@ def _described(model: type[FileModel], path: Path, key: str) -> str:
 
 def _models_at(model: type[FileModel], path: Path) -> list[type[FileModel]]:
     """The models that a value at this path may have; several if the field is a union."""
-    found = [model]
     kinds: list[Any] = [model]
     for part in path:
+        found = [each for kind in kinds for each in _models_in(kind)]
         if isinstance(part, str) and found:
             fields = ({f.alias or name: f for name, f in each.model_fields.items()} for each in found)
             kinds = [each[part].annotation for each in fields if part in each]
         else:
             kinds = [inner for kind in kinds for inner in _items(kind)]
-        found = [each for kind in kinds for each in _models_in(kind)]
-    return found
+    return [each for kind in kinds for each in _models_in(kind)]
 
 
 def _items(kind: Any) -> list[Any]:
@@ -125,6 +121,7 @@ def _items(kind: Any) -> list[Any]:
 def _models_in(kind: Any) -> list[type[FileModel]]:
     """The models in a union type."""
     if isinstance(kind, type) and issubclass(kind, FileModel):
+        kind.model_rebuild()  # a model within itself is a name until then
         return [kind]
     if get_origin(kind) in {dict, tuple, list}:
         return []
@@ -178,7 +175,7 @@ def _is_optional(model: type[FileModel], path: Path) -> bool:
 
 def _closest(value: Any, expected: list[str]) -> str:
     """The expected word that was misspelt or abbreviated."""
-    word = value.casefold() if isinstance(value, str) else ""
+    word = str(value).casefold()
     found = closest(word, expected) or next((each for each in expected if word and each.startswith(word)), "")
     return f"did you mean `{found}`?" if found else ""
 

@@ -53,14 +53,14 @@ def _problems(events: Iterable[Event], text: str, name: str, found: list[Event])
         kind = type(event).__name__
         step = _STEPS.get(kind, 0)
         depth += step
-        nodes += step > 0 or kind == "ScalarEvent"
+        nodes += step > 0 or kind in {"ScalarEvent", "AliasEvent"}
         documents += kind == "DocumentStartEvent"
         over = _over(depth, nodes)
         refused = over or refusal(event, kind, documents)
         if refused:
             span = Span(event.start_mark.line + 1, event.start_mark.column + 1)
             yield problem_at(name, text, span, "yaml-refused", *refused)
-        if over or documents > 1 or len(found) > MAX_NODES * 3:
+        if over or documents > 1:
             return
 
 
@@ -147,14 +147,14 @@ def _document(events: Iterable[Event], text: str, name: str) -> Document:
     document = build(written, text, name)
     for path, span in document.keys.items() if _ODD.search(text) else ():
         line = lines_of(text)[span.line - 1]
-        if path and _ODD.match(str(path[-1])) and _ODD.match(line):
+        if _ODD.match(str(path[-1])) and _ODD.match(line):
             raise SpecError(problem_at(name, text, *_odd_indent(line, span.line)))
     return document
 
 
 def syntax_problem(error: Exception, text: str, name: str) -> Problem:
     """What a reader of YAML says of a malformed text, at its place."""
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    mark = getattr(error, "problem_mark", None)
     message = str(getattr(error, "problem", None) or "the YAML cannot be parsed")
     lines = lines_of(text)
     # ruamel gives no place when its own check fails, as for `%YAML 1.0`; a directive, if there is one, is the cause.
@@ -162,13 +162,14 @@ def syntax_problem(error: Exception, text: str, name: str) -> Problem:
     span = Span(mark.line + 1, mark.column + 1) if mark else span
     if odd := next((_odd_indent(line, at) for at, line in enumerate(lines[: span.line], 1) if _ODD.match(line)), None):
         return problem_at(name, text, *odd)
-    if "quoted scalar" in str(getattr(error, "context", "")) and (opened := getattr(error, "context_mark", None)):
+    opened = getattr(error, "context_mark", None)
+    if opened and message.startswith("found unexpected"):
         span = Span(opened.line + 1, opened.column + 1)
         return problem_at(name, text, span, "yaml-syntax", "a quote opens here and is never closed", _CLOSE)
     if "expected <block end>" in message and (unclosed := _unclosed(lines[: span.line - 1])):
         told = f"a quote opens here and is closed only on line {span.line}, or later"
         return problem_at(name, text, unclosed, "yaml-syntax", told, _CLOSE)
-    if begun := _begun(message, lines, span, getattr(error, "context_mark", None)):
+    if begun := _begun(message, lines, span, opened):
         return problem_at(name, text, *begun)
     return problem_at(name, text, span, "yaml-syntax", message, _syntax_hint(message, lines, span))
 
@@ -185,7 +186,7 @@ _MEANS = {"[": "a list", "{": "a mapping", "*": "an alias", '"': "a quoted text"
 
 def _begun(message: str, lines: Sequence[str], span: Span, opened: Any) -> tuple[Span, str, str, str] | None:
     """The problem of a text that begins with a sign of YAML's own, and goes on where YAML sees its end."""
-    within = message.startswith(("expected ',' or", "expected <document start>")) and opened is not None
+    within = message.startswith("expected ',' or")
     number = opened.line + 1 if within else span.line
     begins = _BEGINS.match(lines[number - 1]) if number <= len(lines) else None
     if begins is None or not (within or "expected <block end>" in message):
@@ -215,7 +216,7 @@ def _unclosed(lines: Sequence[str]) -> Span | None:
 
 
 def _syntax_hint(message: str, lines: Sequence[str], span: Span) -> str:
-    line = lines[span.line - 1] if span.line <= len(lines) else ""
+    line = "".join(lines[span.line - 1 : span.line])
     before = line[: span.column - 1]
     if "\t" in line[: span.column]:
         return "indent with spaces, not tabs"
@@ -231,13 +232,14 @@ def _syntax_hint(message: str, lines: Sequence[str], span: Span) -> str:
     begins = {
         "sequence entries are not allowed": "quote a text that begins with `- `",
         "cannot start any token": "quote a text that begins with this character",
+        "escape": "write two backslashes for one, or quote the text with `'`",
     }
     return next((hint for said, hint in begins.items() if said in message), "check indentation, quotes and brackets")
 
 
 def _indents(lines: Sequence[str], number: int) -> tuple[int, int, bool]:
     """The spaces before a line and before the one above, and whether it is deeper than one that has a value."""
-    line = lines[number - 1] if number <= len(lines) else ""
+    line = "".join(lines[number - 1 : number])
     above = next((each for each in reversed(lines[: number - 1]) if each.strip()), "")
     own, others = (len(each) - len(each.lstrip(" ")) for each in (line, above))
     return own, others, own > others and ": " in above

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import TypeAlias
 
 from cuecard.config.documents.document import Document, Path
@@ -23,7 +23,12 @@ from cuecard.records import dataclass
 
 _BREAK = re.compile(r"(?<=[\n\x85\u2028\u2029])")
 _COMMENT = re.compile(r"\s*#")
-_BEHIND = re.compile(r"[^:#]*:\s*(?:[|>][-+0-9]*\s*)?(#.*\n?)")
+_BEHIND = re.compile(r"(?:[^:#]*:\s*)?(?:[|>][-+0-9]*\s*)?(#.*)\n?")
+_BEHIND_PLAIN = re.compile(r".*?\s(#.*)")
+_BEHIND_QUOTED = {
+    "'": re.compile(r"(?:[^']|'')*'\s+(#.*)"),
+    '"': re.compile(r'(?:[^"\\]|\\.)*"\s+(#.*)'),
+}
 _BEFORE_ITEM = re.compile(r"[ ]*(- +)*")
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 ./_-]*(?<! )")
 _SENTENCE = re.compile(r"[^\W\d_](?:[^:#]|:(?! |$)|(?<! )#)*(?<! )")
@@ -162,10 +167,8 @@ class _Patch:
     def made(self, value: dict[str, Json]) -> str:
         if same(self._document.value, value):
             return self._document.text
-        edits = sorted(self._edits((), value, len(self._rows)), key=lambda edit: edit[:2])
-        if any(one[1] > other[0] for one, other in pairwise(edits)):
-            raise _TooTightError
         text = self._text
+        edits = sorted(self._edits((), value, len(self._rows)), key=lambda edit: edit[:2])
         for start, end, told in reversed(edits):
             text = text[:start] + told + text[end:]
         return text
@@ -184,17 +187,16 @@ class _Patch:
         old = self._document.at(path)
         if not places or not value or [key for key in old if key in value] != [key for key in value if key in old]:
             raise _TooTightError
-        row, column = -1, next(iter(places.values())).column
+        first = next(iter(places.values()))
+        row, column = first.start, first.column
         for key, item in value.items():
             if key in old:
                 row = places[key].end
                 yield from self._replaced(places[key], f"{_key(key)}:", item) if not same(old[key], item) else ()
+            elif row == first.start and first.head.strip():
+                raise _TooTightError
             else:
-                first = next(iter(places.values()))
-                if row < 0 and first.head.strip():
-                    raise _TooTightError
-                at = first.start if row < 0 else row
-                yield self._rows_edit(at, at, _entry(" " * column + f"{_key(key)}:", item, column, top=not path))
+                yield self._rows_edit(row, row, _entry(" " * column + f"{_key(key)}:", item, column, top=not path))
         for name, place in places.items():
             if name not in value:
                 if place.head.strip():
@@ -203,7 +205,7 @@ class _Patch:
 
     def _of_list(self, path: Path, places: Mapping[str | int, _Place], value: list[Json]) -> Iterator[Edit]:
         old: list[Json] = self._document.at(path)
-        if not old or not value or not places:
+        if not value or not places:
             raise _TooTightError
         first = next((at for at, pair in enumerate(zip(old, value, strict=False)) if not same(*pair)), None)
         first = min(len(old), len(value)) if first is None else first
@@ -212,14 +214,13 @@ class _Patch:
         gone, come = [*range(first, len(old) - tail)], value[first : len(value) - tail]
         for at, item in zip(gone, come, strict=False):
             yield from self._replaced(places[at], "", item)
+        if first == 0 and not (gone and come) and places[0].head.strip() != "-":
+            raise _TooTightError  # its row begins what holds the list, too
         for at in gone[len(come) :]:
-            if places[at].head.strip(" ").rstrip(" -"):
-                raise _TooTightError
             yield self._rows_edit(places[at].start, places[at].end, [])
-        row = places[gone[-1]].end if gone else places[first].start if first < len(old) else places[first - 1].end
-        lead = self._rows[places[0].start][: places[0].column]
         if come[len(gone) :]:
-            indent = len(lead) - len(lead.lstrip(" "))
+            row = places[gone[-1]].end if gone else places[first].start if first < len(old) else places[first - 1].end
+            indent = places[0].head.rindex("-")
             rows = [line for item in come[len(gone) :] for line in _entry(" " * indent + "-", item, indent)]
             yield self._rows_edit(row, row, rows)
 
@@ -235,11 +236,12 @@ class _Patch:
             else:
                 return
         start = span.column - 1
-        style = row[start : start + 1] if span.line - 1 == place.start and isinstance(old, str) else ""
-        inline = span.line - 1 == place.start and old is not None and place.end == place.start + 1
-        if inline and style not in {"|", ">"} and "\n" not in (short := _like(style, value)) and not _block_of(value):
+        style = self._rows[span.line - 1][start : start + 1] if isinstance(old, str) else ""
+        has_rows = old is None or (isinstance(old, (dict, list)) and row[start] not in "[{")
+        inline = place.end == place.start + 1 and not has_rows
+        if inline and style not in {"|", ">"} and not _block_of(value):
             begin = self._starts[place.start] + start
-            yield begin, begin + span.length, short
+            yield begin, begin + span.length, _like(style, value)
             return
         inside = self._rows[place.start + 1 : place.end] if not isinstance(old, str) else []
         kept = [each for each in inside if _COMMENT.match(each)]
@@ -247,23 +249,20 @@ class _Patch:
         rows = self._rows[place.start + bool(said) : place.end] if not isinstance(old, str) else []
         if any(" #" in each and not _COMMENT.match(each) for each in rows):
             raise _TooTightError  # whoever wrote a comment behind a part of it would lose it
-        kept = [" " * place.column + said, *kept] if said else kept
-        head = row[: place.column] + key if key else row[: place.column].rstrip(" ")
-        column = place.column if key else len(head) - 1
+        column = place.column if key else place.head.rindex("-")
+        kept = [" " * column + said, *kept] if said else kept
+        head = place.head + key if key else place.head.rstrip()
         yield self._rows_edit(place.start, place.end, [*kept, *_entry(head, value, column, style=style)])
 
     def _comment(self, place: _Place, key: str, style: str) -> str:
         """The comment behind a key whose rows are written anew; empty without one."""
-        row = self._rows[place.start]
-        said = re.fullmatch(re.escape(row[: place.column]) + _BEHIND.pattern, row) if key else None
-        if said:
-            return said[1].rstrip("\n") + "\n"
-        if not style or style in {"|", ">"}:
-            return ""
-        last = self._rows[place.end - 1]
-        close = last.rfind(style) if style in {"'", '"'} else 0
-        found = re.search(r"\s(#.*)", last[max(close, 0) :])
-        return found[1].rstrip("\n") + "\n" if found else ""
+        is_block = style in {"|", ">"}
+        said = _BEHIND.fullmatch(self._rows[place.start], place.column) if key or is_block else None
+        if said is None and style and not is_block:
+            span = self._document.values[place.path]
+            last, begin = self._rows[place.end - 1], span.column if span.line == place.end else 0
+            said = (_BEHIND_QUOTED.get(style) or _BEHIND_PLAIN).match(last, begin)
+        return f"{said[1]}\n" if said else ""
 
     def _in_flow(self, path: Path, value: Json) -> Iterator[Edit]:
         """The edits of a value that stands in braces or brackets, or within such."""
@@ -299,8 +298,8 @@ class _Patch:
             return _like(self._text[start] if isinstance(old, str) else "", value, flow=True)
         said = []
         for key, item in value.items():
-            start, end = self._flows[(*path, key)] if key in old and same(old[key], item) else (0, 0)
-            said.append(f"{_key(key)}: {self._text[start:end] or _flow(item)}")
+            kept = self._text[slice(*self._flows[(*path, key)])] if key in old and same(old[key], item) else ""
+            said.append(f"{_key(key)}: {kept or _flow(item)}")
         return "{" + ", ".join(said) + "}"
 
     def _rows_edit(self, start: int, end: int, rows: Sequence[str]) -> Edit:
@@ -320,21 +319,33 @@ class _Patch:
             follows = starts[at + 1].line - 1 if at + 1 < len(starts) else end
             if not _BEFORE_ITEM.fullmatch(head) or (not keyed and not head.strip()):
                 return {}
-            value = self._document.values[(*path, name)]
-            is_text = self._rows[value.line - 1][value.column - 1 : value.column] in {"|", ">"}
-            rows_end = self._end(start, follows, column, is_text=is_text)
+            rows_end = self._end(follows, self._text_column((*path, name)))
             found[name] = _Place((*path, name), start, rows_end, column, head)
         return found
 
-    def _end(self, start: int, end: int, column: int, *, is_text: bool) -> int:
-        """The end of what begins in a row: comments and blank lines before the next key belong to that."""
-        while end > start + 1:
-            row = self._rows[end - 1]
-            deep = len(row) - len(row.lstrip(" ")) > column
-            if row.strip() and not (_COMMENT.match(row) and not (is_text and deep)):
-                break
+    def _text_column(self, path: Path) -> int:
+        """The column that the rows of the block text at the end of a value lie behind; none lies there if it ends in
+        something else.
+        """
+        value = self._document.at(path)
+        while value and isinstance(value, (dict, list)):
+            last = [*value][-1] if isinstance(value, dict) else len(value) - 1
+            path, value = (*path, last), value[last]
+        span = self._document.values[path]
+        row, start = self._rows[span.line - 1], span.column - 1
+        if row[start : start + 1] not in {"|", ">"}:
+            return len(self._text)
+        return self._document.keys[path].column - 1 if path in self._document.keys else row.rindex("-", 0, start)
+
+    def _end(self, end: int, text_column: int) -> int:
+        """The end of what ends before a row: comments and blank lines before the next key belong to that."""
+        while not (row := self._rows[end - 1]).strip() or (_COMMENT.match(row) and _indent(row) <= text_column):
             end -= 1
         return end
+
+
+def _indent(row: str) -> int:
+    return len(row) - len(row.lstrip(" "))
 
 
 @dataclass(slots=True)
@@ -412,8 +423,14 @@ def _is_deep(value: Json, *, top: bool) -> bool:
 def _block_of(value: Json, least: int = 2) -> list[str]:
     """The rows of a text of so many lines at least; none if it cannot be written as such."""
     rows = value.removesuffix("\n").split("\n") if isinstance(value, str) else []
-    fits = len(rows) >= least and rows[0].strip() and rows[-1] and not rows[0].startswith("\t")
-    return rows if fits and all(row.isprintable() and row == row.rstrip() for row in rows) else []
+    return (
+        rows
+        if len(rows) >= least
+        and rows[0]
+        and rows[-1]
+        and all(row.isprintable() and row == row.rstrip() for row in rows)
+        else []
+    )
 
 
 def _folded(text: str, width: int) -> list[str]:

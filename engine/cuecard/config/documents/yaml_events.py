@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 Event = Any
@@ -38,12 +40,11 @@ def pure_events(text: str) -> Iterator[Event]:
 def quick_events(text: str, *, exactly: bool = True) -> Iterator[Event]:
     """The events of libyaml; fails if it is not installed or, if wanted, where it might read the text differently."""
     from _ruamel_yaml import CParser  # noqa: PLC0415 - not everywhere
-    from ruamel.yaml.error import StringMark  # noqa: PLC0415 - where it is missing, `read_yaml` says so
 
     if exactly and not reads_alike(text):
-        raise ValueError("libyaml might read it otherwise")
+        raise ValueError
     parser, last_line = CParser(text), text.count("\n")
-    end = StringMark("", len(text), last_line, len(text) - 1 - text.rfind("\n"), None, 0)
+    end = SimpleNamespace(line=last_line, column=len(text) - 1 - text.rfind("\n"))
     while parser.check_event():
         event = parser.get_event()
         if event.end_mark.line > last_line:
@@ -59,7 +60,6 @@ class Scalars:
         from ruamel.yaml.resolver import Resolver  # noqa: PLC0415 - the same
 
         self._rules = Resolver.yaml_implicit_resolvers
-        self._constructor: Any = None
         self._known: dict[str, Any] = {}
 
     def value(self, event: Event) -> Any:
@@ -81,8 +81,11 @@ class Scalars:
     def _made(self, tag: str, text: str) -> Any:
         from ruamel.yaml.nodes import ScalarNode  # noqa: PLC0415 - the same
 
-        self._constructor = self._constructor or _yaml().constructor
         return self._constructor.construct_object(ScalarNode(tag, text), deep=True)
+
+    @cached_property
+    def _constructor(self) -> Any:
+        return _yaml().constructor
 
 
 def _yaml() -> Any:

@@ -72,9 +72,10 @@ class _Plain:
             if kind == "SequenceStartEvent":
                 listed.append(self.build(inner, found, depth + 1))
                 continue
-            if found != "ScalarEvent" or inner.value in keyed:
-                said = f"duplicate key `{inner.value[:80]}`" if found == "ScalarEvent" else "a key that is not a text"
-                self.refuse(inner, "duplicate-key" if found == "ScalarEvent" else "yaml-key", said, "keep one")
+            if found != "ScalarEvent":
+                self.refuse(inner, "yaml-key", "a key that is not a text", "quote a text with `{{ }}`")
+            if inner.value in keyed:
+                self.refuse(inner, "duplicate-key", f"duplicate key `{inner.value[:80]}`", "keep one")
             value = next(self.events)
             self.check(value, type(value).__name__, depth)
             keyed[inner.value] = self.build(value, type(value).__name__, depth + 1)
@@ -82,8 +83,8 @@ class _Plain:
 
     def check(self, event: Event, kind: str, depth: int) -> None:
         """Refuse what is not read, and too much of anything."""
-        self.nodes += 1
         is_plain = kind in {"ScalarEvent", "MappingStartEvent", "SequenceStartEvent"}
+        self.nodes += is_plain
         marked = not is_plain or event.anchor is not None or event.tag is not None
         if marked and (refused := refusal(event, kind, self.documents)):
             self.refuse(event, "yaml-refused", *refused)

@@ -26,7 +26,7 @@ _NAMES = fnmatch.FORCEUNIX | fnmatch.CASE | fnmatch.DOTMATCH
 _INPUT = re.compile(r"\{\{\{?\s*([A-Za-z_][\w-]*(?:\.[\w-]+)*)\s*\}?\}\}")
 _SPECIAL = re.compile(r"[*?[{]")
 _ESCAPED = re.compile(rf"\[({_SPECIAL.pattern})\]")
-_CLASS = re.compile(r"\[!?\]?[^\]]*\]")
+_UNCLOSED = re.compile(r"\[(?!!?\]?[^\]]*\])")
 _FOLDERS = "**"
 _NEVER_IN_A_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
 
@@ -80,13 +80,12 @@ class FilePattern:
         """
         segments = _segments(written)
         for segment in segments:
-            rest = _INPUT.sub("", segment)
             pieces = _INPUT.split(segment)[::2]
-            if len(pieces) > 1 and any("[" in _CLASS.sub("", piece) for piece in pieces):
+            if len(pieces) > 1 and any(map(_UNCLOSED.search, pieces)):
                 raise ValueError("has an input in brackets, where it would stand for single characters; move it out")
-            if _FOLDERS in rest and segment != _FOLDERS:
+            if segment != _FOLDERS and any(_FOLDERS in piece for piece in pieces):
                 raise ValueError("has `**` next to other characters; write it alone between slashes, as in `a/**/*.md`")
-            if "{" in rest:
+            if any("{" in piece for piece in pieces):
                 raise ValueError("has alternatives in braces; write a list of globs")
         if segments.count(_FOLDERS) > MAX_ANY_FOLDERS:
             raise ValueError(f"has more than {MAX_ANY_FOLDERS} `**`; write a list of globs")
@@ -95,8 +94,7 @@ class FilePattern:
     @classmethod
     def below(cls, folder: str, path: str) -> FilePattern:
         """The files with this path in a folder, and in any folder below it; `.` is the agent's folder."""
-        above = tuple(part for at, part in enumerate(parts_of(folder)) if part or not at)
-        return cls(path, (*map(escaped, above), _FOLDERS, *map(escaped, _segments(path))))
+        return cls(path, (*map(escaped, parts_of(folder)), _FOLDERS, *map(escaped, _segments(path))))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -159,8 +157,8 @@ class Exclusion:
 
 
 def parts_of(path: str) -> tuple[str, ...]:
-    """A path as its parts; none for the folder itself."""
-    return tuple(part for part in path.split("/") if part != ".") if path else ()
+    """A path as its parts; none for the folder itself, and an empty one for the root."""
+    return ("",) if path == "/" else tuple(part for part in path.split("/") if part != ".") if path else ()
 
 
 def has_inputs(path: str) -> bool:

@@ -89,8 +89,7 @@ class SkillFields:
         path = self.found.get(field)
         if path is None:
             return default
-        value = self.value(path)
-        word = str(value).strip().casefold() if isinstance(value, (str, int)) else ""
+        word = str(self.value(path)).strip().casefold()
         if word in _TRUE | _FALSE:
             return word in _TRUE
         self._wrong(path, "should be true or false")
