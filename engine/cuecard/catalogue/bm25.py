@@ -174,7 +174,7 @@ class Bm25Ranker:
         nothing else.
         """
         index, most = self.index, math.log(len(self.index.names) + 1)
-        gains = [word.worth * max((index.gain(f, best) for f in word.forms), default=0.0) for word in asked.words]
+        gains = [word.worth * max([0.0, *(index.gain(f, best) for f in word.forms)]) for word in asked.words]
         rarity = [1 + most - math.log(1 + max(map(index.frequency, word.forms), default=0)) for word in asked.words]
         covered = [r * word.worth for r, word, gain in zip(rarity, asked.words, gains, strict=True) if gain]
         strong = min(1.0, sum(gains) * self._emphasis(asked, best) / index.rarity_of(1))
