@@ -148,7 +148,7 @@ def test_names_with_hyphens_are_read_whole(text: str, expected: list[str]) -> No
         ("get_page", "see set_all, setAll, set-all, _set_all and set_", "set_all!"),
         ("getPage", "see set_all, setAll, set-all, SetAll", "setAll! SetAll!"),
         ("page_get", "see set_all, page_set, pages_set", "page_set!"),
-        ("__init", "see __all and page__set", ""),
+        ("__init page", "see __all_b, _set_all and page__set", ""),
     ],
 )
 def test_words_that_a_text_calls_tools_or_that_look_like_one(known: str, text: str, expected: str) -> None:
