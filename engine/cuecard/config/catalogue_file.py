@@ -103,10 +103,12 @@ def _card(tool: Mapping[str, Json]) -> ToolCard:
 
 
 def _apart(cards: list[ToolCard]) -> list[ToolCard]:
-    first = {(card.source, card.name): card for card in reversed(cards)}
+    first: dict[tuple[str, str], ToolCard] = {}
+    for card in cards:
+        first.setdefault((card.source, card.name), card)
     times = Counter(name for _, name in first)
     kept: dict[str, ToolCard] = {}
-    for card in reversed(first.values()):
+    for card in first.values():
         name = f"{card.source}__{card.name}" if times[card.name] > 1 and card.source else card.name
         kept.setdefault(name, replace(card, name=name))
     return list(kept.values())
