@@ -52,7 +52,9 @@ def check_mappings(compiled: Sequence[CompiledSection], partials: Trees, spec: A
     for each in compiled:
         text = each.text
         uses = {(use.template, use.span): use.name for use in text.inputs if use.name in objects}
-        yield from map(text.place, _unsorted(text.source, text.statements, {s for name, s in uses if name not in partials}))
+        yield from map(
+            text.place, _unsorted(text.source, text.statements, {s for name, s in uses if name not in partials})
+        )
         for called in dict.fromkeys(name for name, _ in uses if name in partials):
             source, program = partials[called]
             yield from _unsorted(source, program.body, {span for name, span in uses if name == called})

@@ -90,7 +90,9 @@ def check_habits(compiled: Sequence[CompiledSection], partials: Trees, spec: Age
         own = set().union(*(spans for name, spans in uses.items() if name not in partials))
         if own and id(text.program) not in quoted:
             quoted[id(text.program)] = in_attributes(text.program, text.source.text)
-        yield from map(text.place, _habits(text.source, text.statements, own, quoted.get(id(text.program), frozenset()), known))
+        yield from map(
+            text.place, _habits(text.source, text.statements, own, quoted.get(id(text.program), frozenset()), known)
+        )
         for name, spans in uses.items():
             if name in partials:
                 called.setdefault(name, set()).update(spans)
