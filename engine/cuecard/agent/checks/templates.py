@@ -86,16 +86,15 @@ def check_habits(compiled: Sequence[CompiledSection], partials: Trees, spec: Age
         uses: dict[str, set[Span]] = {name: set() for name in ("", *reachable(partials, text.statements))}
         for use in text.inputs:
             if use.name in texts:
-                uses.setdefault(use.template, set()).add(use.span)
-        own = set().union(*(spans for name, spans in uses.items() if name not in partials))
+                uses[use.template].add(use.span)
+        own = uses.pop("")
         if own and id(text.program) not in quoted:
             quoted[id(text.program)] = in_attributes(text.program, text.source.text)
         yield from map(
             text.place, _habits(text.source, text.statements, own, quoted.get(id(text.program), frozenset()), known)
         )
         for name, spans in uses.items():
-            if name in partials:
-                called.setdefault(name, set()).update(spans)
+            called.setdefault(name, set()).update(spans)
     yield from _in_partials(partials, called, known)
 
 
