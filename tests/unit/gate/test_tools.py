@@ -92,6 +92,11 @@ def test_anything_but_a_card_is_still_a_mistake_of_the_host() -> None:
     assert [problem.name for problem in caught.value.problems] == [
         *("cards[0].description", "cards[1].name", "cards[1].phrases", "cards[2]")
     ]
+    for wrong, told in ((7, "the number 7"), ({"a": 1}, "a mapping of type dict\n  = pass its `.values()`")):
+        with pytest.raises(InputError) as caught:
+            engine.with_tools(wrong)  # type: ignore[arg-type]
+        message = "cards: error[wrong-argument]: `cards` should be a tuple or list, not"
+        assert str(caught.value) == f"{message} {told}"
 
 
 def test_cuts_of_several_servers_add_up() -> None:

@@ -147,6 +147,7 @@ def test_names_with_hyphens_are_read_whole(text: str, expected: list[str]) -> No
         ("get_page getUser", "see get_all, getAll, GetAll and get-all", "get_all! getAll! GetAll!"),
         ("get_page", "see set_all, setAll, set-all, _set_all and set_", "set_all!"),
         ("getPage", "see set_all, setAll, set-all, SetAll", "setAll! SetAll!"),
+        ("page-get", "see page-get-by-section, page-set", "page-set!"),
         ("page_get", "see set_all, page_set, pages_set", "page_set!"),
         ("__init page", "see __all_b, _set_all and page__set", ""),
     ],
