@@ -174,11 +174,12 @@ class Bm25Ranker:
         nothing else.
         """
         index, most = self.index, math.log(len(self.index.names) + 1)
-        gains = [word.worth * max([0.0, *(index.gain(f, best) for f in word.forms)]) for word in asked.words]
-        rarity = [1 + most - math.log(1 + max(map(index.frequency, word.forms), default=0)) for word in asked.words]
-        covered = [r * word.worth for r, word, gain in zip(rarity, asked.words, gains, strict=True) if gain]
-        strong = min(1.0, sum(gains) * self._emphasis(asked, best) / index.rarity_of(1))
-        return round(math.sqrt(math.hypot(*covered) / math.hypot(*rarity) * strong), _DIGITS)
+        gains = {word: word.worth * max([0.0, *(index.gain(f, best) for f in word.forms)]) for word in asked.words}
+        common = {word: max(map(index.frequency, word.forms), default=0) for word in asked.words}
+        rarity = {word: 1 + most - math.log(1 + known) for word, known in common.items()}
+        covered = [rarity[word] * word.worth for word, gain in gains.items() if gain]
+        strong = min(1.0, sum(gains.values()) * self._emphasis(asked, best) / index.rarity_of(1))
+        return round(math.sqrt(math.hypot(*covered) / math.hypot(*rarity.values()) * strong), _DIGITS)
 
 
 def _largest(scores: Sequence[float], count: int) -> list[int]:
