@@ -93,11 +93,6 @@ def over(folder: Path, below: str, said: str) -> Engine:
         (HEAD, "template: own.xml\n", OWN),
         (HEAD + "sections: [{id: tone, text: Hi.}, {id: rules, remove: true}]\n", "template: own.xml\n", OWN),
         (HEAD + "sections: [{id: tone, text: Hi.}]\n", "template: {file: own.xml}\n", OWN),
-        (
-            HEAD + "sections: [{id: rules, remove: true}]\n",
-            "template: {escaping: names}\n",
-            CORE.replace("{{{user}}}", "Ann").replace("<rules>\nPromise nothing.\n</rules>\n", ""),
-        ),
         (LIST, "template: own.xml\n", OWN),
         (LIST, "template: own.xml\nsections: []\n", OWN),
         (LIST, "template: own.xml\nsections: [{id: tone, text: Hi.}]\n", OWN.replace("Be loud", "Hi")),
