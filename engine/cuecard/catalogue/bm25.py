@@ -20,8 +20,8 @@ GUESSED = 0.5
 class SearchTerm:
     """A word of a query as written, the forms to search for, and the value of a match.
 
-    The value is 1, `GUESSED` if the forms are those of the nearest words in the catalogue, or 0 if no tool has anything
-    like it.
+    The value is 1, or `GUESSED` if the forms are those of the nearest words in the catalogue; there are none if no tool
+    has anything like it.
     """
 
     text: str
@@ -56,8 +56,7 @@ def nearness(asked: frozenset[str], phrase: frozenset[str]) -> float:
 def _asked(text: str, word: Word, known: Collection[str]) -> SearchTerm:
     if forms := tuple(form for form in word if form in known):
         return SearchTerm(text, forms, 1.0)
-    guesses = tuple(near_words(word[0], known))
-    return SearchTerm(text, guesses, GUESSED if guesses else 0.0)
+    return SearchTerm(text, tuple(near_words(word[0], known)), GUESSED)
 
 
 def explain(index: WordIndex, weights: Weights, asked: Query, cards: Sequence[ToolCard]) -> RankerReasons:
@@ -74,7 +73,7 @@ def explain(index: WordIndex, weights: Weights, asked: Query, cards: Sequence[To
 
 def _seen(index: WordIndex, word: SearchTerm) -> WordSeen:
     tools = len({n for form in word.forms for n in index.postings[form]})
-    return WordSeen(word.text, tools, word.forms if 0 < word.worth < 1 else ())
+    return WordSeen(word.text, tools, word.forms if word.worth < 1 else ())
 
 
 def _reasons(

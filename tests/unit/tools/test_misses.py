@@ -183,6 +183,14 @@ def test_what_is_counted_is_the_answer_and_the_most_tokens_are_allowed() -> None
     assert said() is None
 
 
+def test_no_more_tools_and_no_more_categories_are_named_than_there_may_be_tokens() -> None:
+    cards = [ToolCard(f"a{n}", category=f"c{n}") for n in range(MAX_CATEGORIES + 1)]
+    most, more = (SearchIndex.build(each, count=lambda _: 0).search("x").categories for each in (cards[:-1], cards))
+
+    assert most == {card.category: (card.name,) for card in cards[:-1]}
+    assert more == tuple(card.category for card in cards[:-1])
+
+
 @given(
     st.lists(
         st.tuples(st.text(min_size=1, max_size=64), st.text(max_size=200) | st.sampled_from(["a", "b"])), max_size=40
