@@ -196,11 +196,10 @@ class _Merger:
 
 
 def _names_a_file(path: Path) -> bool:
-    selected = len(path) > 1 and path[0] in {"profiles", "variants"}
     if path[:1] == ("results",):
         return path[2:] == ("file",)
     words = _words(path)
-    return words[1:] in _SECTION_FILES if words[:1] == ("sections",) else not selected and words in _FILES
+    return words[1:] in _SECTION_FILES if words[:1] == ("sections",) else words in _FILES
 
 
 def _words(path: Path) -> tuple[str, ...]:
