@@ -69,6 +69,8 @@ def test_the_warning_says_what_is_printed(tmp_path: Path) -> None:
         ("{id}, {user.name}, {{{user}}}, `{user}`, \\{user}, {user}}", [], ""),
         ("{# a note #} {#- b -#}", ["{# a note #}", "{#- b -#}"], "write `{{! ... }}`"),
         ("```jinja\n{% if x %}{# note #}\n```\nSet `a {% if x %} b`, {#id}, {# or #.", [], ""),
+        ("`{% if x %}` {% if user %}", ["{% if user %}"], "write `{{#if value}}`"),
+        ("`{user}` {user}", ["{user}"], "write `{{{user}}}`"),
         ("5{% off, {%x%}, `{% if x %}`, \\{% if x %}, {{! {% if x %} }}", [], ""),
     ],
 )

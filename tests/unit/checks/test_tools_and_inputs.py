@@ -34,6 +34,7 @@ def test_folders_in_mixed_case_do_too() -> None:
 
 def test_capitals_that_change_no_order_are_fine() -> None:
     assert orders("tools/Images.yaml", "tools/Menus.yaml", "tools/pages.yaml") == []
+    assert orders("tools/Images.yaml", "tools/images.yaml") == []
 
 
 def test_files_that_are_listed_one_by_one_appear_as_listed() -> None:

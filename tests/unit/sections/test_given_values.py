@@ -89,6 +89,24 @@ def test_a_key_that_no_value_of_the_type_has_is_an_error(tmp_path: Path, text: s
     assert found == [(message, hint)]
 
 
+def test_only_a_mapping_with_something_in_it_can_be_merged_with(tmp_path: Path) -> None:
+    declared = (
+        "a: {type: object, merge: true}, b: {type: list, merge: true, default: [x]}, "
+        "c: {type: object, merge: true, default: {}}, d: {type: object, merge: true, default: {x: 1}}"
+    )
+    with pytest.raises(SpecError) as caught:
+        said(tmp_path, declared, "{{{a}}} {{{b}}} {{{c}}} {{{d}}}")
+
+    assert [(each.code, each.message, each.hint) for each in caught.value.problems] == [
+        (
+            "no-effect",
+            f"`{name}` has no default to merge with",
+            "give it `type: object` and a default, or remove `merge`",
+        )
+        for name in "abc"
+    ]
+
+
 def test_a_length_may_be_tested_and_items_may_be_read(tmp_path: Path) -> None:
     declared = "t: {default: x}, xs: {type: list, default: [a]}"
 
