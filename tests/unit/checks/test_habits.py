@@ -69,7 +69,7 @@ def test_the_warning_says_what_is_printed(tmp_path: Path) -> None:
         ("{id}, {user.name}, {{{user}}}, `{user}`, \\{user}, {user}}", [], ""),
         ("{# a note #} {#- b -#}", ["{# a note #}", "{#- b -#}"], "write `{{! ... }}`"),
         ("```jinja\n{% if x %}{# note #}\n```\nSet `a {% if x %} b`, {#id}, {# or #.", [], ""),
-        ("`{% if x %}` {% if user %}", ["{% if user %}"], "write `{{#if value}}`"),
+        ("Set `a {% if x %} b` {% if user %}", ["{% if user %}"], "write `{{#if value}}`"),
         ("`{user}` {user}", ["{user}"], "write `{{{user}}}`"),
         ("5{% off, {%x%}, `{% if x %}`, \\{% if x %}, {{! {% if x %} }}", [], ""),
     ],
@@ -278,6 +278,6 @@ def test_run_says_what_it_takes(tmp_path: Path) -> None:
     (problem,) = caught.value.problems
     assert (problem.code, problem.message) == ("wrong-file", "this is an agent file, not an assistant file")
     assert problem.hint == (
-        "an assistant file names an agent file under `agent:` and a tool server under `server:`; `cuecard run` can also "
-        "chat with an agent file directly"
+        "an assistant file names an agent file under `agent:` and a tool server under `server:`; `cuecard run` can "
+        "also chat with an agent file directly"
     )
