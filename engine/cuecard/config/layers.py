@@ -104,11 +104,11 @@ def _leaves(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
 @dataclass(slots=True)
 class _Merger:
     folder: str
+    problems: list[Problem]
+    removed: dict[str, str]
+    known: bool
+    within: Mapping[str, str]
     made: Document = field(default_factory=lambda: Document("", "", {}))
-    problems: list[Problem] = field(default_factory=list)
-    removed: dict[str, str] = field(default_factory=dict)
-    known: bool = True
-    within: Mapping[str, str] = field(default_factory=dict)
     supplied: set[Path] = field(default_factory=set)
 
     def only(self, document: Document) -> Document:

@@ -13,6 +13,8 @@ from cuecard.catalogue.fields import MAX_TEXT, CardTexts, bare, bare_name, serve
         ("github.search", "github.", "search"),
         ("files/read", "files/", "read"),
         ("mail:send", "mail:", "send"),
+        ("x.a.b__c", "x.a.b__", "c"),
+        ("x.c", "x.", "c"),
         ("cms_getPage", "", "cms_getPage"),
         ("__init", "", "__init"),
         ("tool__", "", "tool__"),
