@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from cuecard import ToolCard
-from cuecard.catalogue.explanation import RankerReasons
+from cuecard.catalogue.explanation import Ranked, RankerReasons
 from cuecard.catalogue.search import SearchIndex
 from cuecard.config.tools_spec import SearchSpec
 from cuecard.types import Reasons, ToolInstructions, WordSeen
@@ -28,7 +28,16 @@ def index() -> SearchIndex:
 
 
 def test_an_explanation_returns_what_the_search_returns(index: SearchIndex) -> None:
-    for query in ("mail", "send mail", "folder", "what is this", "", "weather", "mail " * 1000):
+    for query in (
+        "mail",
+        "send mail",
+        "folder",
+        "what is this",
+        "",
+        "weather",
+        "mail " * 1000,
+        "send mail".ljust(2000),
+    ):
         for spec in (SearchSpec(), SearchSpec(cut=0), SearchSpec(confidence=1), SearchSpec(limit=1)):
             found, told = index.search(query, spec=spec), index.explain(query, CARDS, spec=spec)
 
@@ -94,7 +103,17 @@ def test_a_ranker_without_explanations_has_scores_and_no_reasons() -> None:
     told = SearchIndex.build(CARDS.values(), ranker=lambda *_: [("draw_chart", 0.7)]).explain("plot", CARDS)
 
     assert told.words == ()
-    assert [(each.tool, each.score, each.reasons) for each in told.ranked] == [("draw_chart", 0.7, Reasons())]
+    assert told.ranked == (Ranked("draw_chart", 0.7, 1.0, True, Reasons()),)  # noqa: FBT003 - as it is told
+
+
+def test_a_score_of_nothing_is_no_share_of_it() -> None:
+    index = SearchIndex.build(CARDS.values(), ranker=lambda *_: [("draw_chart", 0.0), ("sendMail", 0.0)])
+
+    told = index.explain("plot", CARDS, spec=SearchSpec(confidence=0)).ranked
+    assert [(each.tool, each.share, each.returned) for each in told] == [
+        ("draw_chart", 0.0, True),
+        ("sendMail", 0.0, True),
+    ]
 
 
 def test_a_ranker_of_the_host_may_tell_its_reasons() -> None:
