@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import pytest
 
 from cuecard import InputError, ToolCard
@@ -21,7 +23,7 @@ def test_a_catalogue_is_a_mapping_that_keeps_its_order() -> None:
 
 
 def test_the_definition_of_a_tool_is_what_a_request_carries() -> None:
-    schema = {"type": "object", "properties": {"größe": {"enum": ("ä", 1)}}}
+    schema = {"type": "object", "properties": MappingProxyType({"größe": {"enum": ("ä", 1)}})}
     catalogue = Catalogue([ToolCard("a", "Misst die Größe.", schema), ToolCard("b", "Without a schema.")])
 
     expected = (
