@@ -96,6 +96,30 @@ def test_what_is_no_lock_is_told_at_its_place(text: str, told: str, hint: str) -
     assert problem.hint == (restore if hint == "restore" else hint)
 
 
+def test_a_lock_of_the_first_format_lacks_much_and_what_it_needs_is_told() -> None:
+    request = {"method": "GET", "path": "/", "arguments": {"q": {"in": "query"}}}
+    least = {"tools": [{"name": "a"}, {"name": "b", "operation": request}], "gone": [{"name": "c"}]}
+    tool = {"description": "", "input_schema": {}, "meta": {}, "left_out": False}
+    made = {**request, "id": "", "tags": [], "arguments": {"q": {"place": "query", "name": None}}}
+
+    assert read_lock(json.dumps(least), "l.json").model_dump() == {
+        **dict.fromkeys(("source", "prefix", "instructions"), ""),
+        "version": 1,
+        "tools": [{"name": "a", **tool, "operation": None}, {"name": "b", **tool, "operation": made}],
+        "gone": [{"name": "c", "kept": False}],
+    }
+    with pytest.raises(SpecError) as caught:
+        read_lock('{"tools": [{"operation": {"arguments": {"q": {}}}}], "gone": [{}], "version": 0}', "l.json")
+    assert [(each.message, each.hint) for each in caught.value.problems] == [
+        ("`name` is missing", "add `name:` - its name"),
+        ("`method` is missing", "add `method:` - its method, such as GET"),
+        ("`path` is missing", "add `path:` - its path, with parameters in braces"),
+        ("`in` is missing", "add `in:` - path, query, header, formData or body"),
+        ("`name` is missing", "add `name:` - its name"),
+        ("`version` should be greater than or equal to 1", ""),
+    ]
+
+
 def test_tools_are_cleaned_and_what_cannot_be_used_is_told() -> None:
     cards = (
         ToolCard("a", "Does \x1b[2Ja.\r\n", {"type": "object", "p\u200b": 1}),
