@@ -9,7 +9,7 @@ from unit.checks.agents import INPUTS, checked, codes, place, write
 
 def orders(*paths: str) -> list[str]:
     """What is told of instruction files with these paths."""
-    listed = [path for path in paths if "/" not in path]
+    listed = [path for path in paths if "/" not in path.removeprefix("./")]
     named = f"[{', '.join(['tools'] * (listed != [*paths]) + listed)}]"
     agent = f"agent: cms\ntemplate: agent.xml\ntools: {{instructions: {named}}}\n{INPUTS}"
     texts = {"agent.yaml": agent, "agent.xml": "<a><b>x</b></a>", **dict.fromkeys(paths, "tools: {}")}
@@ -38,7 +38,7 @@ def test_capitals_that_change_no_order_are_fine() -> None:
 
 
 def test_files_that_are_listed_one_by_one_appear_as_listed() -> None:
-    assert orders("Menus.yaml", "images.yaml") == []
+    assert orders("Menus.yaml", "images.yaml") == orders("./Menus.yaml", "./images.yaml") == []
 
 
 def test_each_over_a_mapping_is_reported_at_the_mapping() -> None:
