@@ -44,59 +44,6 @@ def test_the_category_counts() -> None:
     assert rank("write to a spreadsheet", 1)[0][0] == "write_cell"
 
 
-SCORED = (
-    card(
-        "send_mail",
-        "Send a mail to people",
-        phrases=("write to somebody", "send the newsletter"),
-        category="mail",
-        instructions=ToolInstructions("None", "Show the subject", "mcp__mail__read_inbox", "None"),
-    ),
-    card("mcp__mail__read_inbox", "Read the inbox of a mailbox", phrases=("is there new mail",)),
-    card(
-        "listFiles",
-        f"List files {'of a folder ' * 40}by archive date",
-        input_schema={"properties": {"folder": {"description": "where the archive is"}}},
-    ),
-    card("draw_chart", "Draw a chart"),
-    card("draw_plot", "Draw a plot"),
-    card("fix_color", "x", phrases=("charts in colour",)),
-)
-
-
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("mail mail", {"send_mail": 0.783437086, "mcp__mail__read_inbox": 0.505029509}),
-        ("draw", {"draw_chart": 0.787403617, "draw_plot": 0.787403617}),
-        ("read the inbox", {"mcp__mail__read_inbox": 1.0, "send_mail": 0.081971458}),
-        ("archive", {"listFiles": 0.356161839}),
-        (
-            "charrt mail",
-            {
-                "send_mail": 0.613720667,
-                "mcp__mail__read_inbox": 0.395624681,
-                "draw_chart": 0.275533741,
-                "fix_color": 0.145930048,
-            },
-        ),
-        ("mail pizza", {"send_mail": 0.531963812, "mcp__mail__read_inbox": 0.342921503}),
-        (
-            "send the pizza chart to somebody",
-            {"send_mail": 0.821916605, "draw_chart": 0.371828527, "fix_color": 0.196930345},
-        ),
-        ("draw a chart or a plot", {"draw_plot": 0.918983976, "draw_chart": 0.73632686, "fix_color": 0.13721463}),
-        ("colar", {"fix_color": 0.402103791}),
-        ("chartt chart", {"draw_chart": 0.798798352, "fix_color": 0.423064999}),
-    ],
-)
-def test_what_is_found_and_how_sure_is_the_same_to_the_last_digit(query: str, found: dict[str, float]) -> None:
-    hits = Bm25Ranker.build(SCORED)(query, 9)
-
-    assert [name for name, _ in hits] == [*found]
-    assert dict(hits) == pytest.approx(found, rel=0, abs=1e-9)
-
-
 def test_weights_are_data() -> None:
     cards = [card("alpha", "beta"), card("beta", "alpha")]
 
