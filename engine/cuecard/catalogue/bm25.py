@@ -20,8 +20,8 @@ GUESSED = 0.5
 class SearchTerm:
     """A word of a query as written, the forms to search for, and the value of a match.
 
-    The value is 1, `GUESSED` if the forms are those of the nearest words in the catalogue, or 0 if no tool has anything
-    like it.
+    The value is 1, or `GUESSED` if the forms are those of the nearest words in the catalogue; there are none if no tool
+    has anything like it.
     """
 
     text: str
@@ -56,8 +56,7 @@ def nearness(asked: frozenset[str], phrase: frozenset[str]) -> float:
 def _asked(text: str, word: Word, known: Collection[str]) -> SearchTerm:
     if forms := tuple(form for form in word if form in known):
         return SearchTerm(text, forms, 1.0)
-    guesses = tuple(near_words(word[0], known))
-    return SearchTerm(text, guesses, GUESSED if guesses else 0.0)
+    return SearchTerm(text, tuple(near_words(word[0], known)), GUESSED)
 
 
 def explain(index: WordIndex, weights: Weights, asked: Query, cards: Sequence[ToolCard]) -> RankerReasons:
@@ -74,7 +73,7 @@ def explain(index: WordIndex, weights: Weights, asked: Query, cards: Sequence[To
 
 def _seen(index: WordIndex, word: SearchTerm) -> WordSeen:
     tools = len({n for form in word.forms for n in index.postings[form]})
-    return WordSeen(word.text, tools, word.forms if 0 < word.worth < 1 else ())
+    return WordSeen(word.text, tools, word.forms if word.worth < 1 else ())
 
 
 def _reasons(
@@ -174,11 +173,12 @@ class Bm25Ranker:
         nothing else.
         """
         index, most = self.index, math.log(len(self.index.names) + 1)
-        gains = [word.worth * max((index.gain(f, best) for f in word.forms), default=0.0) for word in asked.words]
-        rarity = [1 + most - math.log(1 + max(map(index.frequency, word.forms), default=0)) for word in asked.words]
-        covered = [r * word.worth for r, word, gain in zip(rarity, asked.words, gains, strict=True) if gain]
-        strong = min(1.0, sum(gains) * self._emphasis(asked, best) / index.rarity_of(1))
-        return round(math.sqrt(math.hypot(*covered) / math.hypot(*rarity) * strong), _DIGITS)
+        gains = {word: word.worth * max([0.0, *(index.gain(f, best) for f in word.forms)]) for word in asked.words}
+        common = {word: max(map(index.frequency, word.forms), default=0) for word in asked.words}
+        rarity = {word: 1 + most - math.log(1 + known) for word, known in common.items()}
+        covered = [rarity[word] * word.worth for word, gain in gains.items() if gain]
+        strong = min(1.0, sum(gains.values()) * self._emphasis(asked, best) / index.rarity_of(1))
+        return round(math.sqrt(math.hypot(*covered) / math.hypot(*rarity.values()) * strong), _DIGITS)
 
 
 def _largest(scores: Sequence[float], count: int) -> list[int]:

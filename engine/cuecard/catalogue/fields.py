@@ -154,7 +154,7 @@ def in_words(name: str) -> str:
 
 def whole(text: str) -> str:
     """The text with `?` for lone surrogates, which no encoder accepts."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return text.encode(errors="replace").decode()
 
 
 def bare(query: str) -> str:

@@ -41,7 +41,7 @@ def draw_dot(boxes: Boxes, arrows: Iterable[Arrow]) -> str:
 
 
 def _mermaid(text: str) -> str:
-    return "".join(c if c.isalnum() or c in " _-./" else f"#{ord(c)};" for c in text)
+    return re.sub(r"[^\w ./-]", lambda mark: f"#{ord(mark[0])};", text)
 
 
 def _dot(text: str) -> str:

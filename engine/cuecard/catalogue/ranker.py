@@ -83,8 +83,6 @@ def read_ranking(said: object, names: frozenset[str], limit: int) -> Ranking:
     highest = max((entry[1] for entry in entries if not _fault(entry, names, {})), default=0)
     if highest > _OVER:
         faults.append(f"scores above 1, such as {highest:.3g}, which are treated as 1")
-    if len(said) > len(names):
-        faults.append(f"{len(said)} entries for {len(names)} tools")
     hits = sorted(scores.items(), key=lambda hit: -hit[1])[:limit]
     found = (Diagnostic("ranker_mended", _summary(faults)),) if faults else ()
     return Ranking(tuple(Hit(name, score) for name, score in hits), found)

@@ -140,11 +140,11 @@ class SearchIndex:
 
     names: frozenset[str]
     ranker: Ranker
-    cards: tuple[ToolCard, ...] = ()
-    called: Callable[[], ToolNames] = ToolNames
-    fallback: Callable[[], Ranker] = lambda: _nothing
-    diagnostics: tuple[Diagnostic, ...] = ()
-    count: CountTokens | None = None
+    cards: tuple[ToolCard, ...]
+    called: Callable[[], ToolNames]
+    fallback: Callable[[], Ranker]
+    diagnostics: tuple[Diagnostic, ...]
+    count: CountTokens | None
     hidden: frozenset[str] = frozenset()
     known: frozenset[str] = frozenset()
 
@@ -281,10 +281,6 @@ class SearchIndex:
         return replace(read_ranking(ranker(query, limit), self.names, limit), diagnostics=(failed,)), ranker
 
 
-def _nothing(_query: str, _limit: int) -> Sequence[tuple[str, float]]:
-    return ()
-
-
 def _allowed(limit: int) -> int:
     if 1 <= limit <= MAX_LIMIT:
         return limit
@@ -344,8 +340,7 @@ def _categories(left: Sequence[ToolCard], words: WordsSpec, count: CountTokens) 
         found.setdefault(words.quoted(_echo(card.category)) or words.search.other, []).append(card.name)
 
     def fits(said: Categories) -> bool:
-        text = json.dumps({"categories": said}, ensure_ascii=False)
-        return len(said) <= MAX_CATEGORIES and count(text) <= MAX_CATEGORIES
+        return count(json.dumps({"categories": said}, ensure_ascii=False)) <= MAX_CATEGORIES
 
     whole = {category: tuple(names) for category, names in found.items()}
     if whole and len(left) <= MAX_CATEGORIES and fits(whole):  # no name is shorter than a token

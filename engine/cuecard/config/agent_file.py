@@ -151,7 +151,7 @@ class RunSpec(FileModel):
     @model_validator(mode="after")
     def _forces_something(self) -> Self:
         if self.force_first and self.first_tool is None:
-            raise ValueError("`force_first` needs `first_tool`, the tool to call first")
+            raise ValueError("has `force_first` without `first_tool`, the tool to call first")
         return self
 
 

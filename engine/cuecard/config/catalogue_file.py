@@ -31,17 +31,12 @@ def read_catalogue(text: str, name: str) -> list[ToolCard]:
         raise SpecError(
             Problem("wrong-value", "a catalogue is a list of tools", f"write `{'` or `'.join(_FORMS)}`", name)
         )
-    listed = list(_single(tools))
-    entries = [_entry(tool) for _, tool in listed]
-    wrong = [
-        ((*path, n, *at), code, said)
-        for (n, _), tool in zip(listed, entries, strict=True)
-        for at, code, said in _mistakes(tool)
-    ]
+    entries = [(n, _entry(tool)) for n, tool in _single(tools)]
+    wrong = [((*path, n, *at), code, said) for n, tool in entries for at, code, said in _mistakes(tool)]
     if wrong:
         document = Document(name, text, value, *json_places(text))
         raise SpecError(document.problem(at, code, said, f"a tool is {_TOOL}") for at, code, said in wrong)
-    return _apart([_card(entry) for entry in entries if isinstance(entry, dict)])
+    return _apart([_card(tool) for _, tool in entries if isinstance(tool, dict)])
 
 
 _TOOL = '`{"name": "send_mail", "description": "Send a mail"}`'
@@ -103,10 +98,12 @@ def _card(tool: Mapping[str, Json]) -> ToolCard:
 
 
 def _apart(cards: list[ToolCard]) -> list[ToolCard]:
-    first = {(card.source, card.name): card for card in reversed(cards)}
+    first: dict[tuple[str, str], ToolCard] = {}
+    for card in cards:
+        first.setdefault((card.source, card.name), card)
     times = Counter(name for _, name in first)
     kept: dict[str, ToolCard] = {}
-    for card in reversed(first.values()):
+    for card in first.values():
         name = f"{card.source}__{card.name}" if times[card.name] > 1 and card.source else card.name
         kept.setdefault(name, replace(card, name=name))
     return list(kept.values())

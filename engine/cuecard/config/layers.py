@@ -104,11 +104,11 @@ def _leaves(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
 @dataclass(slots=True)
 class _Merger:
     folder: str
+    problems: list[Problem]
+    removed: dict[str, str]
+    known: bool
+    within: Mapping[str, str]
     made: Document = field(default_factory=lambda: Document("", "", {}))
-    problems: list[Problem] = field(default_factory=list)
-    removed: dict[str, str] = field(default_factory=dict)
-    known: bool = True
-    within: Mapping[str, str] = field(default_factory=dict)
     supplied: set[Path] = field(default_factory=set)
 
     def only(self, document: Document) -> Document:
@@ -196,11 +196,10 @@ class _Merger:
 
 
 def _names_a_file(path: Path) -> bool:
-    selected = len(path) > 1 and path[0] in {"profiles", "variants"}
     if path[:1] == ("results",):
         return path[2:] == ("file",)
     words = _words(path)
-    return words[1:] in _SECTION_FILES if words[:1] == ("sections",) else not selected and words in _FILES
+    return words[1:] in _SECTION_FILES if words[:1] == ("sections",) else words in _FILES
 
 
 def _words(path: Path) -> tuple[str, ...]:

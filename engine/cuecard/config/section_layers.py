@@ -110,7 +110,7 @@ class SectionLayers:
         """The sections of both, in the order of the result."""
         found = {section_id(item, f"#{i}"): LayeredSection(("sections", i), None) for i, item in enumerate(below)}
         self.problems += [*twice(self.base, below), *twice(self.top, above), *misplaced(self.top, above)]
-        self._names = frozenset(found) | {section_id(item, "") for item in above if _is_placed(item)}
+        self._names = frozenset(section_id(item, "") for item in (*below, *filter(_is_placed, above))) - {""}
         if self._is_another_list(above, found):
             return list(found.values())
         for index, item in enumerate(above):
@@ -172,7 +172,7 @@ class SectionLayers:
             return
         more = "\n".join(line for line in (more, f"the existing sections are defined at {self._below()}") if line)
         gone = f"it is removed at {self.removed[name]}\n{more}" if name in self.removed else ""
-        hint = gone or DidYouMean(name, self._names - {name} if name in self._names else self._names, more)
+        hint = gone or DidYouMean(name, self._names - {name}, more)
         self.problems.append(
             self.top.problem(path, "unknown-section", f"the base of this file has no section `{name}`", hint)
         )

@@ -1,6 +1,7 @@
 """Transcript files: a recorded conversation, for `cuecard replay`. JSON, documented in docs/caching.md."""
 
 import json
+import re
 from collections.abc import Iterator
 
 from pydantic import Field, ValidationError
@@ -11,6 +12,8 @@ from cuecard.config.turn_file import EntityEntry
 from cuecard.config.values import Moment
 from cuecard.errors import Problem, Span, SpecError
 from cuecard.model import Json
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 class RecordedTool(FileModel):
@@ -116,7 +119,7 @@ def read_json(text: str, name: str, first_line: int = 1) -> Json:
 
 def _whole(value: Json) -> Json:
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return _HALF.sub("\ufffd", value)
     if isinstance(value, dict):
         return {_whole(key): _whole(inner) for key, inner in value.items()}
     return [_whole(inner) for inner in value] if isinstance(value, list) else value

@@ -1,14 +1,13 @@
 """Turn files and what they expect."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values import NameOrNames, Names, Texts, as_tuple
+from cuecard.config.values import Moment, NameOrNames, Names, Texts, as_tuple
 from cuecard.model import DeliveryWish, Entity, FileText, Host, Json, Memory, RunLimits, ToolResult, Turn
 from cuecard.model.messages import Summary, messages_from_json
 from cuecard.model.turn import Gates, RunLimit
@@ -45,16 +44,6 @@ class Expectation(FileModel):
         if not self.model_fields_set:
             raise ValueError("asks for nothing: write what the prompt must hold, such as `contains: hello`")
         return self
-
-
-def _time(value: Any) -> Any:
-    try:
-        moment = datetime.fromisoformat(value) if isinstance(value, str) else value
-    except ValueError:
-        raise ValueError("should be an ISO 8601 time with a zone, such as 2026-11-20T09:00:00+00:00") from None
-    if isinstance(moment, datetime) and moment.tzinfo is None:
-        raise ValueError("should have a zone, such as 2026-11-20T09:00:00+00:00")
-    return moment
 
 
 class EntityEntry(FileModel):
@@ -168,7 +157,7 @@ class TurnFields(FileModel):
         {"reload: append": f"leave it out; in the agent file, {APPEND_REMOVED}"}
     )
 
-    now: Annotated[datetime | None, BeforeValidator(_time)] = Field(None, description="the time, ISO 8601 with a zone")
+    now: Moment | None = Field(None, description="the time, ISO 8601 with a zone")
     inputs: dict[str, Json] = Field(default_factory=dict, description="values of the agent's inputs")
     memory: Annotated[tuple[EntityEntry, ...], BeforeValidator(as_tuple)] = Field(
         (), description="entities, newest first"

@@ -92,6 +92,7 @@ def over(folder: Path, below: str, said: str) -> Engine:
     [
         (HEAD, "template: own.xml\n", OWN),
         (HEAD + "sections: [{id: tone, text: Hi.}, {id: rules, remove: true}]\n", "template: own.xml\n", OWN),
+        (HEAD + "sections: [{id: tone, text: Hi.}]\n", "template: {file: own.xml}\n", OWN),
         (LIST, "template: own.xml\n", OWN),
         (LIST, "template: own.xml\nsections: []\n", OWN),
         (LIST, "template: own.xml\nsections: [{id: tone, text: Hi.}]\n", OWN.replace("Be loud", "Hi")),

@@ -69,6 +69,8 @@ def test_the_warning_says_what_is_printed(tmp_path: Path) -> None:
         ("{id}, {user.name}, {{{user}}}, `{user}`, \\{user}, {user}}", [], ""),
         ("{# a note #} {#- b -#}", ["{# a note #}", "{#- b -#}"], "write `{{! ... }}`"),
         ("```jinja\n{% if x %}{# note #}\n```\nSet `a {% if x %} b`, {#id}, {# or #.", [], ""),
+        ("Set `a {% if x %} b` {% if user %}", ["{% if user %}"], "write `{{#if value}}`"),
+        ("`{user}` {user}", ["{user}"], "write `{{{user}}}`"),
         ("5{% off, {%x%}, `{% if x %}`, \\{% if x %}, {{! {% if x %} }}", [], ""),
     ],
 )
@@ -202,25 +204,42 @@ def test_an_assistant_and_its_scenarios_may_end_in_yml(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"),
+    ("text", "kind", "hint"),
     [
-        ("now: 2026-11-20T00:00:00Z\n", "a turn file"),
-        ("inputs: {user: Ann}\nmessage: hi\n", "a turn file"),
-        (TOOLS, "a file of tool instructions"),
-        ("category: x\ntools: {}\n", "a file of tool instructions"),
-        ("agent: a\nserver: {command: [x]}\n", "an assistant file"),
-        ("title: a\nturns: []\n", "a scenario"),
-        ("models: {}\n", "a file of model profiles"),
+        ("now: 2026-11-20T00:00:00Z\n", "a turn file", "name the agent file, and pass this one as `--turn FILE`"),
+        (
+            "inputs: {user: Ann}\nmessage: hi\n",
+            "a turn file",
+            "name the agent file, and pass this one as `--turn FILE`",
+        ),
+        (TOOLS, "a file of tool instructions", "name the agent file; it names this one under `tools: instructions:`"),
+        (
+            "category: x\ntools: {}\n",
+            "a file of tool instructions",
+            "name the agent file; it names this one under `tools: instructions:`",
+        ),
+        (
+            "agent: a\nserver: {command: [x]}\n",
+            "an assistant file",
+            "name the agent file that it names under `agent:`; `cuecard run` accepts this file",
+        ),
+        (
+            "title: a\nturns: []\n",
+            "a scenario",
+            "name the agent file; `cuecard run` plays the scenarios of an assistant file",
+        ),
+        ("turns: []\n", "a file of several turns", "name the agent file; `cuecard test AGENT` reads this file"),
+        ("models: {}\n", "a file of model profiles", "name the agent file; it names this one under `models:`"),
     ],
 )
-def test_a_file_of_another_kind_says_what_it_is(text: str, kind: str, tmp_path: Path) -> None:
+def test_a_file_of_another_kind_says_what_it_is(text: str, kind: str, hint: str, tmp_path: Path) -> None:
     (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(SpecError) as caught:
         Engine.open(tmp_path)
 
     (problem,) = caught.value.problems
-    assert (problem.code, problem.message) == ("wrong-file", f"this is {kind}, not an agent file")
-    assert problem.hint
+    assert str(problem.name) == str(tmp_path / "agent.yaml")
+    assert (problem.code, problem.message, problem.hint) == ("wrong-file", f"this is {kind}, not an agent file", hint)
 
 
 @pytest.mark.parametrize(
@@ -230,6 +249,10 @@ def test_a_file_of_another_kind_says_what_it_is(text: str, kind: str, tmp_path: 
         "template: a.xml\n",
         "tools: {core: [a]}\n",
         "tools: {search: {tool: find}}\n",
+        "tools: {find: {phrases: [a]}, search: {tool: find}}\n",
+        "tools: [a]\n",
+        "models: {}\ntools: {}\n",
+        "turns: []\ninputs: {}\n",
         "{}\n",
     ],
 )
@@ -254,4 +277,7 @@ def test_run_says_what_it_takes(tmp_path: Path) -> None:
 
     (problem,) = caught.value.problems
     assert (problem.code, problem.message) == ("wrong-file", "this is an agent file, not an assistant file")
-    assert "`cuecard run` can also chat with an agent file directly" in problem.hint
+    assert problem.hint == (
+        "an assistant file names an agent file under `agent:` and a tool server under `server:`; `cuecard run` can "
+        "also chat with an agent file directly"
+    )

@@ -9,31 +9,36 @@ from unit.checks.agents import INPUTS, checked, codes, place, write
 
 def orders(*paths: str) -> list[str]:
     """What is told of instruction files with these paths."""
-    listed = [path for path in paths if "/" not in path]
+    listed = [path for path in paths if "/" not in path.removeprefix("./")]
     named = f"[{', '.join(['tools'] * (listed != [*paths]) + listed)}]"
     agent = f"agent: cms\ntemplate: agent.xml\ntools: {{instructions: {named}}}\n{INPUTS}"
     texts = {"agent.yaml": agent, "agent.xml": "<a><b>x</b></a>", **dict.fromkeys(paths, "tools: {}")}
     with TemporaryDirectory() as folder:
         found = problems(write(Path(folder), texts))
-    return [problem.message for problem in found if problem.code == "tool-order"]
+    told = [problem for problem in found if problem.code == "tool-order"]
+    assert all(place(each).startswith("agent.yaml:3:23 [") and each.severity == "warning" for each in told)
+    assert {each.hint for each in told} <= {"use the same case for both names"}
+    return [each.message.removesuffix(" sort differently on Windows, and so do their tools") for each in told]
 
 
 def test_files_in_mixed_case_appear_in_another_order_elsewhere() -> None:
-    (message,) = orders("tools/Menus.yaml", "tools/images.yaml", "tools/pages.yaml")
-
-    assert message.startswith("`Menus.yaml` and `images.yaml` sort differently on Windows")
+    assert orders("tools/Menus.yaml", "tools/images.yaml", "tools/pages.yaml") == ["`Menus.yaml` and `images.yaml`"]
 
 
 def test_folders_in_mixed_case_do_too() -> None:
-    assert len(orders("tools/B/pages.yaml", "tools/a/images.yaml")) == 1
+    assert orders("tools/B/pages.yaml", "tools/a/images.yaml") == ["`B` and `a`"]
+    assert orders("tools/x/B/c.yaml", "tools/x/B/a.yaml", "tools/x/a/C.yaml", "tools/x/a/b.yaml") == [
+        *("`B` and `a`", "`C.yaml` and `b.yaml`")
+    ]
 
 
 def test_capitals_that_change_no_order_are_fine() -> None:
     assert orders("tools/Images.yaml", "tools/Menus.yaml", "tools/pages.yaml") == []
+    assert orders("tools/Images.yaml", "tools/images.yaml") == []
 
 
 def test_files_that_are_listed_one_by_one_appear_as_listed() -> None:
-    assert orders("Menus.yaml", "images.yaml") == []
+    assert orders("Menus.yaml", "images.yaml") == orders("./Menus.yaml", "./images.yaml") == []
 
 
 def test_each_over_a_mapping_is_reported_at_the_mapping() -> None:

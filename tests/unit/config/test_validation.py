@@ -18,6 +18,12 @@ from cuecard.config.turn_file import TurnFile
 from cuecard.errors import Span
 
 TYPES = "should be 'string', 'integer', 'number', 'boolean', 'list' or 'object'"
+WRONG = "wrong-value:"
+CUES = (
+    f"{WRONG} `tools.cues` should name each of before, after, next and gotcha once, in `on_discovery` or `on_result`, "
+    "and not all of them in `on_result`"
+)
+NOTHING = f"{WRONG} `results.a` would leave nothing of a result: give `head` or `tail` a number above 0"
 PAIRS = "write `key: value` pairs, indented"
 
 
@@ -161,6 +167,44 @@ def test_a_place_that_is_not_found_in_a_file_is_that_of_the_text(path: Place, in
             "2:18:1 wrong-value: `layout.partials` should be a text",
             "leave the key out, or give it a value",
         ),
+        (
+            "run: {force_first: true}",
+            f"2:6:19 {WRONG} `run` has `force_first` without `first_tool`, the tool to call first",
+            "",
+        ),
+        ("tools: {cues: {on_discovery: [before], on_result: [after, next]}}", f"2:15:50 {CUES}", ""),
+        ("tools: {cues: {on_discovery: [], on_result: [before, after, next, gotcha]}}", f"2:15:60 {CUES}", ""),
+        (
+            "tools: {core: tool}",
+            f"2:15:4 {WRONG} `tools.core` should be `all`, or a list of tools and patterns such as `calendar_*`",
+            "",
+        ),
+        (
+            "tools: {instructions: 7}",
+            f"2:23:1 {WRONG} `tools.instructions` should be a text, or a list of texts",
+            "write it as text: '7'",
+        ),
+        (
+            "results: {a: {text: x, file: y}}",
+            f"2:14:18 {WRONG} `results.a` has two of what it may have once: text, file",
+            "",
+        ),
+        ("results: {a: {head: 0, tail: 0}}", f"2:14:18 {NOTHING}", ""),
+        ("results: {a: {tail: 0}}", f"2:14:9 {NOTHING}", ""),
+        (
+            "results: {a: {marker: x}}",
+            f"2:14:11 {WRONG} `results.a` has a `marker` and cuts nothing: add `head` or `tail`",
+            "",
+        ),
+        (
+            "results: {a: {head: 1, marker: '{n}'}}",
+            f"2:32:5 {WRONG} `results.a.marker` contains the unknown placeholder {{n}}; known here: {{count}}",
+            "",
+        ),
+        ("results: {a: 7}", f"2:14:1 {WRONG} `results.a` should be a mapping", PAIRS),
+        ("helpers: [7]", f"2:11:1 {WRONG} `helpers.0` should be a mapping", PAIRS),
+        ("template: 7", f"2:11:1 {WRONG} `template` should be a mapping", PAIRS),
+        ("memory: {forget: {a: 7}}", f"2:22:1 {WRONG} `memory.forget.a` should be a mapping", PAIRS),
         ("memory: {extract: {t: {}}}", "2:19:7 wrong-value: `memory.extract` should be a list", ""),
         (
             "history: {policy: last, limit: 1.5}",
@@ -216,3 +260,38 @@ def test_every_mistake_is_told_at_once_in_the_order_of_the_file() -> None:
         ALL_MISTAKES.write_text(f"{text}=====\n{told}", encoding="utf-8")
 
     assert ALL_MISTAKES.read_text(encoding="utf-8").partition("=====\n")[2] == told
+
+
+ZONE = "such as 2026-11-20T09:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("now: 2026-11-20T09:00:00+00:00", ""),
+        ("now: 2026-11-20", f"1:6: `now` should have a zone, {ZONE}"),
+        ("now: soon", f"1:6: `now` should be an ISO 8601 time with a zone, {ZONE}"),
+        ("now: 7", "1:6: `now` should be a valid datetime"),
+        ("now: null", ""),
+        (
+            "expect: {}",
+            "1:9: `expect` asks for nothing: write what the prompt must hold, such as `contains: hello`",
+        ),
+        ("expect: {snapshot: false}", ""),
+        ("history: [7]", "1:11: `history.0` should be a mapping"),
+        ("history: [{tool: a}]", "1:11: `result` is missing"),
+        ("history: [{search: a, result: b}]", "1:23: unknown key `result`"),
+        ("summary: 7", "1:10: `summary` should be a mapping"),
+        ("summary: So far.", ""),
+        ("tools: x", "1:8: `tools` should be a list"),
+        ("discovered: [a b]", "1:14: `discovered.0` does not match ^[A-Za-z0-9_.:/-]{1,128}$"),
+    ],
+)
+def test_a_wrong_value_of_a_turn_is_told_as_well(line: str, told: str) -> None:
+    found: tuple[Problem, ...] = ()
+    try:
+        validate(read_yaml(f"{line}\n", "turn.yaml"), TurnFile)
+    except SpecError as error:
+        found = error.problems
+
+    assert "".join(f"{each.span.line}:{each.span.column}: {each.message}" for each in found if each.span) == told

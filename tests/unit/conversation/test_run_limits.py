@@ -156,7 +156,7 @@ def test_a_tool_that_left_is_found_again_and_nothing_changes_between_baselines(t
 @pytest.mark.parametrize(
     ("run", "code", "says"),
     [
-        ("{force_first: true}", "wrong-value", "needs `first_tool`"),
+        ("{force_first: true}", "wrong-value", "has `force_first` without `first_tool`"),
         ("{steps: 0}", "wrong-value", "steps"),
         ("{retrys: 1}", "unknown-key", "retrys"),
     ],

@@ -48,23 +48,60 @@ def test_the_summary_of_a_policy_is_shown_where_that_policy_shows_it_unless_the_
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "history: {policy: window, load: 3, keep: 2, on_overflow: 2}",
+        "history: {policy: tokens, max_context: 2, reserve: 1}",
+        "history: {policy: blocks, limit: 2, block: 2}",
+        "messages: {order: [current, history, new, metadata, system, ephemeral]}",
+    ],
+)
+def test_the_most_that_a_policy_allows_is_allowed(text: str) -> None:
+    made = read(text)
+
+    assert made.messages.sections == (("new",) if "new" in text else ())
+    assert not made.history or made.history.policy != "tokens" or made.history.budget == 1
+
+
+POLICY = "`history` should name its `policy`: window, tokens, last or blocks"
+ONCE = "`messages.order` should hold system, metadata, history and current, each once"
+ORDERED = "`history` should have `on_overflow` up to `keep`, and `keep` below `load`: otherwise nothing overflows"
+
+
+@pytest.mark.parametrize(
     ("text", "place", "message"),
     [
-        ("history: {load: 4}", "agent.yaml:1:10", "should name its `policy`: window, tokens, last or blocks"),
-        ("history: {policy: sliding}", "agent.yaml:1:10", "should name its `policy`: window, tokens, last or blocks"),
-        ("history: {policy: window, keep: 16}", "agent.yaml:1:10", "`keep` below `load`"),
-        ("history: {policy: window, on_overflow: 16}", "agent.yaml:1:10", "`on_overflow` up to `keep`"),
+        ("history: {load: 4}", "agent.yaml:1:10", POLICY),
+        ("history: {policy: sliding}", "agent.yaml:1:10", POLICY),
+        ("history: {policy: window, keep: 16}", "agent.yaml:1:10", ORDERED),
+        ("history: {policy: window, on_overflow: 16}", "agent.yaml:1:10", ORDERED),
         ("history: {policy: window, lod: 4}", "agent.yaml:1:27", "unknown key `lod`"),
-        ("history: {policy: tokens, reserve: 128000}", "agent.yaml:1:10", "a `reserve` below `max_context`"),
-        ("history: {policy: blocks, block: 61}", "agent.yaml:1:10", "a `block` up to `limit`"),
-        ("history: {policy: last, prefix: '{name}: '}", "agent.yaml:1:33", "contains the unknown placeholder {name}"),
-        ("history: {policy: window, summary: {message: Summary}}", "agent.yaml:1:46", "should contain {summary}"),
         (
-            "messages: {order: [system, current]}",
-            "agent.yaml:1:19",
-            "should hold system, metadata, history and current",
+            "history: {policy: tokens, reserve: 128000}",
+            "agent.yaml:1:10",
+            "`history` should have a `reserve` below `max_context`",
         ),
-        ("messages: {metadata: {max_bytes: 8}}", "agent.yaml:1:34", "greater than or equal to 128"),
+        ("history: {policy: blocks, block: 61}", "agent.yaml:1:10", "`history` should have a `block` up to `limit`"),
+        (
+            "history: {policy: last, prefix: '{name}: '}",
+            "agent.yaml:1:33",
+            "`history.prefix` contains the unknown placeholder {name}; known here: {timestamp}, {speaker}, {role}",
+        ),
+        (
+            "history: {policy: window, summary: {message: Summary}}",
+            "agent.yaml:1:46",
+            "`history.summary.message` should contain {summary}",
+        ),
+        (
+            "messages: {order: [system, current, new, new, ephemeral, system]}",
+            "agent.yaml:1:19",
+            f"{ONCE}: `metadata` is missing, `history` is missing, `system` is there twice, `new` is there twice",
+        ),
+        (
+            "messages: {metadata: {max_bytes: 127}}",
+            "agent.yaml:1:34",
+            "`messages.metadata.max_bytes` should be greater than or equal to 128",
+        ),
     ],
 )
 def test_a_mistake_is_shown_where_it_is_written(text: str, place: str, message: str) -> None:
@@ -72,7 +109,7 @@ def test_a_mistake_is_shown_where_it_is_written(text: str, place: str, message: 
         read(text)
 
     (problem,) = caught.value.problems
-    assert message in problem.message
+    assert problem.message == message
     assert problem.picture().startswith(f"{place}: ")
 
 

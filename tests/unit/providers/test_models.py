@@ -188,11 +188,10 @@ def test_a_file_of_your_own_wins_figure_by_figure(tmp_path: Path) -> None:
           house-*: {{provider: home}}
         """,
     )
-    shipped, changed = PROFILES.find("claude-opus-5"), profiles.find("claude-opus-5")
 
-    assert changed.context == 200_000
-    assert changed.min_cache_tokens == shipped.min_cache_tokens
-    assert profiles.find("house-wine").breakpoints == 2
+    assert profiles.find("claude-opus-5") == replace(PROFILES.find("claude-opus-5"), context=200_000)
+    assert profiles.find("house-wine") == ModelProfile("house-wine", "home", breakpoints=2)
+    assert profiles.find("wine", provider="home") == ModelProfile("wine", "home", breakpoints=2)
     assert profiles.find("gpt-5") == PROFILES.find("gpt-5")
 
 
@@ -200,8 +199,9 @@ def test_a_mistake_in_a_file_of_your_own_is_shown_where_it_appears(tmp_path: Pat
     with pytest.raises(SpecError) as caught:
         own(tmp_path, "models:\n  mine:\n    provider: antropic\n")
 
-    assert "models.yaml:3:15: error[unknown-provider]" in str(caught.value)
-    assert "did you mean `anthropic`?" in str(caught.value)
+    (problem,) = caught.value.problems
+    assert problem.picture().startswith(f"{tmp_path / 'models.yaml'}:3:15: error[unknown-provider]: ")
+    assert (problem.message, problem.hint) == ("there is no provider `antropic`", "did you mean `anthropic`?")
 
 
 @pytest.mark.parametrize(

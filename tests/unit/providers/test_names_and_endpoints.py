@@ -11,10 +11,10 @@ from cms_agent import cms
 from cuecard import Turn
 from cuecard.adapters import anthropic, openai
 from cuecard.adapters.bodies import reminder
-from cuecard.config.model_profile import bare_name, wire_name
+from cuecard.config.model_profile import bare_name, interface_of, wire_name
 from cuecard.config.models_file import endpoint_name, find_endpoint
 from cuecard.files.content import read_models
-from cuecard.types import Authority
+from cuecard.types import Authority, ModelProfile
 from cuecard.workbench.bill import Prices
 from unit.providers.talk import PROFILES, anthropic_messages, chat_messages, response_items, schemas, two_turns
 
@@ -141,6 +141,33 @@ def test_an_endpoint_of_your_own_is_known_by_your_own_file(tmp_path: Path) -> No
     assert known.find(OPUS).mid_conversation == "system"
 
 
+def test_an_entry_of_your_own_for_a_known_address_overrides_it_figure_by_figure(tmp_path: Path) -> None:
+    cited = "source: measured, as_of: 2026-11-22"
+    (tmp_path / "models.yaml").write_text(
+        f"""endpoints:
+  "api.anthropic.com":
+    in_place: {{value: false, {cited}}}
+    models:
+      {OPUS}: {{breakpoints: {{value: 3, {cited}}}}}
+  "bedrock-runtime.*.amazonaws.com":
+    in_place: {{value: true, {cited}}}
+    models:
+      nova-pro: {{breakpoints: {{value: 2, {cited}}}}}
+""",
+        encoding="utf-8",
+    )
+    known, own, nova = read_models(tmp_path / "models.yaml"), "api.anthropic.com", "us.amazon.nova-pro-v1:0"
+    aws = "bedrock-runtime.eu-1.amazonaws.com"
+    there = replace(PROFILES.find(OPUS), endpoint=own)
+
+    assert PROFILES.find(OPUS, endpoint=f"https://{own}") == there
+    assert known.find(OPUS, endpoint=own) == replace(there, mid_conversation="user", adds_tools=False, breakpoints=3)
+    assert known.find("nobody", endpoint=own) == ModelProfile("nobody", endpoint=own, known=False)
+    assert known.find(nova, endpoint=aws) == replace(PROFILES.find(nova, endpoint=aws), breakpoints=2)
+    assert known.find("nova-lite", endpoint=aws) == PROFILES.find("nova-lite", endpoint=aws)
+    assert known.find("gpt-5", endpoint="api.openai.com") == PROFILES.find("gpt-5", endpoint="api.openai.com")
+
+
 def test_the_manifest_names_the_endpoint_without_what_is_secret_in_it() -> None:
     call = cms().prepare_call(Turn(model=OPUS, endpoint="https://me:secret@gw.example:8443/v1?key=hidden"))
 
@@ -154,7 +181,53 @@ def test_the_entry_whose_address_says_most_is_meant() -> None:
     assert find_endpoint("https://gw.example/v11", known) == "gw.example"
     assert find_endpoint("https://other.example", known) == "*.example"
     assert find_endpoint("", ["*"]) is None
-    assert endpoint_name("http://Host.Example.:80//") == "host.example"
+    assert find_endpoint("https://gw.example/v1", ["gw.example/v1/", "gw.example/v"]) == "gw.example/v1/"
+    assert find_endpoint("https://gw.example", ["gw.example/v1", "other.example"]) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("http://Host.Example.:80//", "host.example"),
+        (" HTTPS://me:pw@Host.Example.:443/V1/?q#f ", "host.example/V1"),
+        ("http://host:443", "host:443"),
+        ("https://host:80/", "host:80"),
+        ("host:8080/a/b//", "host:8080/a/b"),
+        ("me:pw@host:65535/x/", "host:65535/x"),
+        ("me:pw@host:65536/x/", "host:65536/x/"),
+        ("me:pw@[::1]:80/x", "[::1]:80/x"),
+        ("http://[FE80::1]:80", "[fe80::1]"),
+        ("host:", "host"),
+        ("me:pw@a b/", "a b/"),
+        ("a@b@host\\x", "host\\x"),
+        ("//host", "//host"),
+        ("", ""),
+    ],
+)
+def test_an_address_is_host_port_and_path_without_what_is_secret(url: str, name: str) -> None:
+    assert endpoint_name(url) == name
+
+
+@pytest.mark.parametrize(
+    ("model", "bare", "wire", "interface"),
+    [
+        ("openai:", "openai:", "openai:", None),
+        ("OpenAI:GPT-5", "GPT-5", "GPT-5", None),
+        ("openai/gpt-5", "gpt-5", "openai/gpt-5", None),
+        ("litellm:openrouter/anthropic/claude", "claude", "openrouter/anthropic/claude", None),
+        ("openai-chat:gpt-5.6", "gpt-5.6", "gpt-5.6", "chat"),
+        ("openrouter:openai/chat/gpt", "gpt", "openai/chat/gpt", "chat"),
+        ("Responses/gpt", "gpt", "Responses/gpt", "responses"),
+        ("openai-responses:chat/gpt", "gpt", "chat/gpt", "responses"),
+        ("gpt:chat", "gpt:chat", "gpt:chat", None),
+        ("groq:qwen/qwen3-32b", "qwen/qwen3-32b", "qwen/qwen3-32b", None),
+    ],
+)
+def test_prefixes_of_a_name_state_the_provider_the_router_and_the_interface(
+    model: str, bare: str, wire: str, interface: str | None
+) -> None:
+    assert (bare_name(model), wire_name(model, GATEWAY), wire_name(model)) == (bare, wire, bare)
+    assert interface_of(model) == interface
 
 
 @pytest.mark.parametrize("name", ["qwen3-32b", "groq:qwen/qwen3-32b", "meta-llama/llama-4-scout-17b", "gpt-oss-120b"])

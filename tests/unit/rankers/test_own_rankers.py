@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cuecard import Engine, InputError, Problem, SpecError, ToolCard
-from cuecard.types import Calibration, Ranker
+from cuecard.types import Calibration, Diagnostic, Ranker
 from unit.rankers.agents import write_agent
 
 QUERY = "send a letter"
@@ -133,20 +133,22 @@ def stumbles(_query: str, _limit: int) -> list[tuple[str, float]]:
     raise ValueError("no connection")
 
 
+NO_LIST = ", not a list of names with scores"
+UNUSABLE = "no part of its answer is usable: "
 BROKEN: dict[str, tuple[Callable[..., object], str]] = {
     "raises": (stumbles, "ValueError: no connection"),
-    "nothing": (lambda *_: None, "its answer is of type NoneType"),
-    "text": (lambda *_: "mail", "its answer is of type str"),
-    "mapping": (lambda *_: {"mail": 0.9}, "its answer is of type dict"),
-    "generator": (lambda *_: (hit for hit in [("mail", 0.9)]), "its answer is of type generator"),
-    "asynchronous": (later, "it is asynchronous"),
-    "names": (lambda *_: ["mail", "sing"], "`mail` is not a name with a score"),
-    "triples": (lambda *_: [("mail", 0.9, 1)], "is not a name with a score"),
-    "only NaN": (lambda *_: [("mail", math.nan)], "the score of `mail` is `nan`, not a number"),
-    "scores as text": (lambda *_: [("mail", "0.9")], "the score of `mail` is `0.9`, not a number"),
-    "only unknown": (lambda *_: [("fly", 0.9)], "no tool is named `fly`"),
-    "numbers for names": (lambda *_: [(3, 0.9)], "no tool is named `3`"),
-    "wrong arguments": (list, "TypeError"),
+    "nothing": (lambda *_: None, f"its answer is of type NoneType{NO_LIST}"),
+    "text": (lambda *_: "mail", f"its answer is of type str{NO_LIST}"),
+    "mapping": (lambda *_: {"mail": 0.9}, f"its answer is of type dict{NO_LIST}"),
+    "generator": (lambda *_: (hit for hit in [("mail", 0.9)]), f"its answer is of type generator{NO_LIST}"),
+    "asynchronous": (later, "it is asynchronous; it must be a plain function"),
+    "names": (lambda *_: ["mail", "sing"], f"{UNUSABLE}`mail` is not a name with a score"),
+    "triples": (lambda *_: [("mail", 0.9, 1)], f"{UNUSABLE}`('mail', 0.9, 1)` is not a name with a score"),
+    "only NaN": (lambda *_: [("mail", math.nan)], f"{UNUSABLE}the score of `mail` is `nan`, not a number"),
+    "scores as text": (lambda *_: [("mail", "0.9")], f"{UNUSABLE}the score of `mail` is `0.9`, not a number"),
+    "only unknown": (lambda *_: [("fly", 0.9)], f"{UNUSABLE}no tool is named `fly`"),
+    "numbers for names": (lambda *_: [(3, 0.9)], f"{UNUSABLE}no tool is named `3`"),
+    "wrong arguments": (list, "TypeError: list expected at most 1 argument, got 2"),
 }
 
 
@@ -158,19 +160,20 @@ def test_where_nothing_can_be_made_of_an_answer_bm25_answers_and_the_host_hears_
 
     assert result.hits == plain.hits != ()
     assert result.message == plain.message
-    assert [each.code for each in result.diagnostics] == ["ranker_failed"]
-    assert reason in result.diagnostics[0].message
+    assert result.diagnostics == (
+        Diagnostic("ranker_failed", f"the ranker failed, so BM25 answered instead: {reason}"),
+    )
     assert "diagnostics" not in result.to_json()
 
 
 def test_wrong_entries_are_left_out_and_reported(tmp_path: Path) -> None:
-    said = [("fly", 1.0), ("sing", 0.5), ("mail", math.nan), ("pay", 0.9), ("pay", 0.1), ("weather", -3)]
+    said = [("fly", 1.0), ("sing", 0.5), ("mail", math.nan), ("pay", 0.9), ("weather", -3)]
     result = Engine.open(write_agent(tmp_path, "{cut: 0}"), ranker=lambda *_: said).search_tools(QUERY)
 
-    assert [(hit.tool, hit.score) for hit in result.hits] == [("pay", 0.9), ("sing", 0.5)]
-    [told] = result.diagnostics
-    assert told.code == "ranker_mended"
-    assert "no tool is named `fly`" in told.message
+    assert [(hit.tool, hit.score) for hit in result.hits] == [("pay", 0.9), ("sing", 0.5), ("weather", 0)]
+    assert result.diagnostics == (
+        Diagnostic("ranker_mended", "part of the ranker's answer was ignored: no tool is named `fly`, and 1 more"),
+    )
 
 
 def test_more_than_there_are_tools_is_not_read(tmp_path: Path) -> None:
@@ -178,21 +181,26 @@ def test_more_than_there_are_tools_is_not_read(tmp_path: Path) -> None:
     result = Engine.open(write_agent(tmp_path), ranker=lambda *_: said).search_tools(QUERY)
 
     assert result.tools == ("mail", "sing")
-    assert result.diagnostics[0].code == "ranker_mended"
+    assert result.diagnostics == (
+        Diagnostic("ranker_mended", "part of the ranker's answer was ignored: `sing` is named twice, and 2 more"),
+    )
 
 
 def test_scores_on_another_scale_are_reported(tmp_path: Path) -> None:
-    result = Engine.open(write_agent(tmp_path), ranker=lambda *_: [("mail", 12.5), ("pay", 3)]).search_tools(QUERY)
+    result = Engine.open(write_agent(tmp_path), ranker=lambda *_: [("pay", 3), ("mail", 12.5)]).search_tools(QUERY)
+    rounded = Engine.open(write_agent(tmp_path), ranker=lambda *_: [("mail", 1.001)]).search_tools(QUERY)
 
-    assert result.tools == ("mail", "pay")
-    assert "scores above 1, such as 12.5" in result.diagnostics[0].message
+    assert [(hit.tool, hit.score) for hit in result.hits] == [("pay", 1), ("mail", 1)]
+    assert [each.message for each in result.diagnostics] == [
+        "part of the ranker's answer was ignored: scores above 1, such as 12.5, which are treated as 1"
+    ]
+    assert (rounded.confidence, rounded.diagnostics) == (1, ())
 
 
 def test_a_ranker_that_finds_nothing_has_answered(tmp_path: Path) -> None:
     result = Engine.open(write_agent(tmp_path), ranker=lambda *_: []).search_tools(QUERY)
 
     assert (result.tools, result.diagnostics) == ((), ())
-    assert result.message.startswith("Nothing found") or result.message
 
 
 def test_what_a_ranker_raises_is_reported_on_one_short_line(tmp_path: Path) -> None:
@@ -200,14 +208,18 @@ def test_what_a_ranker_raises_is_reported_on_one_short_line(tmp_path: Path) -> N
         def __str__(self) -> str:
             raise RuntimeError
 
-    for error in (ValueError("a\nb" * 100_000), UnprintableError()):
+    for error, said in (
+        (ValueError("a\nb" * 100_000), f"ValueError: {'a‹U+000A›b' * 66}a‹U+000A›..."),
+        (ValueError("b" * 200), f"ValueError: {'b' * 200}"),
+        (KeyError(), "KeyError"),
+        (UnprintableError(), "UnprintableError: UnprintableError"),
+    ):
 
         def raises(_query: str, _limit: int, error: Exception = error) -> list[tuple[str, float]]:
             raise error
 
         [told] = Engine.open(write_agent(tmp_path), ranker=raises).search_tools(QUERY).diagnostics
-        assert len(told.message) < 2000
-        assert "\n" not in told.message
+        assert told.message == f"the ranker failed, so BM25 answered instead: {said}"
 
 
 def test_interrupts_are_not_swallowed(tmp_path: Path) -> None:
@@ -226,7 +238,9 @@ def test_an_object_whose_ranker_cannot_be_made_leaves_the_search_to_bm25(tmp_pat
     result = Engine.open(write_agent(tmp_path), ranker=Stumbles()).search_tools(QUERY)
 
     assert result.tools[0] == "mail"
-    assert "RuntimeError: no model for 4 tools" in result.diagnostics[0].message
+    assert [each.message for each in result.diagnostics] == [
+        "the ranker cannot be created, so BM25 answers instead: RuntimeError: no model for 4 tools"
+    ]
 
 
 class Calibrated:

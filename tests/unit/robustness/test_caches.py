@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -160,6 +161,44 @@ def test_a_count_that_no_text_can_have_is_counted_anew(tmp_path: Path) -> None:
 
 
 MADE = json.loads(pack(WordIndex.build(cards(5))))
+FORM = next(iter(MADE["postings"]))
+OTHER, NUMBERS, ABSENT = (
+    f"an index {what}" for what in ("of other tools", "with invalid norms or counts", "of tools that do not exist")
+)
+
+
+def with_posting(*posting: list[Any]) -> dict[str, Any]:
+    return {"postings": {**MADE["postings"], FORM: [*posting]}}
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"names": MADE["names"][::-1]}, OTHER),
+        ({"norms": MADE["norms"][1:]}, OTHER),
+        ({"phrases": MADE["phrases"][1:]}, OTHER),
+        ({"norms": [0, *MADE["norms"][1:]]}, NUMBERS),
+        ({"norms": [1e9, *MADE["norms"][1:]]}, NUMBERS),
+        ({"norms": ["1", *MADE["norms"][1:]]}, NUMBERS),
+        (with_posting([0, 1], [1.0, -0.5]), NUMBERS),
+        (with_posting([0], [True]), NUMBERS),
+        (with_posting([5], [1.0]), ABSENT),
+        (with_posting([-1], [1.0]), ABSENT),
+        (with_posting([0.0], [1.0]), ABSENT),
+        (with_posting([0, 1], [1.0]), "zip() argument 2 is shorter than argument 1"),
+        (with_posting([[0]], [1.0]), "not an index: unhashable type: 'list'"),
+        ({"following": [[0, [5]]]}, ABSENT),
+        ({"following": [[5, [0]]]}, ABSENT),
+        ({"following": [[0, [False]]]}, ABSENT),
+        ({"following": 7}, "not an index: 'int' object is not iterable"),
+    ],
+)
+def test_an_index_that_does_not_fit_says_why(changed: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(told)):
+        unpack(json.dumps({**MADE, **changed}).encode(), NAMES)
+    assert unpack(json.dumps(MADE).encode(), NAMES) == WordIndex.build(cards(5))
+
+
 NAMES = [card.name for card in cards(5)]
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 7) | st.floats() | st.sampled_from(["tool_1", "do", "rm -rf", ""]),

@@ -108,7 +108,9 @@ def test_a_tool_whose_schema_nests_too_deep_is_left_out_and_takes_no_other_away(
     more = engine.with_tools([ToolCard("deep", "Deep.", schema), ToolCard("fine", "Fine.")])
 
     assert list(more.tools) == ["fine"]
-    assert [cut.what for cut in more.tool_cuts] == ["tool deep"]
+    assert [(cut.what, cut.reason) for cut in more.tool_cuts] == [
+        ("tool deep", "skipped: its input schema is nested more than 64 levels deep, or is not JSON")
+    ]
 
 
 @pytest.mark.parametrize("text", ["9" * 5_000, '{"a": [' + "9" * 5_000 + "]}", "[" * 100_000])

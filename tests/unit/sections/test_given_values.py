@@ -11,6 +11,9 @@ from cuecard import Engine, InputError, Turn, compile_template
 from cuecard.errors import SpecError
 from cuecard.types import Json
 
+ITSELF = "read `{}` itself, or declare it as an object"
+ITEMS = "items are addressed by their index, as in `xs.[0]`; their keys are read inside `each`"
+
 
 class Tone(str, enum.Enum):  # noqa: UP042 - StrEnum prints its value by itself
     dry = "dry"
@@ -54,8 +57,24 @@ def test_optional_keys_may_be_missing_at_any_depth_and_in_lists(tmp_path: Path) 
     assert said(tmp_path, declared, text, given) == "||a;b!;"
 
 
-@pytest.mark.parametrize("text", ["{{{t.length}}}", "{{#if t.city}}x{{/if}}", "{{{n.x}}}", "{{{xs.name}}}", "{{> p}}"])
-def test_a_key_that_no_value_of_the_type_has_is_an_error(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        (
+            "{{{t.length}}}",
+            "`t` is of type string and has no `length`",
+            "pass its length as an input; it can be tested, as in `{{#if t.length}}`",
+        ),
+        ("{{#if t.city}}x{{/if}}", "`t` is of type string and has no `city`", ITSELF.format("t")),
+        ("{{#if t.length.x}}x{{/if}}", "`t` is of type string and has no `length.x`", ITSELF.format("t")),
+        ("{{#if n.length}}x{{/if}}", "`n` is of type integer and has no `length`", ITSELF.format("n")),
+        ("{{{n.x.y}}}", "`n` is of type integer and has no `x.y`", ITSELF.format("n")),
+        ("{{{xs.name}}}", "`xs` is of type list and has no `name`", ITEMS),
+        ("{{{xs.length.x}}}", "`xs` is of type list and has no `length.x`", ITEMS),
+        ("{{> p}}", "`t` is of type string and has no `first`", ITSELF.format("t")),
+    ],
+)
+def test_a_key_that_no_value_of_the_type_has_is_an_error(tmp_path: Path, text: str, message: str, hint: str) -> None:
     (tmp_path / "partials").mkdir()
     (tmp_path / "partials" / "p.md").write_text("{{{t.first}}}")
     declared = "t: {default: x}, n: {type: integer, default: 1}, xs: {type: list, default: []}"
@@ -66,7 +85,26 @@ def test_a_key_that_no_value_of_the_type_has_is_an_error(tmp_path: Path, text: s
 
     with pytest.raises(SpecError) as caught:
         Engine.open(tmp_path)
-    assert "wrong-path" in {problem.code for problem in caught.value.problems}
+    found = [(each.message, each.hint) for each in caught.value.problems if each.code == "wrong-path"]
+    assert found == [(message, hint)]
+
+
+def test_only_a_mapping_with_something_in_it_can_be_merged_with(tmp_path: Path) -> None:
+    declared = (
+        "a: {type: object, merge: true}, b: {type: list, merge: true, default: [x]}, "
+        "c: {type: object, merge: true, default: {}}, d: {type: object, merge: true, default: {x: 1}}"
+    )
+    with pytest.raises(SpecError) as caught:
+        said(tmp_path, declared, "{{{a}}} {{{b}}} {{{c}}} {{{d}}}")
+
+    assert [(each.code, each.message, each.hint) for each in caught.value.problems] == [
+        (
+            "no-effect",
+            f"`{name}` has no default to merge with",
+            "give it `type: object` and a default, or remove `merge`",
+        )
+        for name in "abc"
+    ]
 
 
 def test_a_length_may_be_tested_and_items_may_be_read(tmp_path: Path) -> None:

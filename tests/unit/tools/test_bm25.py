@@ -50,6 +50,9 @@ def test_weights_are_data() -> None:
     assert [name for name, _ in Bm25Ranker.build(cards, {"name": 1})("beta", 2)] == ["beta"]
     assert [name for name, _ in Bm25Ranker.build(cards, {"name": 0, "description": 1})("beta", 2)] == ["alpha"]
     assert Bm25Ranker.build(cards, {})("beta", 2) == []
+    named, phrased = card("beta", "of beta", phrases=("of beta",)), {"description": 1.0}
+    found = [Bm25Ranker.build([named], phrased | more)("beta", 1)[0][1] for more in ({}, {"phrases": 1e-9})]
+    assert found == pytest.approx([0.577350269, 0.816496581], abs=1e-6)
 
 
 def test_ties_keep_the_order_of_the_catalogue() -> None:

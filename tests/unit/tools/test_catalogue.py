@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import pytest
 
 from cuecard import InputError, ToolCard
@@ -18,6 +20,17 @@ def test_a_catalogue_is_a_mapping_that_keeps_its_order() -> None:
     assert len(catalogue) == 2
     assert catalogue == {"b": ToolCard("b"), "a": ToolCard("a")}
     assert "c" not in catalogue
+
+
+def test_the_definition_of_a_tool_is_what_a_request_carries() -> None:
+    schema = {"type": "object", "properties": MappingProxyType({"größe": {"enum": ("ä", 1)}})}
+    catalogue = Catalogue([ToolCard("a", "Misst die Größe.", schema), ToolCard("b", "Without a schema.")])
+
+    expected = (
+        '{"name":"a","description":"Misst die Größe.",'
+        '"input_schema":{"type":"object","properties":{"größe":{"enum":["ä",1]}}}}'
+    )
+    assert [catalogue.definition(name) for name in ("a", "a", "b", "c")] == [expected, expected, "", ""]
 
 
 def test_a_catalogue_cannot_be_changed() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from cuecard import ToolCard
-from cuecard.catalogue.explanation import RankerReasons
+from cuecard.catalogue.explanation import Ranked, RankerReasons
 from cuecard.catalogue.search import SearchIndex
 from cuecard.config.tools_spec import SearchSpec
 from cuecard.types import Reasons, ToolInstructions, WordSeen
@@ -28,7 +28,16 @@ def index() -> SearchIndex:
 
 
 def test_an_explanation_returns_what_the_search_returns(index: SearchIndex) -> None:
-    for query in ("mail", "send mail", "folder", "what is this", "", "weather", "mail " * 1000):
+    for query in (
+        "mail",
+        "send mail",
+        "folder",
+        "what is this",
+        "",
+        "weather",
+        "mail " * 1000,
+        "send mail".ljust(2000),
+    ):
         for spec in (SearchSpec(), SearchSpec(cut=0), SearchSpec(confidence=1), SearchSpec(limit=1)):
             found, told = index.search(query, spec=spec), index.explain(query, CARDS, spec=spec)
 
@@ -94,7 +103,17 @@ def test_a_ranker_without_explanations_has_scores_and_no_reasons() -> None:
     told = SearchIndex.build(CARDS.values(), ranker=lambda *_: [("draw_chart", 0.7)]).explain("plot", CARDS)
 
     assert told.words == ()
-    assert [(each.tool, each.score, each.reasons) for each in told.ranked] == [("draw_chart", 0.7, Reasons())]
+    assert told.ranked == (Ranked("draw_chart", 0.7, 1.0, True, Reasons()),)  # noqa: FBT003 - as it is told
+
+
+def test_a_score_of_nothing_is_no_share_of_it() -> None:
+    index = SearchIndex.build(CARDS.values(), ranker=lambda *_: [("draw_chart", 0.0), ("sendMail", 0.0)])
+
+    told = index.explain("plot", CARDS, spec=SearchSpec(confidence=0)).ranked
+    assert [(each.tool, each.share, each.returned) for each in told] == [
+        ("draw_chart", 0.0, True),
+        ("sendMail", 0.0, True),
+    ]
 
 
 def test_a_ranker_of_the_host_may_tell_its_reasons() -> None:
@@ -112,8 +131,48 @@ def test_a_ranker_of_the_host_may_tell_its_reasons() -> None:
 
 
 def test_it_is_json_with_what_the_model_reads_first(index: SearchIndex) -> None:
-    told = json.loads(json.dumps(index.explain("send mail", CARDS).to_json()))
+    told = json.loads(json.dumps(index.explain("send_mail to read charrt mails", CARDS).to_json()))
+
+    def match(word: str, part: float, *fields: str) -> dict[str, object]:
+        return {"word": word, "fields": [*fields], "part": part}
+
+    def ranked(
+        tool: str, score: float, told: str, nearest: str, nearness: float, *matches: object
+    ) -> dict[str, object]:
+        returned, named = "returned" in told, "named" in told
+        reasons = {"matches": [*matches], "nearest": nearest, "nearness": nearness}
+        return {"tool": tool, "score": score, "share": score, "returned": returned, "reasons": reasons, "named": named}
 
     assert list(told)[:2] == ["tools", "message"]
-    assert told["tools"] == ["sendMail"]
-    assert told["ranked"][0]["returned"] is True
+    assert told == {
+        "tools": ["sendMail", "read_mail"],
+        "message": "Found 2 tools. They are now active.",
+        "query": "send_mail to read charrt mails",
+        "words": [
+            {"word": "send", "tools": 2, "taken_for": []},
+            {"word": "mail", "tools": 2, "taken_for": []},
+            {"word": "read", "tools": 1, "taken_for": []},
+            {"word": "charrt", "tools": 1, "taken_for": ["chart"]},
+        ],
+        "ranked": [
+            ranked(
+                *("sendMail", 1.0, "returned, named", "sendMail", 0.667),
+                match("mail", 0.511, "name", "description", "category"),
+                match("send", 0.489, "name", "description"),
+            ),
+            ranked(
+                *("read_mail", 0.912, "returned", "read_mail", 0.667),
+                match("read", 0.588, "name"),
+                match("mail", 0.349, "name", "instructions"),
+                match("send", 0.064, "instructions"),
+            ),
+            ranked("draw_chart", 0.214, "", "", 0.0, match("charrt", 1.0, "name")),
+        ],
+        "confidence": 1.0,
+        "needed": 0.2,
+        "cut": 0.5,
+        "limit": 8,
+        "end": "cut",
+        "diagnostics": [],
+        "categories": [],
+    }

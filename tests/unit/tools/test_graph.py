@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cuecard import ToolCard, errors
 from cuecard.catalogue.graph import Edge, tool_graph
-from cuecard.catalogue.unknown_names import KnownNames, unknown_names
+from cuecard.catalogue.unknown_names import KnownNames, strange_words, unknown_names, words_of
 from cuecard.types import ToolInstructions
 
 
@@ -117,6 +117,59 @@ def test_names_with_hyphens_are_read_whole(text: str, expected: list[str]) -> No
     known = KnownNames.of(["get-page", "get-user", "get-page-section"])
 
     assert [word for _, word in unknown_names(card("x", text), known)] == expected
+
+
+@pytest.mark.parametrize(
+    ("known", "text", "expected"),
+    [
+        (
+            "get_page",
+            "Call order_state, never call the tool order_a; and call the the order_b",
+            "order_state order_a order_b",
+        ),
+        ("get_page", "recall order_state, call it order_state, you call order_state", ""),
+        ("get_page", "Invoke orderState, or invoke order-state, or order_state", ""),
+        ("getPage", "please call orderState, calling orderState2, then call order_state", "orderState orderState2"),
+        ("getPage x_y", "Use `orderState` or run `order_state`", "orderState order_state"),
+        (
+            "get_page",
+            "use `order_id`, USING THE TOOL `order_a`, run `order_b`, via `a_b` with the `c_d`",
+            "order_a order_b a_b c_d",
+        ),
+        ("get_page", "use order_lookup, `order_lookup`, used `order_lookup`, with the page `order_lookup`", ""),
+        ("get_page", "the order_state tool, `order_lookup` tool, `order_b()` tool", "order_state order_lookup order_b"),
+        ("get_page", "the order_state tools, `order_b` () tool, order_c (tool)", ""),
+        ("get_page order_state", "Call order_state. The order_state tool. Use `order_state`", ""),
+        ("order", "Call order_state. The orderState tool. Use `order_lookup`", ""),
+        ("get_page", "Call get_pgae with the get_usr tool", "get_pgae! get_usr!"),
+        ("get-page", "see get-user, get-page-like, get-user-like, get-pgae", "get-pgae!"),
+        ("getPage", "see getUser-style and getPage-style, getPgae-", "getPgae!"),
+        ("get_page getUser", "see get_all, getAll, GetAll and get-all", "get_all! getAll! GetAll!"),
+        ("get_page", "see set_all, setAll, set-all, _set_all and set_", "set_all!"),
+        ("getPage", "see set_all, setAll, set-all, SetAll", "setAll! SetAll!"),
+        ("page-get", "see page-get-by-section, page-set", "page-set!"),
+        ("page_get", "see set_all, page_set, pages_set", "page_set!"),
+        ("__init page", "see __all_b, _set_all and page__set", ""),
+    ],
+)
+def test_words_that_a_text_calls_tools_or_that_look_like_one(known: str, text: str, expected: str) -> None:
+    """An exclamation mark stands for those that look like one."""
+    found = strange_words(text, KnownNames.of(known.split()))
+
+    assert [f"{each.word}{'!' * each.alike}" for each in found] == expected.split()
+    assert all(text[each.at :].startswith(each.word) for each in found)
+
+
+def test_names_of_parameters_and_values_are_read_at_any_depth_that_people_write() -> None:
+    inner = {"properties": {"a": {"const": "b", "default": "c"}, 1: {"enum": ("d", 2)}}, "enum": "no list"}
+    schema = {"properties": [{"default": 3, "properties": {"e": {}}}], "items": [({"const": "f"},), inner]}
+
+    assert [*words_of(schema)] == ["e", "f", "a", "1", "b", "c", "d"]
+    for depth in (20, 21):
+        deep: object = {"const": "x"}
+        for _ in range(depth):
+            deep = [deep]
+        assert [*words_of(deep)] == ["x"] * (depth == 20)
 
 
 def slips(name: str, at: int, letter: str) -> dict[str, str]:

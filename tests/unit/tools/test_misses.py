@@ -115,11 +115,24 @@ def test_a_query_that_names_a_tool_finds_it_first(engine: Engine, query: str) ->
 
 
 def test_names_are_found_whatever_the_ranker_knows_and_however_they_are_spelt() -> None:
-    cards = [ToolCard("do_it", category="Misc & more"), ToolCard("mcp__crm__list", category="CRM"), ToolCard("图")]
+    cards = [
+        ToolCard("do_it", category="Misc & more"),
+        ToolCard("mcp__crm__list", category="CRM"),
+        ToolCard("图"),
+        ToolCard("webSearch", category="the web"),
+        ToolCard("mcp__files__do_it", category="Files"),
+    ]
     index = SearchIndex.build(cards, ranker=lambda *_: ())
 
     for query, tools in (
-        ("do it", ("do_it",)),
+        ("do it", ("do_it", "mcp__files__do_it")),
+        ("please do_it with the crm", ("do_it", "mcp__files__do_it", "mcp__crm__list")),
+        ("Web Search", ("webSearch",)),
+        ("a webSearch and a mcp__crm__list", ("webSearch", "mcp__crm__list")),
+        ("my list", ()),
+        ("webs", ("webSearch",)),
+        ("file tools", ("mcp__files__do_it",)),
+        ("tool", ()),
         ("misc & more", ("do_it",)),
         ("mcp__crm__list", ("mcp__crm__list",)),
         ("list", ("mcp__crm__list",)),
@@ -152,6 +165,30 @@ def test_where_tools_take_too_much_room_only_categories_are_named() -> None:
     said = SearchIndex.build(cards, count=TOKENS).search("weather in Paris")
 
     assert said.to_json()["categories"] == [f"group {n}" for n in range(20)]
+
+
+def test_what_is_counted_is_the_answer_and_the_most_tokens_are_allowed() -> None:
+    cards = [ToolCard(name, category=category) for name, category in (("a", "é"), ("b", ""), ("c", "é"))]
+    whole, names, first = (
+        '{"categories": ' + said for said in ('{"é": ["a", "c"], "other": ["b"]}}', '["é", "other"]}', '["é"]}')
+    )
+
+    def said(**most: int) -> object:
+        counts = {whole: most.get("whole", 401), names: most.get("names", 401), first: most.get("first", 401)}
+        return SearchIndex.build(cards, count=counts.__getitem__).search("weather").to_json().get("categories")
+
+    assert said(whole=MAX_CATEGORIES) == {"é": ["a", "c"], "other": ["b"]}
+    assert said(names=MAX_CATEGORIES, first=9) == ["é", "other"]
+    assert said(first=MAX_CATEGORIES) == ["é"]
+    assert said() is None
+
+
+def test_no_more_tools_and_no_more_categories_are_named_than_there_may_be_tokens() -> None:
+    cards = [ToolCard(f"a{n}", category=f"c{n}") for n in range(MAX_CATEGORIES + 1)]
+    most, more = (SearchIndex.build(each, count=lambda _: 0).search("x").categories for each in (cards[:-1], cards))
+
+    assert most == {card.category: (card.name,) for card in cards[:-1]}
+    assert more == tuple(card.category for card in cards[:-1])
 
 
 @given(

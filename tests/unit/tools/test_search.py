@@ -5,8 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from cuecard import InputError, ToolCard
+from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.search import Instructed, SearchIndex
 from cuecard.config.tools_spec import SearchSpec
+from cuecard.types import ToolInstructions
 
 CARDS = (
     ToolCard("send_mail", phrases=("send a mail", "write to somebody"), category="mail"),
@@ -31,6 +33,51 @@ def test_hits_carry_their_scores_and_the_first_is_the_confidence(index: SearchIn
 
     assert [hit.tool for hit in result.hits] == list(result.tools) == ["send_mail", "read_mail"]
     assert 1 >= result.hits[0].score == result.confidence > result.hits[1].score > 0
+
+
+SCORED = (
+    ToolCard(
+        "send_mail",
+        "Send a mail to people",
+        phrases=("write to somebody", "send the newsletter"),
+        category="mail",
+        instructions=ToolInstructions("None", "Show the subject", "mcp__mail__read_inbox", "None"),
+    ),
+    ToolCard("mcp__mail__read_inbox", "Read the inbox of a mailbox", phrases=("is there new mail",)),
+    ToolCard(
+        "listFiles",
+        f"List files {'of a folder ' * 40}by archive date",
+        input_schema={"properties": {"folder": {"description": "where the archive is"}}},
+    ),
+    ToolCard("draw_chart", "Draw a chart"),
+    ToolCard("draw_plot", "Draw a plot"),
+    ToolCard("fix_color", "x", phrases=("charts in colour",)),
+)
+
+
+def test_what_is_found_and_how_sure_is_the_same_to_the_last_digit() -> None:
+    rank = Bm25Ranker.build(SCORED)
+    expected = {
+        "mail mail": {"send_mail": 0.783437, "mcp__mail__read_inbox": 0.50503},
+        "draw": {"draw_chart": 0.787404, "draw_plot": 0.787404},
+        "read the inbox": {"mcp__mail__read_inbox": 1.0, "send_mail": 0.081971},
+        "archive": {"listFiles": 0.356162},
+        "charrt mail": {
+            "send_mail": 0.613721,
+            "mcp__mail__read_inbox": 0.395625,
+            "draw_chart": 0.275534,
+            "fix_color": 0.14593,
+        },
+        "mail pizza": {"send_mail": 0.531964, "mcp__mail__read_inbox": 0.342922},
+        "send the pizza chart to somebody": {"send_mail": 0.821917, "draw_chart": 0.371829, "fix_color": 0.19693},
+        "draw a chart or a plot": {"draw_plot": 0.918984, "draw_chart": 0.736327, "fix_color": 0.137215},
+        "colar": {"fix_color": 0.402104},
+        "chartt chart": {"draw_chart": 0.798798, "fix_color": 0.423065},
+    }
+    found = {query: {name: round(score, 6) for name, score in rank(query, 9)} for query in expected}
+
+    assert found == expected
+    assert [*map(list, found.values())] == [*map(list, expected.values())]  # best first
 
 
 def test_what_scores_below_the_cut_is_left_out_and_0_switches_it_off() -> None:
@@ -148,7 +195,11 @@ def test_a_ranker_of_the_host_takes_the_place_of_bm25() -> None:
 def test_confidence_stays_between_0_and_1_whatever_a_ranker_says(score: float, confidence: float) -> None:
     index = SearchIndex.build(CARDS, ranker=lambda _query, _limit: [("send_mail", score)])
 
-    assert index.search("plot").confidence == confidence
+    result = index.search("plot")
+
+    over = f"part of the ranker's answer was ignored: scores above 1, such as {score:.3g}, which are treated as 1"
+    assert result.confidence == confidence
+    assert [each.message for each in result.diagnostics] == [over] * (score > 1)
 
 
 def test_an_empty_catalogue_answers_with_advice() -> None:
@@ -164,7 +215,12 @@ def test_unknown_names_repeated_names_and_invalid_scores_are_left_out() -> None:
     said = [("made_up", 0.9), ("draw_chart", float("nan")), ("send_mail", 0.4), ("read_mail", 0.5), ("send_mail", 0.8)]
     index = SearchIndex.build(CARDS, ranker=lambda _query, _limit: said * 100)
 
-    assert [(hit.tool, hit.score) for hit in index.search("plot").hits] == [("read_mail", 0.5), ("send_mail", 0.4)]
+    result = index.search("plot")
+
+    assert [(hit.tool, hit.score) for hit in result.hits] == [("read_mail", 0.5), ("send_mail", 0.4)]
+    assert [each.message for each in result.diagnostics] == [
+        "part of the ranker's answer was ignored: no tool is named `made_up`, and 2 more"
+    ]
 
 
 @pytest.mark.parametrize(

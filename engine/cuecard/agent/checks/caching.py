@@ -52,8 +52,9 @@ def check_mappings(compiled: Sequence[CompiledSection], partials: Trees, spec: A
     for each in compiled:
         text = each.text
         uses = {(use.template, use.span): use.name for use in text.inputs if use.name in objects}
-        body = [node for node in text.program.body if text.start <= node.start < text.end]
-        yield from map(text.place, _unsorted(text.source, body, {s for name, s in uses if name not in partials}))
+        yield from map(
+            text.place, _unsorted(text.source, text.statements, {s for name, s in uses if name not in partials})
+        )
         for called in dict.fromkeys(name for name, _ in uses if name in partials):
             source, program = partials[called]
             yield from _unsorted(source, program.body, {span for name, span in uses if name == called})
@@ -111,8 +112,7 @@ def check_volatile(compiled: Sequence[CompiledSection], partials: Trees) -> Iter
         text = each.text
         plain = blanked(text.source.text, mustache_spans(text.program.body), " ")
         yield from map(text.place, _volatile_texts(text.source, plain[text.start : text.end], text.start))
-        body = [node for node in text.program.body if text.start <= node.start < text.end]
-        called |= dict.fromkeys(reachable(partials, body))
+        called |= dict.fromkeys(reachable(partials, text.statements))
     for source, program in (partials[name] for name in called):
         yield from _volatile_texts(source, blanked(source.text, mustache_spans(program.body), " "), 0)
 

@@ -34,9 +34,8 @@ def check_compared(compiled: Sequence[CompiledSection], partials: Trees, spec: A
     called: dict[str, set[Span]] = {}
     for each in compiled if closed else ():
         text = each.text
-        body = [node for node in text.program.body if text.start <= node.start < text.end]
         own = {use.span for use in text.inputs if use.name in closed and use.template not in partials}
-        yield from map(text.place, _comparisons(text.source, body, own, closed))
+        yield from map(text.place, _comparisons(text.source, text.statements, own, closed))
         for use in text.inputs:
             if use.name in closed and use.template in partials:
                 called.setdefault(use.template, set()).add(use.span)
@@ -84,18 +83,18 @@ def check_habits(compiled: Sequence[CompiledSection], partials: Trees, spec: Age
     quoted: dict[int, frozenset[int]] = {}  # by program: the sections of a core template share one
     for each in compiled:
         text = each.text
-        body = [node for node in text.program.body if text.start <= node.start < text.end]
-        uses: dict[str, set[Span]] = {name: set() for name in ("", *reachable(partials, body))}
+        uses: dict[str, set[Span]] = {name: set() for name in ("", *reachable(partials, text.statements))}
         for use in text.inputs:
             if use.name in texts:
-                uses.setdefault(use.template, set()).add(use.span)
-        own = set().union(*(spans for name, spans in uses.items() if name not in partials))
+                uses[use.template].add(use.span)
+        own = uses.pop("")
         if own and id(text.program) not in quoted:
             quoted[id(text.program)] = in_attributes(text.program, text.source.text)
-        yield from map(text.place, _habits(text.source, body, own, quoted.get(id(text.program), frozenset()), known))
+        yield from map(
+            text.place, _habits(text.source, text.statements, own, quoted.get(id(text.program), frozenset()), known)
+        )
         for name, spans in uses.items():
-            if name in partials:
-                called.setdefault(name, set()).update(spans)
+            called.setdefault(name, set()).update(spans)
     yield from _in_partials(partials, called, known)
 
 

@@ -87,7 +87,7 @@ def _in_text(text: str) -> Iterator[_Found]:
 
 def _placed(document: Document, path: Path, message: str, found: _Found) -> Problem:
     """The problem at its words, where they can be found in what is written there, else at the field."""
-    written, before = document.at(path), found.before.count(found.words) if found.words else 0
+    written, before = document.at(path), found.before.count(found.words)
     items = [((*path, at), item) for at, item in enumerate(written)] if isinstance(written, list) else [(path, written)]
     for place, item in items if found.words else ():
         if isinstance(item, str) and (times := item.count(found.words)) > before:
