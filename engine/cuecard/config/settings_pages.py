@@ -120,7 +120,7 @@ def _section(model: str, part: _Part, links: Mapping[str, str]) -> str:
 
 def _listed(paths: tuple[str, ...]) -> str:
     shown = ", ".join(f"`{path}`" for path in paths[:6])
-    return f"{shown} and {len(paths) - 6} more places" if len(paths) > 6 else shown
+    return f"{shown} and {len(paths[6:])} more places" if paths[6:] else shown
 
 
 def _parts(schema: Mapping[str, Any], taken: dict[str, set[str]], pages: Mapping[str, str]) -> dict[str, _Part]:
