@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -14,8 +16,8 @@ import pytest
 from cuecard import Engine, ToolResult, Turn, __version__
 from cuecard.server import requests
 from cuecard.server.agents import Agents
-from cuecard.server.service import Service
-from unit.server.served import serving
+from cuecard.server.service import Envelopes, Service
+from unit.server.served import KEY, serving
 
 NOW = "2026-11-20T09:00:00+00:00"
 
@@ -26,6 +28,15 @@ def ask(client: httpx2.Client, path: str, **body: Any) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     told: dict[str, Any] = answer.json()
     return told
+
+
+def refused(client: httpx2.Client, path: str, **body: Any) -> tuple[int, str]:
+    answer = client.post(f"/v1/{path}", json={"agent": "cms", **body})
+    return answer.status_code, answer.json()["code"]
+
+
+def state_of(told: dict[str, Any]) -> Any:
+    return json.loads(told["conversation"])["conversation"]["state"]
 
 
 def test_two_messages_of_several_steps_are_what_the_library_makes(client: httpx2.Client, agents: Agents) -> None:
@@ -83,6 +94,39 @@ def test_a_search_announces_what_the_next_step_has_active(client: httpx2.Client)
 
     assert found["tools"] == ["cms_createPage"]
     assert len(ask(client, "search-tools", query="create a page")["tools"]) > 1
+
+
+def test_another_replica_takes_the_next_call_and_prepares_the_running_one_anew(
+    client: httpx2.Client, tmp_path: Path
+) -> None:
+    """As in a rolling deployment, where each has other files, without a shared folder of states."""
+    (tmp_path / "agent.yaml").write_text("agent: cms\nsections: [{id: role, text: You help.}]", encoding="utf-8")
+    chat, sign = Engine.open(tmp_path).conversation(), Envelopes(KEY, 3600).close
+    chat.user(Turn())
+    host, search = {"host_tools": ["cms_createPage", "theirPages"]}, {"query": "create a page"}
+    began = {"agent": "cms", "turn": {"now": NOW}, "conversation": sign("cms", chat), **host}
+    chat.user(Turn())
+    result = {"tool": "tool_search", "result": {"tools": ["cms_createPage"]}, "call_id": "call-1"}
+    running = {"conversation": sign("cms", chat), "results": [result]}
+
+    assert refused(client, "prepare-step", **running) == (409, "stale-call")
+    assert refused(client, "search-tools", **running, **search) == (409, "stale-call")
+
+    call = ask(client, "prepare-call", **began)
+    known = {"conversation": call["conversation"], "results": [result]}
+    step, same = (ask(client, "prepare-step", anew=began, **host, **each) for each in (running, known))
+    told = {key: call[key] for key in ("delivery", "reload", "served", "search_tool", "reads")}
+
+    assert "not in the folder of states" in call["served"]
+    assert call["reads"]["tools"]["theirPages"] == 1
+    assert step == {**same, "conversation": step["conversation"], "anew": told}
+    assert state_of(step) == state_of(same)
+
+    found, here = (ask(client, "search-tools", anew=began, **search, **each) for each in (running, known))
+
+    assert found == {**here, "conversation": found["conversation"]}
+    assert "conversation" not in here
+    assert ask(client, "prepare-step", conversation=found["conversation"], **host)["step"] == step["step"]
 
 
 def test_what_was_touched_is_remembered_and_forgotten(client: httpx2.Client) -> None:

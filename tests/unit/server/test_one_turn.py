@@ -17,7 +17,7 @@ from cuecard.server.service import Envelopes, Service
 from unit.server.conftest import OTHER
 from unit.server.pilot_agent import AGENT
 from unit.server.served import KEY, serving
-from unit.server.test_endpoints import ask
+from unit.server.test_endpoints import ask, state_of
 
 EARLIER = (Path(__file__).parent / "before_lifetimes.txt").read_text(encoding="utf-8")
 """A conversation of the agent `other` after a step, signed before there were lifetimes."""
@@ -114,7 +114,7 @@ def test_a_turn_that_goes_on_is_no_new_message(client: httpx2.Client) -> None:
 
     assert begun["step"]["front"] == ["look"]
     assert on.pop("step") == step["step"]
-    assert _state(on) == _state(step)
+    assert state_of(on) == state_of(step)
     told = on.keys() - {"conversation", "served"}
     assert (on["served"], {key: on[key] for key in told}) == (served, {key: begun[key] for key in told})
     assert told >= {"delivery", "reload", "search_tool", "reads", "one_turn"}
@@ -202,11 +202,7 @@ def test_a_turn_that_has_ended_has_no_further_steps(client: httpx2.Client) -> No
     assert told["memory"] == again["memory"] == [entity]
     assert (status, problem["code"]) == (409, "turn-ended")
     assert "prepare the next user message" in problem["hint"]
-    assert json.loads(again["conversation"])["conversation"]["state"] == _state(told)
-
-
-def _state(told: dict[str, Any]) -> Any:
-    return json.loads(told["conversation"])["conversation"]["state"]
+    assert state_of(again) == state_of(told)
 
 
 @pytest.mark.parametrize("ends", [True, False])

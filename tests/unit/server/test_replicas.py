@@ -159,19 +159,6 @@ def test_a_change_of_the_files_and_one_that_is_broken(three: list[Replica], chan
         assert 'cuecard_agent_stale{agent="demo"} 0.0' in metrics
 
 
-def test_a_replica_with_other_files_refuses_the_step_and_takes_the_next_call(three: list[Replica]) -> None:
-    """A rolling deployment without a shared folder of states: the client prepares the call anew."""
-    with three[0].client() as old, three[1].client() as new:
-        call = ask(old, "prepare-call", agent="demo")
-        refused = new.post("/v1/prepare-step", json={"agent": "demo", "conversation": call["conversation"]})
-
-        assert (refused.status_code, refused.json()["code"]) == (409, "stale-call")
-        later = ask(new, "prepare-call", agent="demo", conversation=call["conversation"])
-
-        assert "You write." in later["step"]["system"]
-        assert "not in the folder of states" in later["served"]
-
-
 def test_a_request_that_is_under_way_ends_before_the_process_does(keyless: Replica) -> None:
     address = keyless.address
     body = b'{"agent":"demo"}'
