@@ -274,7 +274,8 @@ def test_a_service_that_is_told_to_stop_says_so_first(
     # The servers of other tests in this process hear of it through this: it is False again at the end.
     monkeypatch.setattr("sse_starlette.sse.AppStatus.should_exit", False)
     caplog.set_level(logging.INFO, "cuecard.server")
-    chosen = options(grace=5.5)
+    monkeypatch.setattr("cuecard.server.process._LAST", 2 * PATIENCE)  # none of its waits lasts until its time is over
+    chosen = options(grace=2 * PATIENCE)
     server = protocol.server_of(create_app(service, chosen), chosen)
     with listen("127.0.0.1", 0) as opened:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
@@ -288,7 +289,7 @@ def test_a_service_that_is_told_to_stop_says_so_first(
     assert not thread.is_alive()
     assert (before.status_code, after.status_code) == (200, 503)
     assert after.json() == {**before.json(), "state": "draining"}
-    assert [vars(each)["facts"] for each in caplog.records if each.getMessage() == "draining"] == [{"seconds": 5.5}]
+    assert [vars(each)["facts"] for each in caplog.records if each.getMessage() == "draining"] == [{"seconds": 60.0}]
 
 
 def test_a_fault_is_told_without_its_text(service: Service, caplog: pytest.LogCaptureFixture) -> None:

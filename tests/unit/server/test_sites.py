@@ -201,6 +201,7 @@ def test_every_option_of_the_command_reaches_the_service(
 
     assert ended.value.code == 0
     assert options == ServiceOptions(key=KEY, token=TOKEN, local=True, lasting=True, **told)
+    assert not [secret for secret in (KEY, TOKEN) if secret in repr(options)]
     assert call.json()["delivery"]["name"] == "rewrite"
     assert (call.json()["reads"]["room"], call.json()["reads"]["tools"]) == (10_000, {"tool_search": 2, "look": 2})
     assert f"{state}.json" in {file.name for file in (tmp_path / "kept").iterdir()}
