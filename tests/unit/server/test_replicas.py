@@ -60,16 +60,15 @@ def changing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory: pytest.TempPathFactory, pages: Path, changing: Path) -> Iterator[list[Replica]]:
-    """Three replicas: each with a folder of states and an agent `demo` of its own, sharing nothing but the key.
+    """Three replicas: each with a folder of states of its own, sharing nothing but the key.
 
-    The third one dies in a test; the others use the first two.
+    The third one dies in a test; another uses the first.
     """
     with ExitStack() as stack:
         made = []
-        for number, role in enumerate(("You help.", "You write.", "You read.")):
-            folder = tmp_path_factory.mktemp("replica")
-            agents = [str(write_agent(folder / "agent", "demo", role=role)), *([] if number else [str(changing)])]
-            made.append(stack.enter_context(replica(str(pages), *agents, states=folder / "states")))
+        for agents in ([str(changing)], [], []):
+            states = tmp_path_factory.mktemp("states")
+            made.append(stack.enter_context(replica(str(pages), *agents, states=states)))
         yield made
 
 
@@ -156,7 +155,7 @@ def test_a_change_of_the_files_and_one_that_is_broken(three: list[Replica], chan
         assert "You write." in ask(client, "prepare-call", agent="changing")["step"]["system"]
         metrics = client.get("/metrics").text
         assert 'cuecard_agent_stale{agent="changing"} 1.0' in metrics
-        assert 'cuecard_agent_stale{agent="demo"} 0.0' in metrics
+        assert 'cuecard_agent_stale{agent="pages"} 0.0' in metrics
 
 
 def test_a_request_that_is_under_way_ends_before_the_process_does(keyless: Replica) -> None:
