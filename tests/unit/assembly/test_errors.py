@@ -144,6 +144,15 @@ def test_an_agent_that_replaces_the_place_for_instructions_is_told_which(tmp_pat
     assert "core.xml:11 has it, in <tools>" in found
 
 
+def test_so_is_a_base_file_that_fills_it_from_another_file(tmp_path: Path) -> None:
+    below = "tools: {instructions: ../tools.yaml}\nsections: [{id: tools, file: ../none.md}]\n"
+    said = "sections: [{id: tone, text: Be brief.}]\n"
+    engine = child(tmp_path, said, below, TOOLED, tools_yaml=TOOLS, none_md="None.")
+    (warning,) = (each for each in engine.warnings if each.code == "no-protocols")
+
+    assert warning.picture().startswith(f"{tmp_path}/house/agent.yaml:5:12: warning[no-protocols]")
+
+
 def test_an_agent_that_removes_it_is_told_where(tmp_path: Path) -> None:
     found = warned(tmp_path, "sections: [{id: tools, remove: true}]\n")
 

@@ -93,6 +93,13 @@ def test_what_only_the_pure_reader_takes_is_read(text: str, value: object) -> No
     assert read_yaml(text, "a.yaml").value["a"] == value
 
 
+@pytest.mark.parametrize("text", ["a: b", "a: [b,\n c]", "a:\n- |\n  b"])
+def test_a_text_without_a_last_line_break_needs_no_second_reader(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cuecard.config.documents.yaml.pure_events", None)
+
+    assert read_yaml(text, "a.yaml").value.keys() == {"a"}
+
+
 @pytest.mark.parametrize("text", ["a:\nb: 1\n", "a: \nb: 1\n", "a:   # why\nb: 1\n", "a:"])
 def test_a_value_that_is_left_out_appears_after_its_key(text: str, reader: str) -> None:
     document = read_yaml(text, "a.yaml")
