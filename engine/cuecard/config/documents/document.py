@@ -113,7 +113,7 @@ def inline_problem(document: Document, path: Path, problem: Problem) -> Problem:
 
 
 def _span(lines: list[str], start: Span, text: str, inside: Span | None) -> Span:
-    if inside is None or not 0 < start.line <= len(lines):
+    if inside is None or start.line > len(lines):
         return start
     written = lines[start.line - 1][start.column - 1 :]
     if written.startswith("|"):
