@@ -49,13 +49,11 @@ def _plain(text: str) -> str:
 
 
 def _filled_tags(text: str, plain: str, found: Sequence[Tag], numbers: Collection[str]) -> Iterator[str]:
-    for match in PLACEHOLDER.finditer(text):
-        tag = next((tag for tag in found if tag.start < match.start() < tag.end), None)
-        if tag is None:
-            continue
-        if match[1] not in numbers or not _IN_QUOTES.search(plain[tag.start : match.start()]):
-            yield f"contains {match[0]} in a tag, where a value would become markup; put it between tags"
-            return
+    for tag in found:
+        for match in PLACEHOLDER.finditer(text, tag.start, tag.end):
+            if match[1] not in numbers or not _IN_QUOTES.search(plain[tag.start : match.start()]):
+                yield f"contains {match[0]} in a tag, where a value would become markup; put it between tags"
+                return
 
 
 def _unbalanced(found: Sequence[Tag]) -> Iterator[str]:
