@@ -20,10 +20,10 @@ def soul(supplied: str) -> str:
 
 
 def test_paths_of_files_stay_relative_to_the_file_that_wrote_them() -> None:
-    assert entries((soul(""), "../base"), ("agent: mine", "")) == [
-        {"path": "../base/SOUL.md"},
-        {"path": ["../base/USER.md", "../base/old/USER.md"]},
-    ]
+    written = [{"path": "base/SOUL.md"}, {"path": ["base/USER.md", "base/old/USER.md"]}]
+
+    assert entries((soul(""), "base"), ("agent: mine", "")) == written
+    assert entries((soul(""), "base"), ("sections: a mistake", "team"), ("agent: mine", "")) == written
 
 
 def test_paths_of_files_that_the_host_supplies_are_the_hosts() -> None:
