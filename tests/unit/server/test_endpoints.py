@@ -202,6 +202,7 @@ def test_a_service_describes_its_agents(client: httpx2.Client, agents: Agents) -
     assert client.get("/v1/agents").json() == {"api": 2, "agents": [cms, other]}
     told = client.get("/readyz")
     assert (told.status_code, told.headers["connection"]) == (200, "close")
+    assert told.headers.keys() == {"date", "connection", "content-type", "content-length", "x-request-id"}
     assert told.json() == {"state": "ready", "agents": [{**each, "codes": []} for each in ready]}
     assert client.get("/healthz").json() == {"state": "ok", "version": __version__}
 
