@@ -118,10 +118,13 @@ def test_a_section_that_an_edit_adds_or_takes_away_is_an_edit(folder: Path) -> N
 
 
 def test_a_new_core_tool_is_an_edit_and_no_discovery(folder: Path) -> None:
-    before = manifest(folder)
-    after = manifest(write(folder, agent=AGENT.replace("[tool_search]", "[tool_search, drop_page]")))
+    before = manifest(folder, delivery="rewrite")
+    write(folder, agent=AGENT.replace("[tool_search]", "[tool_search, drop_page]"))
+    after, found = manifest(folder, delivery="rewrite"), manifest(folder, ("make_page",), delivery="rewrite")
+    edit = "file edit drop_page tools.yaml:6"
 
-    assert changed(compare(before, after)) == {"instructions": "changed: file edit drop_page tools.yaml:6"}
+    assert changed(compare(before, after)) == {"instructions": f"changed: {edit}"}
+    assert changed(compare(before, found)) == {"instructions": f"changed: discovery make_page; {edit}"}
 
 
 def test_sections_in_another_order_are_moved(folder: Path) -> None:

@@ -149,6 +149,8 @@ def test_names_with_hyphens_are_read_whole(text: str, expected: list[str]) -> No
         ("getPage", "see set_all, setAll, set-all, SetAll", "setAll! SetAll!"),
         ("page-get", "see page-get-by-section, page-set", "page-set!"),
         ("page_get", "see set_all, page_set, pages_set", "page_set!"),
+        ("getXml", "see getHtml", "getHtml!"),
+        ("cms_x-y", "see cms_z, cms-z", "cms_z!"),
         ("__init page", "see __all_b, _set_all and page__set", ""),
     ],
 )
