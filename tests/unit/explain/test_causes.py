@@ -169,6 +169,10 @@ def test_a_discovery_under_append_is_added_and_breaks_nothing(engine: Engine) ->
     assert [*changed(comparison).values()] == ["added: discovery make_page"]
     assert comparison.first_break is None
 
+    call, nameless = engine.prepare_call(Turn(now=NOON)), replace(found(("make_page",))[0], call_id=None)
+    comparison = compare(step(engine).manifest, engine.prepare_step(call, [nameless]).manifest)
+    assert [*changed(comparison).values()] == ["added: discovery make_page"]
+
 
 def test_a_tool_that_exists_no_longer_is_a_discovery_taken_back(engine: Engine) -> None:
     comparison = compare(
@@ -190,6 +194,12 @@ def test_another_delivery_is_the_cause_where_nothing_else_is(engine: Engine, rew
         "removed: delivery append -> rewrite",
     }
     assert at(comparison) == "instructions: delivery append -> rewrite"
+
+
+def test_another_delivery_is_the_cause_of_tools_that_only_it_shows(folder: Path) -> None:
+    before = manifest(folder)
+    for after in (manifest(folder, delivery="frozen"), manifest(write(folder, after="Show less"), delivery="frozen")):
+        assert changed(compare(before, after)) == {"instructions": "changed: delivery append -> frozen"}
 
 
 def test_what_compaction_took_into_the_system_prompt_is_a_compaction(engine: Engine) -> None:
