@@ -67,6 +67,7 @@ def test_partials_are_looked_at_once(tmp_path: Path, capsys: pytest.CaptureFixtu
         '{{#if (eq mode "plan")}}P{{/if}}',
         '{{#if (eq free "pln")}}P{{/if}}',
         "{{#if (eq mode free)}}P{{/if}}",
+        '{{default mode "pln"}}',
         '{{#each rows}}{{#if (eq mode "pln")}}P{{/if}}{{/each}}',
     ],
 )
