@@ -79,6 +79,13 @@ def test_neighbours_are_named_once_each() -> None:
     assert (graph.before("a"), graph.after("c"), graph.after("unheard of")) == ((), (), ())
 
 
+def test_the_graph_around_one_tool_has_all_of_its_edges() -> None:
+    cards = [card("a", "", "c"), card("b", "c"), card("c", "d", "e"), card("d"), card("e")]
+
+    assert {*tool_graph(cards, "c").edges} == {*tool_graph(cards).edges}
+    assert tool_graph(cards, "a").edges == (Edge("a", "c", "next"),)
+
+
 KNOWN = ("cms_getPage", "pexels_getPhoto", "acknowledge", "readFile")
 
 
