@@ -49,7 +49,9 @@ def test_the_whole_prompt_with_the_cues_that_are_still_to_come(tmp_path: Path) -
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
 def test_the_notice_about_a_tool_that_is_not_active(tmp_path: Path, delivery: DeliveryWish) -> None:
     engine = opened(tmp_path, PLAIN, t_yaml=TOOLS, delivery=delivery)
-    told = step(limited(engine, total=step(engine, None, "get_page").manifest.total_tokens - 1), None, "get_page")
+    whole = step(engine, None, "get_page").manifest.total_tokens
+    assert step(limited(engine, total=whole), None, "get_page").active_tools == ("tool_search", "get_page")
+    told = step(limited(engine, total=whole - 1), None, "get_page")
     fits, lacks = (
         step(limited(engine, total=told.manifest.total_tokens - less), None, "get_page").manifest for less in (0, 1)
     )

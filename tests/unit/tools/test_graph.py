@@ -156,14 +156,14 @@ def test_names_with_hyphens_are_read_whole(text: str, expected: list[str]) -> No
         ("getPage", "see set_all, setAll, set-all, SetAll", "setAll! SetAll!"),
         ("page-get", "see page-get-by-section, page-set", "page-set!"),
         ("page_get", "see set_all, page_set, pages_set", "page_set!"),
-        ("getXml", "see getHtml", "getHtml!"),
+        ("getXml", """see 'it', "getIt", getHtml""", "getHtml!"),
         ("cms_x-y", "see cms_z, cms-z", "cms_z!"),
         ("__init page", "see __all_b, _set_all and page__set", ""),
     ],
 )
 def test_words_that_a_text_calls_tools_or_that_look_like_one(known: str, text: str, expected: str) -> None:
     """An exclamation mark stands for those that look like one."""
-    found = strange_words(text, KnownNames.of(known.split()))
+    found = [*strange_words(text, KnownNames.of(known.split()))]
 
     assert [f"{each.word}{'!' * each.alike}" for each in found] == expected.split()
     assert all(text[each.at :].startswith(each.word) for each in found)
