@@ -69,11 +69,16 @@ def laid(draw: st.DrawFn) -> tuple[Layout, list[Section], list[str]]:
     return Layout(separator=separator, marker=marker), frames, bodies
 
 
+ONE_TOKEN = Layout(separator=""), [framed(name, stable=False) for name in "abc"], ["intern", "ation", "al"]
+
+
 @given(laid=laid(), order=st.randoms(use_true_random=False))
+@example(laid=ONE_TOKEN, order=Random(4))  # noqa: S311 - the last is lost first
 def test_a_prompt_that_loses_sections_has_exactly_the_tokens_of_the_others(
     laid: tuple[Layout, list[Section], list[str]], order: Random
 ) -> None:
-    count, (layout, frames, bodies) = bundled_counter("o200k_base"), laid
+    count, (layout, frames, written) = bundled_counter("o200k_base"), laid
+    bodies = [*written]
     whole = "".join(lay_out(layout, frames, bodies))
     prompt = ShrinkingPrompt(layout, frames, tuple(bodies), count(whole), count)
     losing = [place for place, body in enumerate(bodies) if body]

@@ -184,7 +184,7 @@ class _Merger:
 
     def moved(self, value: Json, out: Path) -> Json:
         """A path relative to the agent file instead of the file that contains it."""
-        if not self.folder or not isinstance(value, str) or not value or not _names_a_file(out):
+        if not self.folder or not isinstance(value, str) or not value or not names_a_file(out):
             return value
         if any(out[: len(files)] == files for files in self.supplied):
             return value
@@ -195,7 +195,8 @@ class _Merger:
         return posixpath.normpath(posixpath.join(folder, value))
 
 
-def _names_a_file(path: Path) -> bool:
+def names_a_file(path: Path) -> bool:
+    """Whether the value at this place of an agent file is the path of a file or folder."""
     if path[:1] == ("results",):
         return path[2:] == ("file",)
     words = _words(path)

@@ -245,12 +245,11 @@ def _spoken(request: StepRequest, known: _Known) -> Iterator[SectionRecord]:
     """Sections that are separate messages; the host's messages are not part of a manifest."""
     if not request.call.prompt.messages:
         return
-    for message in spoken_sections(request.call, {*known, *request.call.prompt.shown}):
-        section, text = known.get(message.id), str(message.content)
-        tier: Tier = section.tier if section else "static"
-        source, reads = (section.written_at(request.call.values), section.values) if section else ("", ())
+    for message in spoken_sections(request.call, known):
+        section, text = known[message.id], str(message.content)
+        source, reason = section.written_at(request.call.values), _REASONS[section.tier]
         digest, tokens = salted(sha256(text), request.salt), request.count(text)
-        yield _section(message.id, tier, "message", source, _REASONS[tier], tokens, digest, reads)
+        yield _section(message.id, section.tier, "message", source, reason, tokens, digest, section.values)
 
 
 def _appended(placed: Placement) -> Iterator[SectionRecord]:

@@ -201,13 +201,16 @@ def test_a_result_that_a_template_shortens_is_a_cut_with_its_size(tmp_path: Path
 
 
 def test_only_a_host_that_renders_its_results_has_their_cuts(tmp_path: Path) -> None:
-    chat = shop(tmp_path, own_tool="{head: 12}").conversation()
+    engine = shop(tmp_path, own_tool="{head: 12}")
+    chat = engine.conversation()
     chat.user(Turn())
     result = ToolResult("own_tool", "x" * 400, "one")
 
     assert [cut.what for cut in chat.step([result]).manifest.cuts if "shortened" in cut.reason] == []
     again = ToolResult("own_tool", "x" * 400, "two")
-    assert [c.what for c in chat.step([again], templates=True).manifest.cuts if "shortened" in c.reason] == ["own_tool"]
+    (cut,) = [c for c in chat.step([again], templates=True).manifest.cuts if "shortened" in c.reason]
+    told = engine.render_result(again).text
+    assert (cut.what, cut.tokens) == ("own_tool", engine.count("x" * 400) - engine.count(told))
 
 
 class Trimming(AgentMiddleware[Any, Any, Any]):

@@ -42,6 +42,7 @@ def warnings(folder: Path, text: str, capsys: pytest.CaptureFixture[str], partia
         '{{#if (and free (one_of mode "plan" "pln"))}}P{{/if}}',
         '{{#if free}}{{#unless (ne mode "pln")}}P{{/unless}}{{/if}}',
         '{{#if free}}{{default (eq mode "pln") "x"}}{{/if}}',
+        '{{#if free includeZero=(eq mode "pln")}}P{{/if}}',
     ],
 )
 def test_a_value_that_the_input_never_has_is_reported_with_the_one_that_was_meant(
@@ -55,10 +56,13 @@ def test_a_value_that_the_input_never_has_is_reported_with_the_one_that_was_mean
 
 
 def test_partials_are_looked_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    partial = '{{#if (eq mode "pln")}}P{{/if}}\n'
-    (told,) = warnings(tmp_path, "{{> part}} and {{> part}}", capsys, partial)
+    """The `mode` of a row stands in the section where that of the partial stands there."""
+    compared = '{{#if (eq mode "pln")}}P{{/if}}'
+    text = "{{#each rows}}" + compared + "{{/each}}{{> part}} and {{> part}}"
+    partial = "Such are modes" + compared + compared.replace("mode", "free")
+    (told,) = warnings(tmp_path, text, capsys, partial)
 
-    assert told["name"].endswith("part.md")
+    assert (told["name"][-7:], told["span"]["column"]) == ("part.md", 30)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +71,8 @@ def test_partials_are_looked_at_once(tmp_path: Path, capsys: pytest.CaptureFixtu
         '{{#if (eq mode "plan")}}P{{/if}}',
         '{{#if (eq free "pln")}}P{{/if}}',
         "{{#if (eq mode free)}}P{{/if}}",
+        '{{default mode "pln"}}',
+        '{{#if (eq mode.x "pln")}}P{{/if}}',
         '{{#each rows}}{{#if (eq mode "pln")}}P{{/if}}{{/each}}',
     ],
 )

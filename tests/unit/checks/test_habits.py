@@ -70,7 +70,7 @@ def test_the_warning_says_what_is_printed(tmp_path: Path) -> None:
         ("{# a note #} {#- b -#}", ["{# a note #}", "{#- b -#}"], "write `{{! ... }}`"),
         ("```jinja\n{% if x %}{# note #}\n```\nSet `a {% if x %} b`, {#id}, {# or #.", [], ""),
         ("Set `a {% if x %} b` {% if user %}", ["{% if user %}"], "write `{{#if value}}`"),
-        ("`{user}` {user}", ["{user}"], "write `{{{user}}}`"),
+        ("`{user}`, `a {user}` {user}", ["{user}"], "write `{{{user}}}`"),
         ("5{% off, {%x%}, `{% if x %}`, \\{% if x %}, {{! {% if x %} }}", [], ""),
     ],
 )

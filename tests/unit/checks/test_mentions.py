@@ -82,6 +82,7 @@ def test_in_a_long_line_it_is_marked_as_well(tmp_path: Path, monkeypatch: pytest
 )
 def test_other_words_are_left_alone(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = f"{AGENT}inputs: {{get_help: {{default: none}}}}\nmemory: {{types: {{add_note: get_kind}}}}\n"
+    agent += "accept: {section-order: it was find_notes}\n"
     core = CORE.replace("{{>", f"{text}\n{{{{{{get_help}}}}}}\n{{{{>")
 
     assert told(tmp_path, {"agent.yaml": agent, "agent.xml": core}, monkeypatch) == []
@@ -99,11 +100,11 @@ def test_a_name_without_a_verb_is_known_by_what_is_said_of_it(
 def test_what_another_file_laid_over_this_one_says_is_placed_in_that_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    more = "agent: house\nextends: base/agent.yaml\nwords: {search: {nothing: Try find_notes now.}}\n"
-    files = {f"base/{name}": text for name, text in FILES.items()}
+    more = "agent: house\nextends: old find_notes/agent.yaml\nwords: {search: {nothing: Try find_notes now.}}\n"
+    files = {f"old find_notes/{name}": text for name, text in FILES.items()}
     base = f"{AGENT}words: {{search: {{empty_query: Say more to get_notes please.}}}}\n"
 
-    assert told(tmp_path, {**files, "base/agent.yaml": base, "agent.yaml": more}, monkeypatch) == [
+    assert told(tmp_path, {**files, "old find_notes/agent.yaml": base, "agent.yaml": more}, monkeypatch) == [
         "agent.yaml:3:31 find_notes",
         "agent.yaml:4:43 get_notes",
     ]

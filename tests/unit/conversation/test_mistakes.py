@@ -138,7 +138,7 @@ def test_every_edited_text_is_named_wherever_it_enters() -> None:
     call = chat.user(Turn(ephemeral="Be brief."))
     first, second, *rest = call.prompt.segments
     prompt = replace(call.prompt, segments=(first, replace(second, text="Obey."), *rest))
-    sent, passing = ((replace(block, text="Obey."),) for (block,) in (prompt.sent, prompt.passing))
+    sent, passing = ((replace(block, text="Obey \ud800"),) for (block,) in (prompt.sent, prompt.passing))
     prompt = replace(prompt, sent=sent, passing=passing)
     forged = replace(call, prompt=prompt)
     doors: dict[str, Callable[[], object]] = {

@@ -46,6 +46,20 @@ def test_the_whole_prompt_with_the_cues_that_are_still_to_come(tmp_path: Path) -
     assert answered(lacks).active_tools == step(lacks, None, "get_page").active_tools == ("tool_search",)
 
 
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+def test_the_notice_about_a_tool_that_is_not_active(tmp_path: Path, delivery: DeliveryWish) -> None:
+    engine = opened(tmp_path, PLAIN, t_yaml=TOOLS, delivery=delivery)
+    whole = step(engine, None, "get_page").manifest.total_tokens
+    assert step(limited(engine, total=whole), None, "get_page").active_tools == ("tool_search", "get_page")
+    told = step(limited(engine, total=whole - 1), None, "get_page")
+    fits, lacks = (
+        step(limited(engine, total=told.manifest.total_tokens - less), None, "get_page").manifest for less in (0, 1)
+    )
+
+    assert fits.sections == told.manifest.sections
+    assert [cut.reason.endswith("with no room to say so") for cut in (*fits.cuts, *lacks.cuts)] == [False, True]
+
+
 def test_the_whole_prompt_with_the_cues_that_a_turn_before_has_left_to_come(tmp_path: Path) -> None:
     engine = opened(tmp_path, CUES, t_yaml=TOOLS, delivery="append")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -45,9 +45,11 @@ def at(comparison: Comparison) -> str:
 
 
 def test_the_same_prompt_has_no_change_and_no_break(engine: Engine) -> None:
-    comparison = compare(step(engine).manifest, step(engine).manifest)
+    whole = step(engine).manifest
+    comparison = compare(whole, step(engine).manifest)
 
-    assert (changed(comparison), comparison.first_break, comparison.differs) == ({}, None, False)
+    assert (changed(comparison), comparison.differs) == ({}, False)
+    assert replace(comparison, changes=()) == Comparison((), None, whole.total_tokens, whole.total_tokens)
     assert [change.id for change in comparison.changes] == [
         *("agent", "rules", "identity", "working-memory", "date", "instructions", "/agent"),
     ]
@@ -86,6 +88,7 @@ def test_another_day_is_the_clock(engine: Engine) -> None:
 
     assert changed(comparison) == {"date": "changed: clock"}
     assert at(comparison) == "date: clock"
+    assert asdict(comparison)["first_break"]["causes"] == ({"kind": "clock", "names": (), "source": ""},)
 
 
 def test_an_edited_file_is_named_with_its_place(folder: Path) -> None:
@@ -118,10 +121,13 @@ def test_a_section_that_an_edit_adds_or_takes_away_is_an_edit(folder: Path) -> N
 
 
 def test_a_new_core_tool_is_an_edit_and_no_discovery(folder: Path) -> None:
-    before = manifest(folder)
-    after = manifest(write(folder, agent=AGENT.replace("[tool_search]", "[tool_search, drop_page]")))
+    before = manifest(folder, delivery="rewrite")
+    write(folder, agent=AGENT.replace("[tool_search]", "[tool_search, drop_page]"))
+    after, found = manifest(folder, delivery="rewrite"), manifest(folder, ("make_page",), delivery="rewrite")
+    edit = "file edit drop_page tools.yaml:6"
 
-    assert changed(compare(before, after)) == {"instructions": "changed: file edit drop_page tools.yaml:6"}
+    assert changed(compare(before, after)) == {"instructions": f"changed: {edit}"}
+    assert changed(compare(before, found)) == {"instructions": f"changed: discovery make_page; {edit}"}
 
 
 def test_sections_in_another_order_are_moved(folder: Path) -> None:
@@ -166,6 +172,10 @@ def test_a_discovery_under_append_is_added_and_breaks_nothing(engine: Engine) ->
     assert [*changed(comparison).values()] == ["added: discovery make_page"]
     assert comparison.first_break is None
 
+    call, nameless = engine.prepare_call(Turn(now=NOON)), replace(found(("make_page",))[0], call_id=None)
+    comparison = compare(step(engine).manifest, engine.prepare_step(call, [nameless]).manifest)
+    assert [*changed(comparison).values()] == ["added: discovery make_page"]
+
 
 def test_a_tool_that_exists_no_longer_is_a_discovery_taken_back(engine: Engine) -> None:
     comparison = compare(
@@ -187,6 +197,12 @@ def test_another_delivery_is_the_cause_where_nothing_else_is(engine: Engine, rew
         "removed: delivery append -> rewrite",
     }
     assert at(comparison) == "instructions: delivery append -> rewrite"
+
+
+def test_another_delivery_is_the_cause_of_tools_that_only_it_shows(folder: Path) -> None:
+    before = manifest(folder)
+    for after in (manifest(folder, delivery="frozen"), manifest(write(folder, after="Show less"), delivery="frozen")):
+        assert changed(compare(before, after)) == {"instructions": "changed: delivery append -> frozen"}
 
 
 def test_what_compaction_took_into_the_system_prompt_is_a_compaction(engine: Engine) -> None:

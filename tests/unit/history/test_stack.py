@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from cuecard import Message
 from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
 from cuecard.pipeline.history.selection import HistoryCut
-from cuecard.pipeline.messages import TurnMessages, metadata_message, stack
+from cuecard.pipeline.messages import Stack, TurnMessages, metadata_message, stack
 from unit.history.chat import assistant, reasons, user
 
 HISTORY = HistoryCut((user("a"), assistant("b")))
@@ -53,12 +53,14 @@ def test_a_multimodal_current_message_passes_through() -> None:
 
 
 def test_a_current_message_that_the_host_has_already_stored_is_sent_once() -> None:
-    new = user("c", id="m3")
-    made = stack("", HistoryCut((user("a", id="m1"), new)), TurnMessages(new), SPEC)
+    new, before = user("c", id="m3"), (user("a", id="m1"), assistant("b", id="m3"))
+    made = stack("", HistoryCut((*before, new)), TurnMessages(new), SPEC)
 
-    assert made.messages == (user("a", id="m1"), new)
+    assert made.messages == (*before, new)
     assert reasons(made.cuts) == {"history message": "it is the current message"}
-    assert not stack("", HistoryCut((user("a", id="m1"),)), TurnMessages(new), SPEC).cuts
+    tool, blank = Message("tool", "d", id="m1"), user(" ", id="m1")
+    for other, sent in ((new, (new,)), (tool, (tool,)), (blank, ())):
+        assert stack("", HistoryCut(before), TurnMessages(other), SPEC) == Stack((*before, *sent))
 
 
 @pytest.mark.parametrize(

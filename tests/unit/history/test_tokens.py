@@ -104,9 +104,10 @@ def test_the_newest_are_taken_backwards_up_to_the_first_that_does_not_fit() -> N
 
 def test_an_old_summary_as_large_as_the_budget_makes_room_for_messages_but_stays_stored() -> None:
     large = " ".join(["word"] * 92)  # 4 for the message, 4 for `Summary of earlier conversation:`
-    selected = select(talk(2), large, SPEC, words)
+    full = [user(" ".join(["word"] * 12)), *talk(14)]  # 100 tokens
+    selected = select(full, large, SPEC, words)
 
-    assert (selected.as_message, selected.messages) == (None, tuple(talk(2)))
+    assert (selected.as_message, selected.messages) == (None, tuple(full))
     assert selected.store.text == large
     assert reasons(selected.cuts) == {"history summary": "history.max_context: it alone takes 100 of 100 tokens"}
 

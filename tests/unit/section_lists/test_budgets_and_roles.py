@@ -176,11 +176,13 @@ def test_a_system_prompt_that_begins_with_a_discovery_gets_its_message(tmp_path:
         'sections: [{id: p, text: "{{{activeProtocols}}}"}]\n',
         t_yaml=TOOLS,
     )
-    call = engine.prepare_call(Turn(message=HI, tools=("get_page",)))
-    before, after = engine.prepare_step(call), engine.prepare_step(call, [search("get_page")])
+    for message in (HI, None):
+        call = engine.prepare_call(Turn(message=message, tools=("get_page",)))
+        before, after = engine.prepare_step(call), engine.prepare_step(call, [search("get_page")])
 
-    assert [message.role for message in before.messages] == ["user"]
-    assert after.messages == (Message("system", after.system, persist=False), *before.messages)
+        assert [each.role for each in before.messages] == ["user"] * (message is HI)
+        assert "Show the page" in after.system
+        assert after.messages == (Message("system", after.system, persist=False), *before.messages)
 
 
 def test_a_section_with_a_role_is_in_the_manifest_with_what_it_costs(tmp_path: Path) -> None:

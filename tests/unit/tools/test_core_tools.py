@@ -215,16 +215,16 @@ def test_a_tool_that_comes_where_there_is_no_search_is_named_until_the_next_base
     chat = engine.conversation()
     chat.user(Turn(tools=CALENDAR))
     first = chat.step()
-    chat.user(Turn(tools=(*CALENDAR, "mail_send")))
+    chat.user(Turn(tools=(*CALENDAR, *MAIL)))
     second = chat.step()
     chat.compacted()
-    chat.user(Turn(tools=(*CALENDAR, "mail_send")))
+    chat.user(Turn(tools=(*CALENDAR, *MAIL)))
     third = chat.step()
 
     assert [step.offers_search for step in (first, second, third)] == [False, False, True]
     assert first.system == second.system
     assert [cut.reason for cut in second.manifest.cuts if cut.what == "tool_search"] == [
-        "not offered before the next baseline, which will offer it for `mail_send`"
+        "not offered before the next baseline, which will offer it for `mail_read`, `mail_send`"
     ]
 
 

@@ -79,6 +79,13 @@ def test_neighbours_are_named_once_each() -> None:
     assert (graph.before("a"), graph.after("c"), graph.after("unheard of")) == ((), (), ())
 
 
+def test_the_graph_around_one_tool_has_all_of_its_edges() -> None:
+    cards = [card("a", "", "c"), card("b", "c"), card("c", "d", "e"), card("d"), card("e")]
+
+    assert {*tool_graph(cards, "c").edges} == {*tool_graph(cards).edges}
+    assert tool_graph(cards, "a").edges == (Edge("a", "c", "next"),)
+
+
 KNOWN = ("cms_getPage", "pexels_getPhoto", "acknowledge", "readFile")
 
 
@@ -149,12 +156,14 @@ def test_names_with_hyphens_are_read_whole(text: str, expected: list[str]) -> No
         ("getPage", "see set_all, setAll, set-all, SetAll", "setAll! SetAll!"),
         ("page-get", "see page-get-by-section, page-set", "page-set!"),
         ("page_get", "see set_all, page_set, pages_set", "page_set!"),
+        ("getXml", """see 'it', "getIt", getHtml""", "getHtml!"),
+        ("cms_x-y", "see cms_z, cms-z", "cms_z!"),
         ("__init page", "see __all_b, _set_all and page__set", ""),
     ],
 )
 def test_words_that_a_text_calls_tools_or_that_look_like_one(known: str, text: str, expected: str) -> None:
     """An exclamation mark stands for those that look like one."""
-    found = strange_words(text, KnownNames.of(known.split()))
+    found = [*strange_words(text, KnownNames.of(known.split()))]
 
     assert [f"{each.word}{'!' * each.alike}" for each in found] == expected.split()
     assert all(text[each.at :].startswith(each.word) for each in found)

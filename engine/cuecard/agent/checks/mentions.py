@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from cuecard.catalogue.unknown_names import KnownNames, strange_words
 from cuecard.config.documents.document import Document, Path, inline_problem
 from cuecard.config.documents.sources import AgentSources
+from cuecard.config.layers import names_a_file
 from cuecard.errors import DidYouMean, Problem
 from cuecard.model import Json
 from cuecard.template.markup.tags import blanked
@@ -18,9 +19,6 @@ _NOT_SAID = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 """What models do not read as prose: mustaches, comments, tags, placeholders of words, and fenced code."""
-
-_NO_TEXTS = ("accept", "extends")
-"""Keys whose texts no model reads."""
 
 _NAMES_TOOLS = (("tools",), ("results",), ("memory", "forget"), ("memory", "types"))
 """Where the agent file names tools, so that a name there is no other thing's."""
@@ -54,9 +52,14 @@ def _in_files(sources: AgentSources, known: KnownNames) -> Iterator[tuple[str, P
 
 def _in_document(document: Document, known: KnownNames) -> Iterator[tuple[str, Problem]]:
     for path, text in _strings(document.value, ()):
-        if any(map(str.isspace, text.strip())) and path[0] not in _NO_TEXTS and path in document.values:
+        if any(map(str.isspace, text.strip())) and path in document.values and _is_read(path):
             for word, problem in _in_text(TemplateSource(document.name, text), known):
                 yield word, inline_problem(document, path, problem)
+
+
+def _is_read(path: Path) -> bool:
+    """Whether a model may read the text at this place of the agent file."""
+    return path[0] not in {"accept", "extends"} and not names_a_file(path)
 
 
 def _in_text(source: TemplateSource, known: KnownNames) -> Iterator[tuple[str, Problem]]:
