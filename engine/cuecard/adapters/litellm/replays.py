@@ -81,16 +81,14 @@ class Replays:
         known = len(begun.messages)
         chat = copy(begun.chat) if begun.chat else engine.conversation()
         engine.take_over(chat)
-        reading, goes_on = copy(begun.reading), begun.chat is not None
+        reading = copy(begun.reading)
         for place in range(known, len(messages)):
             if reading.read(messages, place):
                 said = messages[place].get("content")
                 chat.user(with_words(turn, engine, partial(text_of, said)), reading.taken())
-                goes_on = False
         if chat.call is None:
             chat.user(turn)
-        now = inputs_now(engine.agent, lambda: turn) if goes_on else {}
-        step = chat.step(reading.taken(), inputs=now, tools=tools)
+        step = chat.step(reading.taken(), inputs=inputs_now(engine.agent, lambda: turn), tools=tools)
         kept = [*begun.messages, *map(copied, messages[known:])]
         name = alike if turn.conversation or reading.calls else exact
         return Replayed(chat, step, begun.offer, kept, reading, name)
