@@ -102,6 +102,8 @@ def test_openai_agents() -> None:
     assert [*map(astuple, openai_results(told, known))] == results
     assert [*map(astuple, openai_results(told, known, {"a": "one", "c": "two"}))] == [results[0], *results[2:]]
     assert [*map(astuple, openai_results(told[-1:], {"c": "one"}))] == [(*results[4][:6], None)]
+    window = openai_results(told[4:6], {"a": "one", "b": "two"})
+    assert [*map(astuple, window)] == [(*each[:6], None) for each in results[1:3]]
     assert openai_results([], {}) == ()
 
 
