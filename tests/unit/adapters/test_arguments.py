@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from copy import copy
 from dataclasses import astuple
 from typing import Any
 
@@ -108,13 +108,38 @@ def test_openai_agents() -> None:
 
 
 def test_litellm() -> None:
-    function = {"name": TOOL, "arguments": json.dumps(ASKED)}
-    messages: Any = [{"role": "assistant", "tool_calls": [{"id": CALL, "function": function}]}]
-    messages.append({"role": "tool", "tool_call_id": CALL, "content": "done"})
+    def asks(*calls: tuple[str, str]) -> Any:
+        made = [{"id": call, "function": {"name": tool, "arguments": f'{{"of": "{call}"}}'}} for tool, call in calls]
+        return {"role": "assistant", "tool_calls": made}
+
+    def gave(call: str, content: Any, **more: str) -> Any:
+        return {"role": "tool", "tool_call_id": call, "content": content, **more}
+
+    told = [
+        gave("early", "E", name="own"),
+        asks(("one", "a"), ("two", "b")),
+        gave("a", "A", name="renamed"),
+        gave("nobody's", "lost"),
+        gave("b", [{"type": "text", "text": "B"}]),
+        asks(("one", "c")),
+        gave("c", "C"),
+        {"role": "function", "name": "own", "content": None},
+    ]
     reader = _ReplayReader()
-    for place in range(2):
-        reader.read(messages, place)
-    assert json.loads(reader.taken()[0].arguments) == ASKED
+    for place in range(len(told)):
+        reader = copy(reader)  # as the next request has it
+        reader.read(told, place)
+
+    assert [*map(astuple, reader.taken())] == [
+        ("own", "E", "early", False, False, None, None),
+        ("one", "A", "a", False, False, "a", '{"of": "a"}'),
+        ("two", [{"type": "text", "text": "B"}], "b", False, False, "a", '{"of": "b"}'),
+        ("one", "C", "c", False, False, None, '{"of": "c"}'),
+        ("own", None, "result-7", False, False, None, None),
+    ]
+    copy(reader).read([asks(("one", "elsewhere"))], 0)
+    reader.read([gave("elsewhere", "told nothing, like what was told")], 0)
+    assert reader.taken() == ()
 
 
 def test_adk() -> None:
