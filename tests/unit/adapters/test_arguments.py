@@ -6,10 +6,19 @@ from copy import copy
 from dataclasses import astuple
 from typing import Any
 
+import pytest
 from google.adk.events.event import Event
 from google.genai import types
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    RetryPromptPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 
 from cms_agent import cms
 from cuecard import Turn
@@ -24,11 +33,36 @@ ASKED = {"pageId": "page-4"}
 TOOL, CALL = "cms_deletePage", "c1"
 
 
+@pytest.mark.filterwarnings("ignore:`RetryPromptPart` is deprecated")
 def test_pydantic_ai() -> None:
-    (result,) = pydantic_results(
-        [ModelResponse([ToolCallPart(TOOL, ASKED, CALL)]), ModelRequest([ToolReturnPart(TOOL, "done", CALL)])]
-    )
-    assert result.arguments == ASKED
+    def asks(*calls: tuple[str, str]) -> ModelResponse:
+        return ModelResponse([ToolCallPart(tool, {"of": call}, call) for tool, call in calls])
+
+    told: list[ModelMessage] = [
+        ModelRequest([UserPromptPart("go")]),
+        asks(("one", "a"), ("two", "b"), ("two", "c")),
+        ModelRequest(
+            [
+                ToolReturnPart("one", {"n": 1}, "a"),
+                RetryPromptPart("again", tool_name="two", tool_call_id="b"),
+                ToolReturnPart("two", "no", "c", outcome="failed"),
+                RetryPromptPart("an answer that is no call"),
+            ]
+        ),
+        asks(("one", "d")),
+        ModelRequest([ToolReturnPart("one", "4", "d"), UserPromptPart("and?")]),
+        ModelRequest([ToolReturnPart("own", "5", "gone"), ToolReturnPart("own", "6", "a")]),
+    ]
+    again = "again\n\nFix the errors and try again."
+
+    assert [*map(astuple, pydantic_results(told))] == [
+        ("one", {"n": 1}, "a", False, False, "a", {"of": "a"}),
+        ("two", again, "b", True, False, "a", {"of": "b"}),
+        ("two", "no", "c", True, False, "a", {"of": "c"}),
+        ("one", "4", "d", False, False, None, {"of": "d"}),
+        ("own", "5", "gone", False, False, "gone", None),
+        ("own", "6", "a", False, False, "gone", {"of": "a"}),
+    ]
 
 
 def test_langgraph_and_langchain() -> None:
