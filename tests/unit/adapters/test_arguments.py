@@ -11,6 +11,7 @@ from google.adk.events.event import Event
 from google.genai import types
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from pydantic_ai.messages import (
+    BinaryContent,
     ModelMessage,
     ModelRequest,
     ModelResponse,
@@ -38,6 +39,7 @@ def test_pydantic_ai() -> None:
     def asks(*calls: tuple[str, str]) -> ModelResponse:
         return ModelResponse([ToolCallPart(tool, {"of": call}, call) for tool, call in calls])
 
+    picture = BinaryContent(b"x", media_type="image/png")
     told: list[ModelMessage] = [
         ModelRequest([UserPromptPart("go")]),
         asks(("one", "a"), ("two", "b"), ("two", "c")),
@@ -50,7 +52,7 @@ def test_pydantic_ai() -> None:
             ]
         ),
         asks(("one", "d")),
-        ModelRequest([ToolReturnPart("one", "4", "d"), UserPromptPart("and?")]),
+        ModelRequest([ToolReturnPart("one", ["4", picture], "d"), UserPromptPart("and?")]),
         ModelRequest([ToolReturnPart("own", "5", "gone"), ToolReturnPart("own", "6", "a")]),
     ]
     again = "again\n\nFix the errors and try again."
@@ -59,7 +61,7 @@ def test_pydantic_ai() -> None:
         ("one", {"n": 1}, "a", False, False, "a", {"of": "a"}),
         ("two", again, "b", True, False, "a", {"of": "b"}),
         ("two", "no", "c", True, False, "a", {"of": "c"}),
-        ("one", "4", "d", False, False, None, {"of": "d"}),
+        ("one", ["4", astuple(picture)], "d", False, False, None, {"of": "d"}),
         ("own", "5", "gone", False, False, "gone", None),
         ("own", "6", "a", False, False, "gone", {"of": "a"}),
     ]
