@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -489,3 +490,9 @@ def test_what_is_wrong_is_refused_with_every_name_as_the_card_is_made(card: Any)
         card(**wrong)
 
     assert sorted(problem.name for problem in caught.value.problems) == sorted(wrong)
+
+
+@pytest.mark.parametrize("card", CARDS, ids=[card.__module__ for card in CARDS])
+def test_what_a_card_keeps_for_itself_is_neither_asked_for_nor_shown(card: Any, shop: Shop) -> None:
+    assert not [name for name in signature(card).parameters if name.startswith("_")]
+    assert ", _" not in repr(card(engine=shop.engine))
