@@ -36,11 +36,13 @@ class Replayed:
     Attributes:
         chat: the conversation; only for searches once it is kept.
         step: the next step.
+        call: the call, as the step leaves it.
         offer: what the host offered with the request that this one goes on from; None where it goes on from none.
     """
 
     chat: Conversation
     step: Step
+    call: Call
     offer: Any
     _messages: list[Message]
     _reading: _ReplayReader
@@ -86,12 +88,11 @@ class Replays:
             if reading.read(messages, place):
                 said = messages[place].get("content")
                 chat.user(with_words(turn, engine, partial(text_of, said)), reading.taken())
-        if chat.call is None:
-            chat.user(turn)
+        call = chat.call or chat.user(turn)
         step = chat.step(reading.taken(), inputs=inputs_now(engine.agent, lambda: turn), tools=tools)
         kept = [*begun.messages, *map(copied, messages[known:])]
         name = alike if turn.conversation or reading.calls else exact
-        return Replayed(chat, step, begun.offer, kept, reading, name)
+        return Replayed(chat, step, step.call or call, begun.offer, kept, reading, name)
 
     def keep(self, made: Replayed, offer: Any) -> None:
         """Let requests go on from this one, with what the host has offered with it."""
