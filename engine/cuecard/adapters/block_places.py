@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from cuecard.errors import InputError, Problem
@@ -347,7 +348,7 @@ def homes(
             # Of results with one id, the first that is not in front of the block before.
             place = next((at for at in held if read.batch_end(at) >= before), held[0])
             home = read.batch_end(place)
-            known = bisect_left(begun, (place, -1))
+            known = bisect_left(begun, place, key=itemgetter(0))
             if known and place <= (told := places.get(turn := begun[known - 1][1], -1)):  # sent with this turn's words
                 late[told].append(replace(block, after_call_id=None, turn=turn))
                 continue

@@ -60,7 +60,7 @@ def _known(create: Callable[..., Any]) -> Iterable[str] | None:
 
 
 def _problem(create: Callable[..., Any], key: str) -> Problem:
-    package = _PACKAGES.get(getattr(create, "__module__", "").partition(".")[0], "")
+    package = _PACKAGES.get(str(create.__module__).partition(".")[0], "")
     told = f"`{getattr(create, '__name__', 'the client')}` of {_installed_client(package)} does not take `{key}`"
     needed = f"install {package} {TRIED[package]} or later" if package else "install a newer one"
     return Problem("not-installed", told, f"{needed}, or leave `{key}` out of the body", f"body.{key}")

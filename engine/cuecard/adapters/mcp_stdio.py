@@ -110,8 +110,8 @@ def _message(value: Any) -> JSONRPCMessage:
     """
     if isinstance(value, dict) and "method" in value:
         kind = JSONRPCRequest if "id" in value else JSONRPCNotification
-        return kind.model_validate(value, by_name=False)
-    return jsonrpc_message_adapter.validate_python(value, by_name=False)
+        return kind.model_validate(value)
+    return jsonrpc_message_adapter.validate_python(value)
 
 
 def _refused_batch(batch: list[Any]) -> list[JSONRPCError]:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import json
+from copy import copy
 from dataclasses import astuple
 from typing import Any
 
+import pytest
 from google.adk.events.event import Event
 from google.genai import types
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart
+from pydantic_ai.messages import (
+    BinaryContent,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    RetryPromptPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 
 from cms_agent import cms
 from cuecard import Turn
@@ -24,11 +34,37 @@ ASKED = {"pageId": "page-4"}
 TOOL, CALL = "cms_deletePage", "c1"
 
 
+@pytest.mark.filterwarnings("ignore:`RetryPromptPart` is deprecated")
 def test_pydantic_ai() -> None:
-    (result,) = pydantic_results(
-        [ModelResponse([ToolCallPart(TOOL, ASKED, CALL)]), ModelRequest([ToolReturnPart(TOOL, "done", CALL)])]
-    )
-    assert result.arguments == ASKED
+    def asks(*calls: tuple[str, str]) -> ModelResponse:
+        return ModelResponse([ToolCallPart(tool, {"of": call}, call) for tool, call in calls])
+
+    picture = BinaryContent(b"x", media_type="image/png")
+    told: list[ModelMessage] = [
+        ModelRequest([UserPromptPart("go")]),
+        asks(("one", "a"), ("two", "b"), ("two", "c")),
+        ModelRequest(
+            [
+                ToolReturnPart("one", {"n": 1}, "a"),
+                RetryPromptPart("again", tool_name="two", tool_call_id="b"),
+                ToolReturnPart("two", "no", "c", outcome="failed"),
+                RetryPromptPart("an answer that is no call"),
+            ]
+        ),
+        asks(("one", "d")),
+        ModelRequest([ToolReturnPart("one", ["4", picture], "d"), UserPromptPart("and?")]),
+        ModelRequest([ToolReturnPart("own", "5", "gone"), ToolReturnPart("own", "6", "a")]),
+    ]
+    again = "again\n\nFix the errors and try again."
+
+    assert [*map(astuple, pydantic_results(told))] == [
+        ("one", {"n": 1}, "a", False, False, "a", {"of": "a"}),
+        ("two", again, "b", True, False, "a", {"of": "b"}),
+        ("two", "no", "c", True, False, "a", {"of": "c"}),
+        ("one", ["4", astuple(picture)], "d", False, False, None, {"of": "d"}),
+        ("own", "5", "gone", False, False, "gone", None),
+        ("own", "6", "a", False, False, "gone", {"of": "a"}),
+    ]
 
 
 def test_langgraph_and_langchain() -> None:
@@ -102,17 +138,44 @@ def test_openai_agents() -> None:
     assert [*map(astuple, openai_results(told, known))] == results
     assert [*map(astuple, openai_results(told, known, {"a": "one", "c": "two"}))] == [results[0], *results[2:]]
     assert [*map(astuple, openai_results(told[-1:], {"c": "one"}))] == [(*results[4][:6], None)]
+    window = openai_results(told[4:6], {"a": "one", "b": "two"})
+    assert [*map(astuple, window)] == [(*each[:6], None) for each in results[1:3]]
     assert openai_results([], {}) == ()
 
 
 def test_litellm() -> None:
-    function = {"name": TOOL, "arguments": json.dumps(ASKED)}
-    messages: Any = [{"role": "assistant", "tool_calls": [{"id": CALL, "function": function}]}]
-    messages.append({"role": "tool", "tool_call_id": CALL, "content": "done"})
+    def asks(*calls: tuple[str, str]) -> Any:
+        made = [{"id": call, "function": {"name": tool, "arguments": f'{{"of": "{call}"}}'}} for tool, call in calls]
+        return {"role": "assistant", "tool_calls": made}
+
+    def gave(call: str, content: Any, **more: str) -> Any:
+        return {"role": "tool", "tool_call_id": call, "content": content, **more}
+
+    told = [
+        gave("early", "E", name="own"),
+        asks(("one", "a"), ("two", "b")),
+        gave("a", "A", name="renamed"),
+        gave("nobody's", "lost"),
+        gave("b", [{"type": "text", "text": "B"}]),
+        asks(("one", "c")),
+        gave("c", "C"),
+        {"role": "function", "name": "own", "content": None},
+    ]
     reader = _ReplayReader()
-    for place in range(2):
-        reader.read(messages, place)
-    assert json.loads(reader.taken()[0].arguments) == ASKED
+    for place in range(len(told)):
+        reader = copy(reader)  # as the next request has it
+        reader.read(told, place)
+
+    assert [*map(astuple, reader.taken())] == [
+        ("own", "E", "early", False, False, None, None),
+        ("one", "A", "a", False, False, "a", '{"of": "a"}'),
+        ("two", [{"type": "text", "text": "B"}], "b", False, False, "a", '{"of": "b"}'),
+        ("one", "C", "c", False, False, None, '{"of": "c"}'),
+        ("own", None, "result-7", False, False, None, None),
+    ]
+    copy(reader).read([asks(("one", "elsewhere"))], 0)
+    reader.read([gave("elsewhere", "told nothing, like what was told")], 0)
+    assert reader.taken() == ()
 
 
 def test_adk() -> None:

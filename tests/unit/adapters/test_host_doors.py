@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -462,27 +464,35 @@ def test_litellm_answers_each_call_from_the_step_that_was_sent(shop: Shop) -> No
     assert held_in([said, refused]) == []
 
 
-# Listeners of every adapter
+# The card of every adapter
 
 
 async def late(_: object) -> None:
     """Nobody would await it."""
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda shop, told: pydantic_ai.Cuecard(engine=shop.engine, turn=Turn(), **told),
-        lambda shop, told: openai_agents.Cuecard(engine=shop.engine, **told),
-        lambda shop, told: adk.Cuecard(shop.engine, **told),
-        lambda shop, told: LiteLlm(engine=shop.engine, **told),
-        lambda shop, told: langchain.Cuecard(engine=shop.engine, **told),
-        lambda shop, told: langgraph.Cuecard(engine=shop.engine, **told),
-    ],
-    ids=["pydantic-ai", "openai-agents", "adk", "litellm", "langchain", "langgraph"],
-)
-def test_an_asynchronous_listener_is_refused_rather_than_forgotten(shop: Shop, make: Any) -> None:
-    with pytest.raises(InputError) as caught:
-        make(shop, {"on_call": late, "on_step": late})
+ERRORS = {"handle_tool_errors": 7}
+CARDS: Mapping[Any, Mapping[str, Any]] = {
+    pydantic_ai.Cuecard: {**ERRORS, "turn": {}, "conversation": {}, "retries": True},
+    openai_agents.Cuecard: {**ERRORS, "find": 7},
+    adk.Cuecard: {**ERRORS, "turn": {}, "agents": 7, "name": 7},
+    LiteLlm: {"turn": {}, "cache": "2h"},
+    langchain.Cuecard: {**ERRORS, "turn": {}, "cache": "2h", "state_key": ""},
+    langgraph.Cuecard: {**ERRORS, "cache": "2h", "state_key": ""},
+}
 
-    assert [problem.name for problem in caught.value.problems] == ["on_call", "on_step"]
+
+@pytest.mark.parametrize("card", CARDS, ids=[card.__module__ for card in CARDS])
+def test_what_is_wrong_is_refused_with_every_name_as_the_card_is_made(card: Any) -> None:
+    wrong = {"engine": "prompts/cms", "on_call": late, "on_step": late, **CARDS[card]}
+
+    with pytest.raises(InputError) as caught:
+        card(**wrong)
+
+    assert sorted(problem.name for problem in caught.value.problems) == sorted(wrong)
+
+
+@pytest.mark.parametrize("card", CARDS, ids=[card.__module__ for card in CARDS])
+def test_what_a_card_keeps_for_itself_is_neither_asked_for_nor_shown(card: Any, shop: Shop) -> None:
+    assert not [name for name in signature(card).parameters if name.startswith("_")]
+    assert ", _" not in repr(card(engine=shop.engine))

@@ -371,13 +371,6 @@ def test_a_turn_has_ended_once_nothing_is_left_to_call(result: Any, structured: 
     assert kept([CALLING], None) != kept([DONE], None)
 
 
-def test_wrong_arguments_are_named_together() -> None:
-    with pytest.raises(InputError) as caught:
-        Cuecard(engine="prompts/cms", turn=3, cache="2h", on_step=1)  # type: ignore[arg-type]
-
-    assert [problem.name for problem in caught.value.problems] == ["engine", "turn", "cache", "on_step"]
-
-
 def test_a_wrong_turn_is_an_error_that_names_the_argument() -> None:
     with pytest.raises(InputError, match="turn"):
         run([], turn=lambda _: {"inputs": {}})

@@ -378,12 +378,16 @@ def test_requests_go_on_from_the_newest_that_began_like_them() -> None:
     assert replays.replay(engine(), other, replace(turn, conversation="other"), ()).offer is None
 
 
-def test_conversations_of_one_length_do_not_take_each_others_tools() -> None:
-    made, kept = card(), list[list[Json]]()
-    call = {"role": "assistant", "content": None, "tool_calls": [asked("tool_search", json.dumps(PAGES))]}
-    answer = {"role": "tool", "tool_call_id": "c1", "content": '{"tools": []}'}
-    talks: list[list[Json]] = [[{"role": "user", "content": words}, call, answer] for words in WORDS]
-    talks = [[*said, {"role": "assistant", "content": said[0]["content"]}] for said in talks]
+@pytest.mark.parametrize("differ", ["id", "text", "parts"])
+def test_conversations_of_one_length_do_not_take_each_others_tools(differ: str) -> None:
+    """They differ in the id of their last result alone, or in what was said last."""
+    made, kept, talks = card(), list[list[Json]](), list[list[Json]]()
+    for words in WORDS:
+        call = {**asked("tool_search", json.dumps(PAGES)), "id": words}
+        answer: Json = {"role": "tool", "tool_call_id": words, "content": '{"tools": []}'}
+        said: list[Json] = [{"role": "user", "content": "go"}, {"role": "assistant", "tool_calls": [call]}, answer]
+        last = {"text": words, "parts": [{"type": "text", "text": words}]}
+        talks.append(said if differ == "id" else [*said, {"role": "assistant", "content": last[differ]}])
     for said in talks:
         made.prepare(GPT, said, TOOLS)
     for said in talks:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cuecard import Engine, InputError, Turn
+from cuecard.adapters import litellm
 from cuecard.types import RunLimitError
 from unit.adapters.alike import HOSTS, Host, LangChain, LiteLlm, OpenAiAgents, PydanticAi, shop
 
@@ -152,6 +153,11 @@ def test_the_first_tool_is_forced_in_the_first_request_alone(tmp_path: Path) -> 
 
     assert [call.model_settings.tool_choice for call in agents.model.calls] == ["greet", None]  # type: ignore[attr-defined]  # of this host
     assert [step.forced_tool for step in chain.steps] == ["greet", ""]
+    path = shop(tmp_path, "greet", more=f"run: {run}\n", core="greet")
+    greet: dict[str, Any] = {"type": "function", "function": {"name": "greet", "parameters": {"type": "object"}}}
+    card = litellm.Cuecard(engine=Engine.open(path))
+    ready = card.prepare("openai/gpt-5", [{"role": "user", "content": "hello"}], [greet])
+    assert ready.arguments["tool_choice"] == {"type": "function", "function": {"name": "greet"}}
 
 
 def test_a_model_that_cannot_be_forced_is_refused_before_it_is_asked(tmp_path: Path) -> None:

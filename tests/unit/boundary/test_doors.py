@@ -31,7 +31,6 @@ from cuecard import (
     watch,
 )
 from cuecard.adapters import anthropic, gemini, openai
-from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.types import ModelProfile, Pace, States, Summary, ToolCall
 from unit.section_lists.agents import PROTOCOLS, TOOLS, opened
 
@@ -251,13 +250,6 @@ def test_providers_ask_for_their_own_form(engine: Engine) -> None:
     assert set(refused(lambda: openai.responses_request(step, {}, model=model))) == {"items"}
     parts: Any = [{"parts": [7]}]
     assert set(refused(lambda: gemini.request({}, parts))) == {"step", "contents[0].parts[0]"}  # type: ignore[arg-type]
-
-
-def test_the_capability_asks_when_it_is_made(engine: Engine) -> None:
-    wrong: Any = {"engine": "a", "turn": {}, "conversation": {}, "on_call": 1, "on_step": 2, "retries": True}
-
-    assert set(refused(lambda: Cuecard(**wrong))) == set(wrong)
-    assert Cuecard(engine=engine, turn=Turn(), on_call=print, retries=0).retries == 0
 
 
 def test_reading_back_asks_too() -> None:

@@ -56,11 +56,13 @@ def test_an_older_client_is_reported_with_the_version_that_works() -> None:
     assert problem.message.startswith(f"`create` of anthropic {version('anthropic')} does not take")
     assert problem.hint == "install anthropic 2.11.0 or later, or leave `diagnostics` out of the body"
 
-    with pytest.raises(InputError) as caught:
-        check_client(partial(step, "gpt-5.6"), {"user": "ada"})
-    (problem,) = caught.value.problems
-    assert problem.message == "`the client` of this client does not take `user`"
-    assert problem.hint == "install a newer one, or leave `user` out of the body"
+    others: dict[str, Any] = {"the client": partial(step, "gpt-5.6"), "append": [].append}
+    for name, other in others.items():
+        with pytest.raises(InputError) as caught:
+            check_client(other, {"user": "ada"})
+        (problem,) = caught.value.problems
+        assert problem.message == f"`{name}` of this client does not take `user`"
+        assert problem.hint == "install a newer one, or leave `user` out of the body"
 
 
 def test_anything_but_a_client_is_refused() -> None:

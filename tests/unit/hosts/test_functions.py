@@ -263,10 +263,10 @@ def test_what_can_be_no_tool_is_refused_with_every_place() -> None:
     def odd(a: Callable[[], int]) -> None: ...
 
     with pytest.raises(InputError) as caught:
-        Functions("cms", [shout, 7, shout, positional, odd])  # type: ignore[arg-type, list-item]
+        Functions("cms", [shout, 7, shout, positional, odd], handle_tool_errors=7)  # type: ignore[arg-type, list-item]
 
     assert [problem.name for problem in caught.value.problems] == [
-        *("engine", "functions[1]", "functions[2]", "functions[3]", "functions[4]"),
+        *("engine", "functions[1]", "functions[2]", "functions[3]", "functions[4]", "handle_tool_errors"),
     ]
     assert Functions(cms(), [unknown]).names[1:] == ("unknown",)
     for wrong in ("shout", 7, None):

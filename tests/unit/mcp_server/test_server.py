@@ -87,6 +87,7 @@ def said(contents: Any) -> list[str]:
 def test_the_prompt_has_the_inputs_as_arguments(folder: Path, mode: str) -> None:
     (prompt,) = ask(folder, mode, lambda client: client.list_prompts()).prompts
 
+    assert (server(folder).version, agent_server(Engine.open(folder)).version) == ("1", "")
     assert (prompt.name, prompt.description) == ("helper", "The system prompt of the agent helper")
     assert [(a.name, a.description, a.required) for a in prompt.arguments or []] == [
         ("name", "who is helped", True),

@@ -159,7 +159,7 @@ def test_a_server_at_an_address_that_is_of_no_use_is_one_clear_error(
             self.body()
             if body is None:
                 over.wait(20)
-            self.answer(body or b"", status=status)
+            self.answer(body or b"", "application/json; a=text/event-stream", status=status)
 
     with serving(Server) as address:
         problem = error_at(f"{address}/mcp", seconds)

@@ -262,7 +262,7 @@ class Cuecard(BasePlugin):
         if (
             talk is None
             or call is None
-            or talk.engine is None
+            or not talk.engine
             or not made_by(call, talk.engine)
             or not ends_with_turn(talk.engine.agent, call)
         ):

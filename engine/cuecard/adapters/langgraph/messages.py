@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from hashlib import sha256
 from typing import Any
 
 from langchain_core.messages import (
@@ -23,6 +22,7 @@ from cuecard.adapters.content_places import NO_ANSWER, NO_RESULT, is_empty
 from cuecard.adapters.host import text_of
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
 from cuecard.model import Authority, Json, RenderedResult, Step, ToolResult
+from cuecard.pipeline.fingerprints import sha256
 
 _REFUSED = "cuecard_refused"
 """Under this key, a message whose refused calls are no longer among its calls has the ids of all, in their order."""
@@ -227,7 +227,7 @@ def _mark(message: AIMessage) -> str:
 
 
 def _digest(told: Any) -> str:
-    return sha256(repr(told).encode(errors="replace")).hexdigest()
+    return sha256(repr(told))
 
 
 def _ids(message: AIMessage) -> list[str]:

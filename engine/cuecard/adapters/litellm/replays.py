@@ -36,11 +36,13 @@ class Replayed:
     Attributes:
         chat: the conversation; only for searches once it is kept.
         step: the next step.
+        call: the call, as the step leaves it.
         offer: what the host offered with the request that this one goes on from; None where it goes on from none.
     """
 
     chat: Conversation
     step: Step
+    call: Call
     offer: Any
     _messages: list[Message]
     _reading: _ReplayReader
@@ -81,19 +83,16 @@ class Replays:
         known = len(begun.messages)
         chat = copy(begun.chat) if begun.chat else engine.conversation()
         engine.take_over(chat)
-        reading, goes_on = copy(begun.reading), begun.chat is not None
+        reading = copy(begun.reading)
         for place in range(known, len(messages)):
             if reading.read(messages, place):
                 said = messages[place].get("content")
                 chat.user(with_words(turn, engine, partial(text_of, said)), reading.taken())
-                goes_on = False
-        if chat.call is None:
-            chat.user(turn)
-        now = inputs_now(engine.agent, lambda: turn) if goes_on else {}
-        step = chat.step(reading.taken(), inputs=now, tools=tools)
+        call = chat.call or chat.user(turn)
+        step = chat.step(reading.taken(), inputs=inputs_now(engine.agent, lambda: turn), tools=tools)
         kept = [*begun.messages, *map(copied, messages[known:])]
         name = alike if turn.conversation or reading.calls else exact
-        return Replayed(chat, step, begun.offer, kept, reading, name)
+        return Replayed(chat, step, step.call or call, begun.offer, kept, reading, name)
 
     def keep(self, made: Replayed, offer: Any) -> None:
         """Let requests go on from this one, with what the host has offered with it."""

@@ -120,7 +120,7 @@ class _Watch:
         if response.status_code >= 400 and response.request.method == "POST":
             told = f"status {response.status_code} {response.reason_phrase}".strip()
             self.failures.append(httpx2.HTTPError(told))
-        if "text/event-stream" not in response.headers.get("content-type", ""):
+        if not str(response.headers.get("content-type")).lower().startswith("text/event-stream"):
             response.stream = _Bounded(response.stream, self.failures)
 
 

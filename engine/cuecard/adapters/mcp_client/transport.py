@@ -255,7 +255,7 @@ class Gate:
             bare = {key: tool[key] for key in _USED if key in tool} if isinstance(tool, dict) else tool
             try:
                 validate_server_result("tools/list", self._version, {"tools": [bare]})
-                Tool.model_validate(bare, by_name=False)
+                Tool.model_validate(bare)
             except ValidationError as error:
                 self._drop(bare, first_mistake(error))
             else:

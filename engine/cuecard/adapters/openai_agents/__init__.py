@@ -111,10 +111,14 @@ class Cuecard:
     handle_tool_errors: ToolErrors = False
     _door: EngineDoor = field(init=False, repr=False)
     _search: FunctionTool = field(init=False, repr=False)
-    _ours: dict[int, Tool] = field(default_factory=dict, repr=False)
-    _conditions: dict[int, Any] = field(default_factory=dict, repr=False)
-    _listed: WeakKeyDictionary[Conversation, set[str]] = field(default_factory=WeakKeyDictionary, repr=False)
-    _given: WeakKeyDictionary[Conversation, dict[str, Any]] = field(default_factory=WeakKeyDictionary, repr=False)
+    _ours: dict[int, Tool] = field(default_factory=dict, init=False, repr=False)
+    _conditions: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
+    _listed: WeakKeyDictionary[Conversation, set[str]] = field(
+        default_factory=WeakKeyDictionary, init=False, repr=False
+    )
+    _given: WeakKeyDictionary[Conversation, dict[str, Any]] = field(
+        default_factory=WeakKeyDictionary, init=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         check_fields(self, "engine", "find", "on_call", "on_step", "handle_tool_errors")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, TypeAlias
 
 from cuecard.adapters.block_places import MessageFacts, homes
@@ -60,20 +61,13 @@ def is_result(item: Item) -> bool:
 
 
 def _results(items: Sequence[Item], tools: Mapping[str, str], read: Mapping[str, str]) -> Iterator[ToolResult]:
-    outputs = [bool(_ids(item)) for item in items]
     asked = {item["call_id"]: item.get("arguments") for item in items if item.get("call_id") and item.get("name")}
-    first = ""
-    for place, item in enumerate(items):
-        if not outputs[place]:
-            continue
-        goes_on = place > 0 and outputs[place - 1]
-        first = first if goes_on else str(item.get("call_id"))
-        several = goes_on or (place + 1 < len(items) and outputs[place + 1])
-        if is_result(item):
+    for together in (tuple(group) for outputs, group in groupby(items, lambda item: bool(_ids(item))) if outputs):
+        batch = str(together[0].get("call_id")) if len(together) > 1 else None
+        for item in filter(is_result, together):
             call = item.get("call_id") or None
             tool = tools.get(call or "", "")
             if not tool or read.get(call or "") != tool:
-                batch = first if several else None
                 yield ToolResult(tool, said_in(item.get("output")), call, batch=batch, arguments=asked.get(call))
 
 

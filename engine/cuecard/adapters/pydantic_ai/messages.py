@@ -87,8 +87,7 @@ def called_together(messages: Sequence[ModelMessage]) -> tuple[str, ...]:
 
 def _content(part: ToolReturnPart) -> Any:
     """What a tool returned, as JSON; an image or a list with one stays as it is, since nobody looks for texts in it."""
-    content = part.content
-    return content if not isinstance(content, Mapping) and part.files else plain_value(content)
+    return part.content if part.files else plain_value(part.content)
 
 
 def with_results(
