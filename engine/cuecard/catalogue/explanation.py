@@ -68,7 +68,7 @@ class Ranked:
     score: float
     share: float
     returned: bool
-    reasons: Reasons = Reasons()
+    reasons: Reasons
     named: bool = False
 
 

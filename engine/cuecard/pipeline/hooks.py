@@ -87,9 +87,9 @@ class Changed:
         read: the results that are new, where the model reads them as the agent file's `results` tell them.
     """
 
-    results: Sequence[ToolResult | ResultRecord] = ()
-    inputs: Mapping[str, Json] = field(default_factory=dict)
-    tools: tuple[str, ...] | None = None
+    results: Sequence[ToolResult | ResultRecord]
+    inputs: Mapping[str, Json]
+    tools: tuple[str, ...] | None
     read: Sequence[ToolResult] = ()
 
 

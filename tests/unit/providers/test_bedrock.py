@@ -111,11 +111,13 @@ def test_the_system_prompt_may_live_longer_than_the_messages_and_never_shorter()
 
 
 def test_lifetimes_of_cache_points_in_tools_are_looked_at_too() -> None:
-    body = {"toolConfig": {"tools": [POINT]}, "system": [{"cachePoint": {"type": "default", "ttl": "1h"}}]}
+    unknown, late = ({"cachePoint": {"type": "default", "ttl": ttl}} for ttl in ("9h", "1h"))
+    body = {"toolConfig": {"tools": [unknown, POINT]}, "system": [late]}
     with pytest.raises(InputError) as caught:
         check_lifetimes(body)
 
-    assert [problem.name for problem in caught.value.problems] == ["body.system[0].cachePoint"]
+    names = [problem.name for problem in caught.value.problems]
+    assert names == ["body.toolConfig.tools[0].cachePoint", "body.system[0].cachePoint"]
 
 
 def test_messages_of_one_role_become_one() -> None:
