@@ -112,6 +112,22 @@ def test_what_a_host_says_for_one_turn_is_kept_only_while_it_goes_on(delivery: D
     assert ("ONCE-ONLY" in going_on, "ONCE-ONLY" in ended) == (True, False)
 
 
+@pytest.mark.parametrize("once", ["", "ONCE-ONLY"])
+def test_a_definition_that_the_host_takes_away_stays_in_front_of_the_next_turn(once: str) -> None:
+    @tool
+    def read(at: str) -> str:
+        """Read something."""
+        return at
+
+    card, said = langgraph.Cuecard(engine=cms("append")), [HumanMessage("hello", id="1"), AIMessage("done", id="2")]
+    first = card.prepare(Model(), said[:1], [look, read], turn=Turn(ephemeral=once))
+    said.append(HumanMessage("again", id="3"))
+    second = card.prepare(Model(), said, [look], first.after(said[1]))
+
+    assert second.tools == first.tools
+    assert len(first.tools) == 2
+
+
 def test_a_graph_that_asks_again_after_the_answer_of_a_turn_goes_on_with_its_text() -> None:
     card, model = langgraph.Cuecard(engine=engine("polyant")), Asking()
     said: list[BaseMessage] = [HumanMessage("what came in?", id="1")]
