@@ -345,17 +345,19 @@ def activate(
     """
     tools, first = request.call.tools, last is None
     if last is None:
-        sent = tuple([each for each in discovered if each.tool in tools.sent_names])
+        sent = tuple([each for each in discovered if each.tool in tools.sent_names]) if tools.sent else ()
         done = frozenset([*[each.tool for each in sent], *[each.tool for each in tools.withheld]])
         last = Activation(sent, tools.withheld, done)
     done = last.done
-    new = [discovery for discovery in discovered if discovery.tool not in done]
+    new = [discovery for discovery in discovered if discovery.tool not in done] if done else discovered
     if not new:
         return last
     room = (last.room or ask)()
     fit = _all_at_once(request, new, room) or first_fit(_step_offers(request, new), room)
-    active = {*fit.active, *tools.sent} if first else {*fit.active}
-    late = [discovery for discovery in (discovered if first else new) if discovery.tool in active]
+    late: Sequence[Discovery] = discovered if first else new
+    if fit.withheld or (first and last.withheld):  # else all of them are active
+        active = {*fit.active, *tools.sent} if first else {*fit.active}
+        late = [discovery for discovery in late if discovery.tool in active]
     shown = tuple(late) if first else (*last.shown, *late)
     done = done.union(fit.active, [each.tool for each in fit.withheld])
     return Activation(shown, (*last.withheld, *fit.withheld), done, fit.room)
