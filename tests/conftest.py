@@ -36,7 +36,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
         if _name in os.environ:
             os.environ[f"{MEASURES}{_name}"] = os.environ.pop(_name)
 
-# Folders of tests are in memory where there is room for them: those of databases wait for the disk a hundred times.
+# Where there is room, the folders of tests are in memory: databases wait for the disk at every commit.
 _MEMORY = "/dev/shm"  # noqa: S108 - pytest and tempfile make folders in it that only their owner reads
 if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK):
     _ROOM = os.statvfs(_MEMORY)
