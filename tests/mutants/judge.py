@@ -2,11 +2,12 @@
 
 With tests as arguments, it collects these once and reads lines of JSON from its standard input,
 `{"tests": [...], "seconds": ..., "file": "...", "text": "..."}`: a fork gives the functions of the module the code of
-the text, which takes milliseconds. Each line is answered with one: `{"noticed": "..."}`, which is empty where all the
-tests pass, and null where nothing but an import could make the mistake, that of a default, say.
+the text, which takes milliseconds. Each line is answered with one: `{"noticed": [...]}`, which is empty where all the
+tests pass, and null where nothing but an import could make the mistake, that of a default, say. The first that notices
+ends it, unless the line has `"all": true`.
 
-Without arguments, it has nothing but frameworks imported and reads `{"tests": [...], "seconds": ...}`: a fork imports
-what stands in the files.
+Without arguments, it has nothing but frameworks imported and reads `{"tests": [...], "seconds": ..., "all": ...}`: a
+fork imports what stands in the files.
 """
 
 from __future__ import annotations
@@ -34,25 +35,28 @@ FRAMEWORKS = ("hypothesis", "pydantic", "pydantic_ai", "rich.console", "ruamel.y
 MEMORY = 6 << 30
 """The bytes that tests may have; a mistake that eats more is noticed."""
 
+ENDED = '["the end of its process"]'
+"""What a process says that is ended before it says anything."""
+
 # Of plugins that are imported already, as the frameworks bring some.
 OPTIONS = (*("-W", "ignore::pytest.PytestAssertRewriteWarning"), "-p", "no:cacheprovider", "-q", "-n", "0", "--tb=no")
 
 
 class Noticed:
-    """Remembers the first test that fails."""
+    """Remembers the tests that fail."""
 
     def __init__(self) -> None:
-        self.failed = ""
+        self.failed: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """See who notices."""
-        if report.failed:
-            self.failed = self.failed or report.nodeid
+        if report.failed and report.nodeid not in self.failed:
+            self.failed.append(report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A module of tests that cannot be imported notices as well."""
         if report.failed:
-            self.failed = self.failed or f"the import of {report.nodeid}"
+            self.failed.append(f"the import of {report.nodeid}")
 
 
 class Chosen(Noticed):
@@ -78,12 +82,12 @@ def chosen(items: Iterable[pytest.Item], tests: Sequence[str]) -> list[pytest.It
     return sorted((item for item in items if place(item) >= 0), key=place)
 
 
-def run(tests: Sequence[str]) -> str:
+def run(tests: Sequence[str], *, every: bool) -> list[str]:
     """What notices what stands in the files; nothing where all pass."""
     asked = Chosen(tests)
     files = [*dict.fromkeys(test.partition("::")[0] for test in tests)]
-    code = pytest.main([*OPTIONS, "-x", "--no-header", *files], plugins=[asked])
-    return asked.failed or ("" if code == pytest.ExitCode.OK else f"pytest, with {code!r}")
+    code = pytest.main([*OPTIONS, *(() if every else ("-x",)), "--no-header", *files], plugins=[asked])
+    return asked.failed or ([] if code == pytest.ExitCode.OK else [f"pytest, with {code!r}"])
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
@@ -132,7 +136,11 @@ class Collected(Noticed):
             asked = json.loads(line)
             made = self._made(functions, asked)
             items = chosen(session.items, asked["tests"])
-            told = None if made is None else judged(partial(self._run, made, items), asked["seconds"])
+            told = (
+                None
+                if made is None
+                else judged(partial(self._run, made, items, every=asked.get("all", False)), asked["seconds"])
+            )
             print(json.dumps({"noticed": told}), file=self._answers, flush=True)
         return True
 
@@ -154,16 +162,16 @@ class Collected(Noticed):
 
         return made if there else None
 
-    def _run(self, made: Callable[[], None], items: Sequence[pytest.Item]) -> str:
+    def _run(self, made: Callable[[], None], items: Sequence[pytest.Item], *, every: bool) -> list[str]:
         made()
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-            if self.failed:
+            if self.failed and not every:
                 break
         return self.failed
 
 
-def judged(ask: Callable[[], str], seconds: float) -> str:
+def judged(ask: Callable[[], list[str]], seconds: float) -> list[str]:
     """What notices, by a process of its own, which is ended when it takes too long."""
     reading, writing = os.pipe()
     pid = os.fork()
@@ -177,17 +185,18 @@ def judged(ask: Callable[[], str], seconds: float) -> str:
         try:
             told = ask()
         except BaseException as error:  # noqa: BLE001 - whatever ends pytest itself is noticed
-            told = f"the end of its process: {error!r}"
-        os.write(writing, told.encode()[:4000] or b"-")
+            told = [f"the end of its process: {error!r}"]
+        with os.fdopen(writing, "w") as answer:
+            print(json.dumps(told), file=answer)
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as answers:
         ready, _, _ = select.select([answers], [], [], seconds)
-        told = answers.read1(4096).decode(errors="replace") if ready else f"the limit of {seconds:.0f} s"
+        told = json.loads(answers.readline() or ENDED) if ready else [f"the limit of {seconds:.0f} s"]
     with suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    return "" if told == "-" else told or "the end of its process"
+    return told
 
 
 def main() -> None:
@@ -202,7 +211,12 @@ def main() -> None:
             import_module(name)
     for line in sys.stdin:
         asked = json.loads(line)
-        print(json.dumps({"noticed": judged(partial(run, asked["tests"]), asked["seconds"])}), flush=True)
+        print(
+            json.dumps(
+                {"noticed": judged(partial(run, asked["tests"], every=asked.get("all", False)), asked["seconds"])}
+            ),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

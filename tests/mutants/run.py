@@ -9,11 +9,12 @@ import os
 import subprocess
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 from queue import Queue
 
@@ -45,6 +46,7 @@ class Mistake:
         tests: what pytest calls them.
         further: those that are asked if none of these notices.
         seconds: what they take without it.
+        every: all of them are asked, not only until one notices.
         stated: why no test can notice it, as `mutants.toml` says.
     """
 
@@ -55,6 +57,7 @@ class Mistake:
     seconds: float
     stated: str = ""
     further: tuple[str, ...] = ()
+    every: bool = False
 
     @property
     def file(self) -> str:
@@ -74,10 +77,16 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mistake: `noticed` names what noticed it, and is empty where nothing did."""
+    """What became of a mistake.
+
+    Attributes:
+        name: that of the mistake.
+        noticed: what noticed it; the first, or all of its tests that do where a matrix is asked for.
+        seconds: what it took to ask them.
+    """
 
     name: str
-    noticed: str
+    noticed: tuple[str, ...]
     seconds: float
 
 
@@ -204,14 +213,14 @@ class Copy:
 
     def outcome(self, mistake: Mistake, number: int) -> Outcome:
         """Make a mistake, and ask its tests."""
-        began, noticed = time.monotonic(), ""
+        began, noticed = time.monotonic(), list[str]()
         for tests, seconds in ((mistake.tests, mistake.seconds), (mistake.further, MOST_SECONDS * FURTHER)):
             if tests and not noticed:
                 noticed = self._noticed(mistake, tests, seconds, number)
-        return Outcome(mistake.name, noticed, round(time.monotonic() - began, 1))
+        return Outcome(mistake.name, tuple(noticed), round(time.monotonic() - began, 1))
 
-    def _noticed(self, mistake: Mistake, tests: Sequence[str], seconds: float, number: int) -> str:
-        made = {"file": mistake.file, "text": mistake.text}
+    def _noticed(self, mistake: Mistake, tests: Sequence[str], seconds: float, number: int) -> list[str]:
+        made = {"file": mistake.file, "text": mistake.text, "all": mistake.every}
         noticed = self._answer(self.collected, tests, seconds, made)
         if noticed is not None:
             return noticed
@@ -221,25 +230,25 @@ class Copy:
         # Byte code is known by second and size: no two states of a module have one time.
         os.utime(module, (number, number))
         try:
-            return self._answer(self.bare, tests, seconds, {}) or ""
+            return self._answer(self.bare, tests, seconds, {"all": mistake.every}) or []
         finally:
             module.write_text(text, encoding="utf-8")
             os.utime(module, (0, 0))
 
-    def fails(self, tests: Sequence[str]) -> str:
+    def fails(self, tests: Sequence[str]) -> list[str]:
         """Which of these tests fails first without any mistake, or what ended them."""
-        return self._answer(self.collected, tests, LISTED, {}) or ""
+        return self._answer(self.collected, tests, LISTED, {}) or []
 
     @staticmethod
     def _answer(
-        judge: subprocess.Popen[str], tests: Sequence[str], seconds: float, made: Mapping[str, str]
-    ) -> str | None:
+        judge: subprocess.Popen[str], tests: Sequence[str], seconds: float, made: Mapping[str, object]
+    ) -> list[str] | None:
         assert judge.stdin
         assert judge.stdout
         judge.stdin.write(json.dumps({"tests": tests, "seconds": PATIENCE + 10 * seconds, **made}) + "\n")
         judge.stdin.flush()
-        noticed = json.loads(judge.stdout.readline())["noticed"]
-        return None if noticed is None else str(noticed)
+        noticed: list[str] | None = json.loads(judge.stdout.readline())["noticed"]
+        return noticed
 
 
 def paths_of(root: Path) -> str:
@@ -300,21 +309,22 @@ def outcomes(asked: Sequence[Mistake], roots: Sequence[Path], tests: Sequence[st
 
         copy = free.get()
         if fails := copy.fails(next((mistake.tests for mistake in asked if mistake.tests), ())):
-            raise RefusedError(f"fails without any mistake: {fails}")
+            raise RefusedError(f"fails without any mistake: {fails[0]}")
         free.put(copy)
         waiting = [pool.submit(one, number, mistake) for number, mistake in enumerate(asked, start=1)]
         for done in as_completed(waiting):
-            who.add(done.result().noticed)
+            who.update(done.result().noticed)
             yield done.result()
         tests = sorted(name for name in who if "::" in name)
         if tests and (fails := free.get().fails(tests)):
-            raise RefusedError(f"fails without any mistake, so it says nothing: {fails}")
+            raise RefusedError(f"fails without any mistake, so it says nothing: {fails[0]}")
 
 
 def kept(file: Path) -> dict[str, Outcome]:
     """What a run that was interrupted has written down."""
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    return {each.name: each for each in (Outcome(**json.loads(line)) for line in lines if line.endswith("}"))}
+    told = (json.loads(line) for line in lines if line.endswith("}"))
+    return {each["name"]: Outcome(each["name"], tuple(each["noticed"]), each["seconds"]) for each in told}
 
 
 def run(asked: Sequence[Mistake], file: Path, roots: Sequence[Path], tests: Sequence[str]) -> dict[str, Outcome]:
@@ -327,7 +337,8 @@ def run(asked: Sequence[Mistake], file: Path, roots: Sequence[Path], tests: Sequ
         done[outcome.name] = outcome
         with file.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(asdict(outcome)) + "\n")
-        told = f"noticed by {outcome.noticed}" if outcome.noticed else "NOT NOTICED"
+        more = f" and {len(outcome.noticed) - 1} more" if outcome.noticed[1:] else ""
+        told = f"noticed by {outcome.noticed[0]}{more}" if outcome.noticed else "NOT NOTICED"
         print(f"[{len(done)}/{len(asked)}] {names[outcome.name].place}: {told} ({outcome.seconds} s)", flush=True)
     return done
 
@@ -353,6 +364,33 @@ def report(asked: Sequence[Mistake], done: dict[str, Outcome]) -> Iterator[str]:
     yield f"| all | {made.total()} | {noticed.total()} ({share:.1f} %) |"
 
 
+def spare(asked: Sequence[Mistake], done: Mapping[str, Outcome]) -> Iterator[str]:
+    """The functions of tests without which as many mistakes are noticed, those that were asked most often first.
+
+    Those that stay are chosen one by one: each notices most of what the ones before it do not.
+    """
+    asks = Counter(function for mistake in asked for function in {*map(function_of, mistake.tests)})
+    notice = defaultdict[str, set[str]](set)
+    for outcome in done.values():
+        for function in {*map(function_of, outcome.noticed)} & asks.keys():
+            notice[function].add(outcome.name)
+    left, stay = {*chain(*notice.values())}, set[str]()
+    while left:
+        most = max(notice, key=lambda function: (len(notice[function] & left), function))
+        stay.add(most)
+        left -= notice[most]
+    yield f"{len(stay)} of {len(asks)} functions of tests notice what all of them do; the others, with what they notice"
+    yield "of what they were asked:"
+    for function, times in sorted(asks.items(), key=lambda each: (-each[1], each[0])):
+        if function not in stay:
+            yield f"{len(notice[function]):5} of {times:<5} {function}"
+
+
+def function_of(test: str) -> str:
+    """The function of a test, without its parameters."""
+    return test.partition("[")[0]
+
+
 def options(arguments: Sequence[str]) -> argparse.Namespace:
     """What is asked for."""
     parser = argparse.ArgumentParser(prog="make mutate", description="Make mistakes on purpose, and see who notices.")
@@ -362,6 +400,7 @@ def options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--since", default="", help="only in modules that changed since this revision")
     parser.add_argument("--within", action="append", default=[], help="only in this room or module of engine/cuecard")
     parser.add_argument("--tests", action="append", default=[], help="ask only these; all that are measured without it")
+    parser.add_argument("--matrix", action="store_true", help="ask all that are near, and tell whom nobody would miss")
     parser.add_argument("--floor", type=float, default=90.0, help="the share of drawn ones to notice (default 90)")
     parser.add_argument("--jobs", type=int, default=2, help="how many at once (default 2)")
     return parser.parse_args(arguments)
@@ -379,13 +418,15 @@ def main() -> int:
             if some:
                 known = contexts(roots[0], tree, tests, chosen.jobs)
                 asked = drawn(roots[0], files, chosen.seed, chosen.draw, known)
-            key = hashlib.sha256("\n".join([tree, *(mistake.name for mistake in asked)]).encode()).hexdigest()[:12]
+            asked = [replace(mistake, every=chosen.matrix) for mistake in asked]
+            names = (mistake.name for mistake in asked)
+            key = hashlib.sha256("\n".join([tree, str(chosen.matrix), *names]).encode()).hexdigest()[:12]
             collected = tests if some else sorted({test.partition("::")[0] for each in asked for test in each.tests})
             done = run(asked, KEPT / f"run-{key}.jsonl", roots, collected)
     except RefusedError as error:
         print(error, file=sys.stderr)
         return 2
-    print(*report(asked, done), sep="\n")
+    print(*report(asked, done), *(spare(asked, done) if chosen.matrix else ()), sep="\n")
     odd = [each for each in asked if bool(done[each.name].noticed) == bool(each.stated)]
     if stale := [each.change[0] for each in odd if each.stated]:
         print(f"noticed although the list says that nobody can: {', '.join(stale)}")

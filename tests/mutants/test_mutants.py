@@ -15,7 +15,7 @@ import pytest
 
 from mutants.contexts import DECLARED, Contexts
 from mutants.mutants import LIST, ROOT, Mutant, mistakes, read_mutants
-from mutants.run import MAKER, Mistake, Outcome, RefusedError, copies, drawn, kept, report, require_clean
+from mutants.run import MAKER, Mistake, Outcome, RefusedError, copies, drawn, kept, report, require_clean, spare
 
 MUTANTS = read_mutants()
 
@@ -81,18 +81,27 @@ def test_what_hangs_or_eats_memory_is_ended_and_noticed_and_the_next_is_asked(tm
     asked = [
         json.dumps({"tests": [f"test_it.py::{name}"], "seconds": 3 if name == "test_hangs" else 300}) for name in names
     ]
+    asked.append(
+        json.dumps({"tests": ["test_it.py::test_wrong", "test_it.py::test_eats"], "seconds": 300, "all": True})
+    )
     command = [sys.executable, str(LIST.with_name("judge.py"))]
     done = subprocess.run(command, input="\n".join(asked), cwd=tmp_path, capture_output=True, text=True, check=True)
 
     noticed = [json.loads(line)["noticed"] for line in done.stdout.splitlines()]
-    assert noticed == ["", "the limit of 3 s", "test_it.py::test_eats", "test_it.py::test_wrong", ""]
+    eats, wrong = "test_it.py::test_eats", "test_it.py::test_wrong"
+    assert noticed == [[], ["the limit of 3 s"], [eats], [wrong], [], [wrong, eats]]
 
 
 MISTAKEN = """
 def doubled(number, times=2):
     return [each * times for each in number]
 """
-ASKED = "from mistaken import doubled\n\n\ndef test_doubled(): assert doubled([1]) == [2]\n"
+ASKED = """
+from mistaken import doubled
+def test_doubled(): assert doubled([1]) == [2]
+def test_alike(): assert doubled([1]) == doubled([1])
+def test_twice(): assert doubled([1, 3]) == [2, 6]
+"""
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
@@ -103,12 +112,13 @@ def test_tests_that_are_collected_once_are_asked_of_functions_with_other_code(tm
     texts = [MISTAKEN.replace("* times", "+ times"), MISTAKEN, MISTAKEN.replace("=2", "=3"), MISTAKEN + "TWO = 2\n"]
     asked = [{"tests": ["test_it.py"], "seconds": 60, "file": "mistaken.py", "text": text} for text in texts]
     command = [sys.executable, str(LIST.with_name("judge.py")), "test_it.py"]
-    lines = "\n".join(map(json.dumps, [asked[0], *asked]))
+    lines = "\n".join(map(json.dumps, [asked[0], *asked, {**asked[0], "all": True}]))
     done = subprocess.run(command, input=lines, cwd=tmp_path, capture_output=True, text=True, check=True)
 
     # Of what only an import does, it says nothing: a default, and a line of the module. Each begins without the others.
     noticed = [json.loads(line)["noticed"] for line in done.stdout.splitlines()]
-    assert noticed == [*["test_it.py::test_doubled"] * 2, None, None, None]
+    first, second = "test_it.py::test_doubled", "test_it.py::test_twice"
+    assert noticed == [[first], [first], None, None, None, [first, second]]
 
 
 COMMIT = ["-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "-q", "--allow-empty", "-am", "one"]
@@ -142,10 +152,10 @@ def test_who_commits_meanwhile_changes_no_copy(tmp_path: Path, monkeypatch: pyte
 
 def test_an_interrupted_run_knows_what_is_done(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
-    whole = '{"name": "a", "noticed": "test_it.py::test_wrong", "seconds": 1.5}\n'
+    whole = '{"name": "a", "noticed": ["test_it.py::test_wrong"], "seconds": 1.5}\n'
     file.write_text(whole + whole[:20], encoding="utf-8")
 
-    assert kept(file) == {"a": Outcome("a", "test_it.py::test_wrong", 1.5)}
+    assert kept(file) == {"a": Outcome("a", ("test_it.py::test_wrong",), 1.5)}
     assert kept(tmp_path / "none.jsonl") == {}
 
 
@@ -168,13 +178,28 @@ def test_what_nobody_noticed_is_told_with_its_place_its_change_and_the_nearest_t
 ) -> None:
     place, change = "engine/cuecard/pipeline/fit.py:7", ("-    a = b", "+    a = None")
     asked = [Mistake(place, change, "", ("test_it.py::test_near",), 1.0), Mistake(place, ("-c", "+d"), "", (), 0.0)]
-    done = {each.name: Outcome(each.name, noticed, 1.0) for each, noticed in zip(asked, ("", "x"), strict=True)}
+    done = {each.name: Outcome(each.name, noticed, 1.0) for each, noticed in zip(asked, ((), ("x",)), strict=True)}
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     told = "\n".join(report(asked, done))
 
     assert f"{place}\n    -    a = b\n    +    a = None\n    nearest: test_it.py::test_near\n" in told
     assert "::warning file=engine/cuecard/pipeline/fit.py,line=7::" in told
     assert "| pipeline | 2 | 1 |\n| all | 2 | 1 (50.0 %) |" in told
+
+
+def test_a_matrix_tells_whom_nobody_would_miss() -> None:
+    tests = ("t.py::test_a", "t.py::test_b[1]", "t.py::test_b[2]", "t.py::test_c", "t.py::test_d")
+    asked = [Mistake("engine/cuecard/engine.py:7", (change,), "", tests, 1.0) for change in "xyz"]
+    noticed = (tests[:2], tests[2:4], ("the limit of 3 s",))
+    done = {each.name: Outcome(each.name, told, 1.0) for each, told in zip(asked, noticed, strict=True)}
+
+    told = [*spare(asked, done)]
+    assert told[0].startswith("1 of 4 functions of tests notice what all of them do")
+    assert [line.split() for line in told[2:]] == [
+        ["1", "of", "3", "t.py::test_a"],
+        ["1", "of", "3", "t.py::test_c"],
+        ["0", "of", "3", "t.py::test_d"],
+    ]
 
 
 @pytest.mark.skipif(not MAKER.exists(), reason="`make mutate` installs mutmut")
