@@ -3,11 +3,11 @@
 With tests as arguments, it collects these once and reads lines of JSON from its standard input,
 `{"tests": [...], "seconds": ..., "file": "...", "text": "..."}`: a fork gives the functions of the module the code of
 the text, which takes milliseconds. Each line is answered with one: `{"noticed": [...]}`, which is empty where all the
-tests pass, and null where nothing but an import could make the mistake, that of a default, say. The first that notices
-ends it, unless the line has `"all": true`.
+tests pass, and null where nothing but an import could make the mistake, that of a default, say. It ends with the first
+that notices, or when `"functions": 2` of them have.
 
-Without arguments, it has nothing but frameworks imported and reads `{"tests": [...], "seconds": ..., "all": ...}`: a
-fork imports what stands in the files.
+Without arguments, it has nothing but frameworks imported and reads `{"tests": [...], "seconds": ...}`: a fork imports
+what stands in the files. Where more functions than one are wanted, it asks all.
 """
 
 from __future__ import annotations
@@ -82,11 +82,16 @@ def chosen(items: Iterable[pytest.Item], tests: Sequence[str]) -> list[pytest.It
     return sorted((item for item in items if place(item) >= 0), key=place)
 
 
-def run(tests: Sequence[str], *, every: bool) -> list[str]:
+def function_of(test: str) -> str:
+    """The function of a test, without its parameters."""
+    return test.partition("[")[0]
+
+
+def run(tests: Sequence[str], functions: int) -> list[str]:
     """What notices what stands in the files; nothing where all pass."""
     asked = Chosen(tests)
     files = [*dict.fromkeys(test.partition("::")[0] for test in tests)]
-    code = pytest.main([*OPTIONS, *(() if every else ("-x",)), "--no-header", *files], plugins=[asked])
+    code = pytest.main([*OPTIONS, *(("-x",) if functions == 1 else ()), "--no-header", *files], plugins=[asked])
     return asked.failed or ([] if code == pytest.ExitCode.OK else [f"pytest, with {code!r}"])
 
 
@@ -139,7 +144,7 @@ class Collected(Noticed):
             told = (
                 None
                 if made is None
-                else judged(partial(self._run, made, items, every=asked.get("all", False)), asked["seconds"])
+                else judged(partial(self._run, made, items, asked.get("functions", 1)), asked["seconds"])
             )
             print(json.dumps({"noticed": told}), file=self._answers, flush=True)
         return True
@@ -162,11 +167,11 @@ class Collected(Noticed):
 
         return made if there else None
 
-    def _run(self, made: Callable[[], None], items: Sequence[pytest.Item], *, every: bool) -> list[str]:
+    def _run(self, made: Callable[[], None], items: Sequence[pytest.Item], functions: int) -> list[str]:
         made()
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-            if self.failed and not every:
+            if len({*map(function_of, self.failed)}) >= functions:
                 break
         return self.failed
 
@@ -212,9 +217,7 @@ def main() -> None:
     for line in sys.stdin:
         asked = json.loads(line)
         print(
-            json.dumps(
-                {"noticed": judged(partial(run, asked["tests"], every=asked.get("all", False)), asked["seconds"])}
-            ),
+            json.dumps({"noticed": judged(partial(run, asked["tests"], asked.get("functions", 1)), asked["seconds"])}),
             flush=True,
         )
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from queue import Queue
 
 from mutants.contexts import FURTHER, MOST_SECONDS, TIMES, Contexts
+from mutants.judge import function_of
 from mutants.mutants import PACKAGE, ROOT, Mutant, mistakes, read_mutants
 
 KEPT = ROOT / ".tools" / "mutate"
@@ -46,7 +47,7 @@ class Mistake:
         tests: what pytest calls them.
         further: those that are asked if none of these notices.
         seconds: what they take without it.
-        every: all of them are asked, not only until one notices.
+        functions: how many functions of them are to notice it before no more are asked.
         stated: why no test can notice it, as `mutants.toml` says.
     """
 
@@ -57,7 +58,7 @@ class Mistake:
     seconds: float
     stated: str = ""
     further: tuple[str, ...] = ()
-    every: bool = False
+    functions: int = 1
 
     @property
     def file(self) -> str:
@@ -81,7 +82,7 @@ class Outcome:
 
     Attributes:
         name: that of the mistake.
-        noticed: what noticed it; the first, or all of its tests that do where a matrix is asked for.
+        noticed: what noticed it.
         seconds: what it took to ask them.
     """
 
@@ -215,12 +216,12 @@ class Copy:
         """Make a mistake, and ask its tests."""
         began, noticed = time.monotonic(), list[str]()
         for tests, seconds in ((mistake.tests, mistake.seconds), (mistake.further, MOST_SECONDS * FURTHER)):
-            if tests and not noticed:
-                noticed = self._noticed(mistake, tests, seconds, number)
+            if tests and len({*map(function_of, noticed)}) < mistake.functions:
+                noticed += self._noticed(mistake, tests, seconds, number)
         return Outcome(mistake.name, tuple(noticed), round(time.monotonic() - began, 1))
 
     def _noticed(self, mistake: Mistake, tests: Sequence[str], seconds: float, number: int) -> list[str]:
-        made = {"file": mistake.file, "text": mistake.text, "all": mistake.every}
+        made = {"file": mistake.file, "text": mistake.text, "functions": mistake.functions}
         noticed = self._answer(self.collected, tests, seconds, made)
         if noticed is not None:
             return noticed
@@ -230,7 +231,7 @@ class Copy:
         # Byte code is known by second and size: no two states of a module have one time.
         os.utime(module, (number, number))
         try:
-            return self._answer(self.bare, tests, seconds, {"all": mistake.every}) or []
+            return self._answer(self.bare, tests, seconds, {"functions": mistake.functions}) or []
         finally:
             module.write_text(text, encoding="utf-8")
             os.utime(module, (0, 0))
@@ -369,11 +370,14 @@ def spare(asked: Sequence[Mistake], done: Mapping[str, Outcome]) -> Iterator[str
 
     Those that stay are chosen one by one: each notices most of what the ones before it do not.
     """
-    asks = Counter(function for mistake in asked for function in {*map(function_of, mistake.tests)})
-    notice = defaultdict[str, set[str]](set)
-    for outcome in done.values():
-        for function in {*map(function_of, outcome.noticed)} & asks.keys():
-            notice[function].add(outcome.name)
+    asks, notice = Counter[str](), defaultdict[str, set[str]](set)
+    for mistake in asked:
+        noticed, tests = done[mistake.name].noticed, [*mistake.tests, *mistake.further]
+        last = max((place for place, test in enumerate(tests, start=1) if test in noticed), default=0)
+        enough = len({*map(function_of, noticed)}) >= mistake.functions
+        asks.update({*map(function_of, tests[: last if enough else None])})
+        for function in {*map(function_of, noticed)} & asks.keys():
+            notice[function].add(mistake.name)
     left, stay = {*chain(*notice.values())}, set[str]()
     while left:
         most = max(notice, key=lambda function: (len(notice[function] & left), function))
@@ -386,11 +390,6 @@ def spare(asked: Sequence[Mistake], done: Mapping[str, Outcome]) -> Iterator[str
             yield f"{len(notice[function]):5} of {times:<5} {function}"
 
 
-def function_of(test: str) -> str:
-    """The function of a test, without its parameters."""
-    return test.partition("[")[0]
-
-
 def options(arguments: Sequence[str]) -> argparse.Namespace:
     """What is asked for."""
     parser = argparse.ArgumentParser(prog="make mutate", description="Make mistakes on purpose, and see who notices.")
@@ -400,7 +399,7 @@ def options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--since", default="", help="only in modules that changed since this revision")
     parser.add_argument("--within", action="append", default=[], help="only in this room or module of engine/cuecard")
     parser.add_argument("--tests", action="append", default=[], help="ask only these; all that are measured without it")
-    parser.add_argument("--matrix", action="store_true", help="ask all that are near, and tell whom nobody would miss")
+    parser.add_argument("--matrix", action="store_true", help="tell which tests nobody would miss")
     parser.add_argument("--floor", type=float, default=90.0, help="the share of drawn ones to notice (default 90)")
     parser.add_argument("--jobs", type=int, default=2, help="how many at once (default 2)")
     return parser.parse_args(arguments)
@@ -418,7 +417,7 @@ def main() -> int:
             if some:
                 known = contexts(roots[0], tree, tests, chosen.jobs)
                 asked = drawn(roots[0], files, chosen.seed, chosen.draw, known)
-            asked = [replace(mistake, every=chosen.matrix) for mistake in asked]
+            asked = [replace(mistake, functions=2 if chosen.matrix else 1) for mistake in asked]
             names = (mistake.name for mistake in asked)
             key = hashlib.sha256("\n".join([tree, str(chosen.matrix), *names]).encode()).hexdigest()[:12]
             collected = tests if some else sorted({test.partition("::")[0] for each in asked for test in each.tests})

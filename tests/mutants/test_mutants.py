@@ -82,7 +82,7 @@ def test_what_hangs_or_eats_memory_is_ended_and_noticed_and_the_next_is_asked(tm
         json.dumps({"tests": [f"test_it.py::{name}"], "seconds": 3 if name == "test_hangs" else 300}) for name in names
     ]
     asked.append(
-        json.dumps({"tests": ["test_it.py::test_wrong", "test_it.py::test_eats"], "seconds": 300, "all": True})
+        json.dumps({"tests": ["test_it.py::test_wrong", "test_it.py::test_eats"], "seconds": 300, "functions": 2})
     )
     command = [sys.executable, str(LIST.with_name("judge.py"))]
     done = subprocess.run(command, input="\n".join(asked), cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -101,6 +101,7 @@ from mistaken import doubled
 def test_doubled(): assert doubled([1]) == [2]
 def test_alike(): assert doubled([1]) == doubled([1])
 def test_twice(): assert doubled([1, 3]) == [2, 6]
+def test_none_is_asked_any_more(): assert doubled([2]) == [5]
 """
 
 
@@ -112,7 +113,7 @@ def test_tests_that_are_collected_once_are_asked_of_functions_with_other_code(tm
     texts = [MISTAKEN.replace("* times", "+ times"), MISTAKEN, MISTAKEN.replace("=2", "=3"), MISTAKEN + "TWO = 2\n"]
     asked = [{"tests": ["test_it.py"], "seconds": 60, "file": "mistaken.py", "text": text} for text in texts]
     command = [sys.executable, str(LIST.with_name("judge.py")), "test_it.py"]
-    lines = "\n".join(map(json.dumps, [asked[0], *asked, {**asked[0], "all": True}]))
+    lines = "\n".join(map(json.dumps, [asked[0], *asked, {**asked[0], "functions": 2}]))
     done = subprocess.run(command, input=lines, cwd=tmp_path, capture_output=True, text=True, check=True)
 
     # Of what only an import does, it says nothing: a default, and a line of the module. Each begins without the others.
@@ -189,7 +190,7 @@ def test_what_nobody_noticed_is_told_with_its_place_its_change_and_the_nearest_t
 
 def test_a_matrix_tells_whom_nobody_would_miss() -> None:
     tests = ("t.py::test_a", "t.py::test_b[1]", "t.py::test_b[2]", "t.py::test_c", "t.py::test_d")
-    asked = [Mistake("engine/cuecard/engine.py:7", (change,), "", tests, 1.0) for change in "xyz"]
+    asked = [Mistake("engine/cuecard/engine.py:7", (change,), "", tests, 1.0, functions=2) for change in "xyz"]
     noticed = (tests[:2], tests[2:4], ("the limit of 3 s",))
     done = {each.name: Outcome(each.name, told, 1.0) for each, told in zip(asked, noticed, strict=True)}
 
@@ -197,8 +198,8 @@ def test_a_matrix_tells_whom_nobody_would_miss() -> None:
     assert told[0].startswith("1 of 4 functions of tests notice what all of them do")
     assert [line.split() for line in told[2:]] == [
         ["1", "of", "3", "t.py::test_a"],
-        ["1", "of", "3", "t.py::test_c"],
-        ["0", "of", "3", "t.py::test_d"],
+        ["1", "of", "2", "t.py::test_c"],
+        ["0", "of", "1", "t.py::test_d"],
     ]
 
 
