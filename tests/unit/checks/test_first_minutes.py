@@ -96,15 +96,18 @@ def test_the_agent_of_a_text_is_the_one_that_names_it(notes: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"),
+    ("command", "typed", "meant"),
     [
-        ("nots", "notes"),
-        ("cmss", "cms"),
-        ("notes/agnet.yaml", "notes/agent.yaml"),
-        ("ntes/agent.yaml", "notes/agent.yaml"),
+        ("render", "nots", "notes"),
+        ("render", "cmss", "cms"),
+        ("render", "notes/agnet.yaml", "notes/agent.yaml"),
+        ("render", "ntes/agent.yaml", "notes/agent.yaml"),
+        ("check", "nots", "notes"),
+        ("test", "cmss", "cms"),
+        ("run", "notes/agnet.yaml", "notes/agent.yaml"),
+        ("diff", "ntes/agent.yaml", "notes/agent.yaml"),
     ],
 )
-@pytest.mark.parametrize("command", ["render", "check", "test", "run", "diff"])
 def test_a_misspelt_agent_is_recognised(notes: Path, command: str, typed: str, meant: str) -> None:
     os.chdir(notes.parent)
     done = run(command, typed)
