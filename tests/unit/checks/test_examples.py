@@ -118,7 +118,7 @@ def test_the_bad_text_gives_its_code(
 def with_good_texts() -> list[str]:
     """The codes, without those whose good text an earlier one has with the same files and the same command."""
     files_and_command = {"place", "good", "whole", "also", "run"}
-    first = {each.model_dump_json(include=files_and_command): code for code, each in reversed(examples().items())}
+    first = {each.model_dump_json(include=files_and_command): code for code, each in reversed([*examples().items()])}
     return [code for code in examples() if code in first.values()]
 
 
