@@ -33,8 +33,10 @@ def test_one_list_contains_every_item_once_and_marks_hidden_ones(site: Site) -> 
 @holds("cms_updateNavigationItem", "href form /pages/{slug}?locale=en.")
 @pytest.mark.parametrize("href", ["/home", "/pages/home", "home", "/pages/home?locale=de", "/pages/nowhere?locale=en"])
 def test_an_address_has_the_one_form_and_leads_somewhere(site: Site, href: str) -> None:
-    site.refuse("cms_addNavigationItem", label="New", location="header", href=href)
-    site.refuse("cms_updateNavigationItem", label="Home", newHref=href)
+    added = site.refuse("cms_addNavigationItem", label="New", location="header", href=href)
+    moved = site.refuse("cms_updateNavigationItem", label="Home", newHref=href)
+
+    assert [added.kind, moved.kind] == ["reference" if "nowhere" in href else "validation"] * 2
 
 
 @holds("cms_addNavigationItem", "location: header, footer or both.")
