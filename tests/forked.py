@@ -152,9 +152,9 @@ def start(
     return subprocess.Popen([*command, *asked], env=told, text=text, **streams)
 
 
-def ended(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    """What `cuecard` said with these words, and no input."""
-    process = start(*words, pipes="stdout stderr", text=True, errors=None, **environment)
+def ended(*words: object, program: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """What `cuecard`, or a program in Python, said with these words, and no input."""
+    process = start(*words, program=program, pipes="stdout stderr", text=True, errors=None, **environment)
     try:
         out, err = process.communicate(timeout=120)
     except subprocess.TimeoutExpired:

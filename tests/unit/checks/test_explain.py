@@ -22,19 +22,18 @@ def printed(capsys: pytest.CaptureFixture[str], *codes: str, as_json: bool = Fal
 
 
 @pytest.mark.repeats
-@pytest.mark.parametrize("code", CODES)
-def test_a_code_is_explained_in_four_parts(code: str, capsys: pytest.CaptureFixture[str]) -> None:
-    example = examples()[code]
+def test_each_code_is_explained_in_four_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    told = {each["code"]: each["text"] for each in json.loads(printed(capsys, *CODES, as_json=True))["codes"]}
 
-    shown = printed(capsys, code)
-
-    assert shown.startswith(f"{code}\n\n")
-    assert CODES[code] in shown
-    assert f"\n\nWhy: {example.why}\n\nMend: {example.mend}\n\n" in shown
-    for sign, text in (("-", example.bad), ("+", example.good)):
-        last = next(iter(text.splitlines()[::-1]), "")
-        assert any(f"\n{mark}{visible(last)}\n" in shown for mark in (f"{sign} ", "  ", "")) or not last, shown
-    assert "## " not in shown
+    assert printed(capsys, *CODES) == "\n\n".join(f"{code}\n\n{told[code]}" for code in CODES) + "\n"
+    for code, text in told.items():
+        example, shown = examples()[code], f"\n{text}\n"
+        assert CODES[code] in shown
+        assert f"\n\nWhy: {example.why}\n\nMend: {example.mend}\n\n" in shown
+        for sign, part in (("-", example.bad), ("+", example.good)):
+            last = next(iter(part.splitlines()[::-1]), "")
+            assert any(f"\n{mark}{visible(last)}\n" in shown for mark in (f"{sign} ", "  ", "")) or not last, shown
+        assert "## " not in shown
 
 
 def test_every_code_is_an_anchor_of_the_index_and_named_by_its_command() -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from command_line import COMMAND, Outcome, run
+from command_line import Outcome, run
+from forked import start
 
 TOOL = "description: Saves a note\n    phrases: [note that]\n    gotcha: Ask first."
 
@@ -95,15 +96,18 @@ def test_the_agent_of_a_text_is_the_one_that_names_it(notes: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"),
+    ("command", "typed", "meant"),
     [
-        ("nots", "notes"),
-        ("cmss", "cms"),
-        ("notes/agnet.yaml", "notes/agent.yaml"),
-        ("ntes/agent.yaml", "notes/agent.yaml"),
+        ("render", "nots", "notes"),
+        ("render", "cmss", "cms"),
+        ("render", "notes/agnet.yaml", "notes/agent.yaml"),
+        ("render", "ntes/agent.yaml", "notes/agent.yaml"),
+        ("check", "nots", "notes"),
+        ("test", "cmss", "cms"),
+        ("run", "notes/agnet.yaml", "notes/agent.yaml"),
+        ("diff", "ntes/agent.yaml", "notes/agent.yaml"),
     ],
 )
-@pytest.mark.parametrize("command", ["render", "check", "test", "run", "diff"])
 def test_a_misspelt_agent_is_recognised(notes: Path, command: str, typed: str, meant: str) -> None:
     os.chdir(notes.parent)
     done = run(command, typed)
@@ -163,31 +167,29 @@ def test_serve_speaks_in_words_on_a_terminal_and_in_json_otherwise(notes: Path) 
     import httpx2  # noqa: PLC0415 - not without the service
 
     mine, other = pty.openpty()
-    command = [COMMAND, "serve", "--port", "0"]
-    with (
-        subprocess.Popen(command, cwd=notes, stderr=other) as served,
-        subprocess.Popen(command, cwd=notes, stderr=subprocess.PIPE) as piped,
-    ):
+    with os.fdopen(other, "wb", buffering=0) as terminal, os.fdopen(mine, "rb", buffering=0) as screen:
+        served = start("serve", "--port", "0", errors=terminal)
+        piped = start("serve", "--port", "0", pipes="stderr")
         assert piped.stderr
-        lines = [piped.stderr.readline(), piped.stderr.readline()]
         told = b""
 
         def until(wanted: bytes) -> re.Match[bytes]:
             nonlocal told
             while not (found := re.search(wanted, told)):
                 assert served.poll() is None, told
-                told += os.read(mine, 4096)
+                told += screen.read(4096)
             return found
 
         try:
+            lines = [piped.stderr.readline(), piped.stderr.readline()]
             place = until(rb"listening at (http://127\.0\.0\.1:\d+)/, which says what is there; stop with Ctrl-C")[1]
             answer = httpx2.post(f"{place.decode()}/v1/search-tools", json={"quary": 1}, timeout=60)
             asked = until(rb"request  (request .*)\r\n")[1]
         finally:
             for each in (served, piped):
                 each.terminate()
-    os.close(mine)
-    os.close(other)
+                each.wait(60)
+            piped.stderr.close()
 
     assert answer.status_code == 422
     assert re.search(rb" path /v1/search-tools status 422 .+ codes missing-key, unknown-key ", asked)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from itertools import count
 from pathlib import Path
 
@@ -51,8 +51,10 @@ class Site:
         asked = self.use(tool, **arguments)
 
         assert asked.keys() == {"requiresConfirmation", "message"}
-        assert self.content() == before
-        return self.use(tool, **arguments, confirmed=True)
+        assert (asked["requiresConfirmation"], bool(asked["message"]), self.content()) == (True, True, before)
+        done = self.use(tool, **arguments, confirmed=True)
+        assert self.content() != before
+        return done
 
     def content(self) -> Snapshot:
         return snapshot(self.db)
@@ -62,9 +64,7 @@ class Site:
 class Talked(Site):
     """The same, used by an assistant in one conversation: each use is a turn."""
 
-    @cached_property
-    def talk(self) -> Talk:
-        return Talk(self.db)
+    talk: Talk
 
     @override
     def use(self, tool: str, **arguments: object) -> Json:
@@ -115,11 +115,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         )
 
 
+@pytest.fixture(scope="session")
+def begun(seeded: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talk]:
+    """The first turn of a conversation."""
+    folder = tmp_path_factory.mktemp("begun")
+    shutil.copytree(seeded, folder, dirs_exist_ok=True)
+    with closing(open_quickly(folder, ticking())) as db:
+        talk = Talk(db)
+        talk.use("cms_getSiteOverview", {})
+        yield talk
+
+
 @pytest.fixture
 def site(new_site: Callable[[], Site], request: pytest.FixtureRequest) -> Site:
     made = new_site()
     if not request.param:
         return made
-    talked = Talked(made.db, made.folder)
-    talked.use("cms_getSiteOverview")  # the first turn of a conversation
-    return talked
+    begun: Talk = request.getfixturevalue("begun")
+    return Talked(made.db, made.folder, begun.on(made.db))

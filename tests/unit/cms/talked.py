@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from pydantic_ai import Agent, Tool, ToolOutput
+from pydantic_ai import Agent, RunContext, Tool, ToolOutput
 from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.messages import ModelMessage, ModelResponse, SystemPromptPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -19,7 +19,7 @@ from cms.database import Database
 from cms.errors import CmsError
 from cms.tools import TOOLS, call
 from cms_agent import cms
-from cuecard import Conversation, Engine, ToolCard, ToolResult, Turn
+from cuecard import Conversation, Engine, ToolCard, ToolResult
 from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.adapters.pydantic_ai.messages import tool_results
 
@@ -52,6 +52,10 @@ class Talk:
         (result,) = self._turn(tool, arguments)
         return _refused(json.loads(result.result)["error"]) if result.is_error else result.result
 
+    def on(self, db: Database) -> Talk:
+        """The conversation so far, which goes on with the tools of another site."""
+        return Talk(db, engine().conversation(self.chat.state), [*self.messages], [*self.seen])
+
     def search(self, query: str) -> Any:
         """What the search tool answers in the next turn."""
         (result,) = self._turn(SEARCH, {"query": query})
@@ -80,26 +84,32 @@ class Talk:
             assert sought not in done, f"{tool} was not found"
             return ModelResponse([ToolCallPart(SEARCH, {"query": tool}, sought)])
 
-        agent = Agent(
-            FunctionModel(decide, profile=PROFILE),
-            deps_type=Turn,
-            output_type=ToolOutput(str, name=FINAL_ANSWER),
-            tools=[self._tool(name) for name in TOOLS],
-            retries=2,
-            capabilities=[Cuecard(engine=engine(), turn=lambda ctx: ctx.deps, retries=2, conversation=self.chat)],
-        )
-        run = agent.run(f"Use {tool}.", deps=Turn(), message_history=self.messages)
+        model = FunctionModel(decide, profile=PROFILE)
+        run = agent().run(f"Use {tool}.", deps=self, message_history=self.messages, model=model)
         self.messages = asyncio.run(run).all_messages()
         return [each for each in tool_results(self.messages) if each.call_id in wanted]
 
-    def _tool(self, name: str) -> Tool[Turn]:
-        async def use(**arguments: Any) -> Any:
-            try:
-                return call(self.db, name, arguments)
-            except CmsError as error:
-                raise ToolFailed(json.dumps(error.to_json(), ensure_ascii=False)) from error
 
-        return Tool.from_schema(use, name, TOOLS[name].description, dict(TOOLS[name].input_schema))
+@cache
+def agent() -> Agent[Talk, str]:
+    """The host of all conversations, made once: what is learned of its tools is kept with it."""
+    return Agent(
+        deps_type=Talk,
+        output_type=ToolOutput(str, name=FINAL_ANSWER),
+        tools=[_tool(name) for name in TOOLS],
+        retries=2,
+        capabilities=[Cuecard(engine=engine(), retries=2, conversation=lambda ctx: ctx.deps.chat)],
+    )
+
+
+def _tool(name: str) -> Tool[Talk]:
+    async def use(ctx: RunContext[Talk], **arguments: Any) -> Any:
+        try:
+            return call(ctx.deps.db, name, arguments)
+        except CmsError as error:
+            raise ToolFailed(json.dumps(error.to_json(), ensure_ascii=False)) from error
+
+    return Tool.from_schema(use, name, TOOLS[name].description, dict(TOOLS[name].input_schema), takes_ctx=True)
 
 
 def _refused(error: Mapping[str, Any]) -> None:

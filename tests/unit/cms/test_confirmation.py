@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cms.seed import open_site
-from cms.tools import call
+from cms.tools import TOOLS, call
 
 if TYPE_CHECKING:
     from unit.cms.conftest import Site
@@ -20,6 +20,10 @@ DEEDS = [
     ("cms_deletePageSections", {"pageSectionIds": ["sec-1", "sec-2"]}),
     ("cms_deleteImage", {"imageId": "img-1"}),
 ]
+
+
+def test_every_tool_with_a_flag_is_tried_here() -> None:
+    assert {name for name, tool in TOOLS.items() if tool.asks_first} == {tool for tool, _ in DEEDS}
 
 
 @pytest.mark.parametrize(("tool", "arguments"), DEEDS)

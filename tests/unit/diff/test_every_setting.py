@@ -157,6 +157,13 @@ CHANGES = [
 ]
 
 
+TWO = {
+    "setting tools.cues.on_discovery": "setting tools.cues.on_result",
+    "tool refund_order: category": "tool get_order: category",
+}
+"""What the same line says of something else."""
+
+
 def write(folder: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -164,19 +171,26 @@ def write(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("old", "new", "label"), CHANGES)
-def test_each_line_is_named_where_no_turn_reaches_it(old: str, new: str, label: str, tmp_path: Path) -> None:
-    (place,) = [name for name, text in FILES.items() if old in text]
-    before, after = write(tmp_path / "before", FILES), tmp_path / "after"
-    write(after, {**FILES, place: FILES[place].replace(old, new, 1)})
+@pytest.mark.parametrize("changes", [CHANGES[::2], CHANGES[1::2]])
+def test_each_line_is_named_where_no_turn_reaches_it_and_no_other(
+    changes: list[tuple[str, str, str]], tmp_path: Path
+) -> None:
+    edited = dict(FILES)
+    for old, new, _ in changes:
+        (place,) = [name for name, text in FILES.items() if old in text]
+        assert FILES[place].count(old) == edited[place].count(old) == 1, old
+        edited[place] = edited[place].replace(old, new)
+    before, after = write(tmp_path / "before", FILES), write(tmp_path / "after", edited)
 
     ran = run("diff", before, after, "--json")
     told = json.loads(ran.stdout)["changes"]
+    named = {": ".join(filter(None, (f"{each['kind']} {each['name']}", each["field"]))) for each in told}
+    shown = unescape(run("diff", before, after, "--format", "markdown").stdout)
+    labels = {label for _, _, label in changes}
 
-    assert FILES[place].count(old) == 1, old
     assert ran.exit_code == 0, ran.stderr
-    assert label in [": ".join(filter(None, (f"{each['kind']} {each['name']}", each["field"]))) for each in told]
-    assert label in unescape(run("diff", before, after, "--format", "markdown").stdout)
+    assert named == labels | {with_it for label, with_it in TWO.items() if label in labels}
+    assert [label for label in named if label not in shown] == []
 
 
 def test_every_key_of_an_agent_file_is_among_them() -> None:

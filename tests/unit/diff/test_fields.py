@@ -111,17 +111,27 @@ def test_each_field_is_named_with_the_turns_that_reach_it(
     shop: Path, diff: Diff, name: str, old: str, new: str, label: str, reached: list[str]
 ) -> None:
     edit(shop, name, old, new)
-    found = {_label(each): each for each in json.loads(diff("--json"))["changes"]}
-    turns = [str(Path(name).stem) for name in found[label]["reached"]]
-    told = f"reached by {len(reached)} of 2 turns" if reached else "reached by no turn"
-    text, markdown = diff(), diff("--format", "markdown")
+    found = {_label(each): each for each in json.loads(diff("--json", "--exit-code", code=1))["changes"]}
 
-    assert turns == reached
+    assert [str(Path(name).stem) for name in found[label]["reached"]] == reached
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "label", "told"),
+    [
+        ("tools.yaml", "Read an order", "Read one order", "tool get_order: description", "reached by no turn"),
+        ("tools.yaml", "    after: Say the amount\n", "", "tool refund_order: after", "reached by 1 of 2 turns"),
+        ("agent.yaml", "id: rules", "id: laws", "section laws: name", "reached by 2 of 2 turns"),
+    ],
+)
+def test_people_read_the_same(shop: Path, diff: Diff, name: str, old: str, new: str, label: str, told: str) -> None:
+    edit(shop, name, old, new)
+    text, markdown = diff("--exit-code", code=1), diff("--format", "markdown", "--exit-code", code=1)
+
     assert f"{label} (" in text
     assert told in text
     assert label.replace(":", "&#58;") in markdown
     assert told in markdown
-    diff("--exit-code", code=1)
 
 
 def _label(change: dict[str, Any]) -> str:

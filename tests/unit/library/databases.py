@@ -19,6 +19,8 @@ import psycopg
 import pytest
 
 KINDS = ["sqlite", "postgresql"]
+WHATEVER_THE_DATABASE = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+"""For what is refused before any database is asked."""
 
 
 @contextmanager

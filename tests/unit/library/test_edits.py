@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from cuecard import CuecardError, Engine, InputError, Library, SpecError
 from cuecard.config.documents.yaml_edits import with_value
 from shipped import ROOT
+from unit.library.databases import WHATEVER_THE_DATABASE
 
 WRITTEN = """\
 # about
@@ -195,6 +196,7 @@ def test_the_place_for_tool_instructions_can_be_lost_too_and_the_agent_serves(li
         ({"tool": "get_page", "entry": {"gotchaa": "x"}}, "unknown-key"),
     ],
 )
+@WHATEVER_THE_DATABASE
 def test_an_edit_that_cannot_be_is_a_clear_error_and_changes_nothing(
     library: Library, agent: Path, given: dict[str, object], code: str
 ) -> None:
@@ -225,6 +227,7 @@ def test_what_a_model_writes_is_printed_as_data_below_the_authors_heading(
 @pytest.mark.parametrize(
     ("name", "text"), [("rules", "x"), ("notes", "x" * 101), ("notes", "\u200b"), ("soul", "x" * 10_000_000)]
 )
+@WHATEVER_THE_DATABASE
 def test_what_a_model_may_not_write_is_refused(library: Library, agent: Path, name: str, text: str) -> None:
     library.publish(agent, "the first", author="Ann", label="production")
     with pytest.raises(InputError):

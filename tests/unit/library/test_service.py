@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -12,7 +11,7 @@ import httpx2
 import pytest
 from sqlalchemy.engine import make_url
 
-from command_line import COMMAND, run
+from command_line import run
 from cuecard import Library
 from cuecard.library.serving import Removed
 from cuecard.server.agents import LibraryAgents
@@ -131,12 +130,19 @@ def test_a_library_that_goes_away_is_told_and_what_is_cached_serves_on(tmp_path:
         wait_until(lambda: ready(client)[0] == "ready")
 
 
+@pytest.fixture
+def _never_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`cuecard serve` in an empty folder and in this process, which would not end if it started."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("cuecard.server.door.listen", lambda *_: pytest.fail("it would start"))
+
+
+@pytest.mark.usefixtures("_never_listens")
 def test_a_service_without_its_library_does_not_start_and_says_why(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/prompts.db"
-    command = [COMMAND, "serve", "--port", "0"]
     for words, code in ((["--library", url], "no-library"), ([], "wrong-option")):
-        ran = subprocess.run([*command, *words], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
-        assert ran.returncode in {1, 2}
+        ran = run("serve", "--port", "0", *words)
+        assert ran.exit_code in {1, 2}
         assert f"error[{code}]" in ran.stderr
 
 
@@ -181,6 +187,7 @@ def test_every_option_of_the_command_reaches_the_library(
     }
 
 
+@pytest.mark.usefixtures("_never_listens")
 @pytest.mark.parametrize(
     ("url", "code"),
     [
@@ -190,13 +197,14 @@ def test_every_option_of_the_command_reaches_the_library(
         ("mysql://ann:geheim@127.0.0.1/prompts", "wrong-argument"),
     ],
 )
-def test_a_service_that_does_not_start_prints_no_secret_of_the_url(url: str, code: str, tmp_path: Path) -> None:
-    command = [COMMAND, "serve", "--port", "0", "--library", url]
-    ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+def test_a_service_that_does_not_start_prints_no_secret_of_the_url(
+    url: str, code: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    ran = run("serve", "--port", "0", "--library", url)
 
-    assert ran.returncode in {1, 2}
+    assert ran.exit_code in {1, 2}
     assert f"error[{code}]" in ran.stderr
-    assert "geheim" not in ran.stdout + ran.stderr
+    assert "geheim" not in ran.stdout + ran.stderr + caplog.text
 
 
 def test_the_log_of_a_service_whose_library_goes_away_has_no_secret_of_the_url(tmp_path: Path, agent: Path) -> None:

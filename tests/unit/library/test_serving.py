@@ -262,22 +262,22 @@ def test_no_more_engines_are_kept_than_were_asked_for(url: str, agent: Path) -> 
     library.close()
 
 
-@pytest.mark.parametrize("fault", ["frozen", "stopped"])
-def test_a_postgresql_that_is_away_fails_no_prompt_and_no_write_hangs(agent: Path, fault: str) -> None:
+def test_a_postgresql_that_is_away_fails_no_prompt_and_no_write_hangs(agent: Path) -> None:
     """With a lifetime that is never over: the loss is told, all the same. `make soak` does each under load."""
     with running_server() as server:
         library = Library(new_database(server, "away"), timeout=3)
         library.create()
         library.publish(agent, "the first", author="Ann", label="production")
         assert version(library.engine("helper")) == 1
-        with away(server, fault):
-            wait_until(lambda: bool(stale(library)))
-            with pytest.raises(LibraryError, match="library-away"):
-                library.write("helper", "notes", "Lost?")
-            with pytest.raises(LibraryError, match="library-away"):
-                library.engine("helper@latest")
-        wait_until(lambda: not stale(library))
-        assert version(library.engine("helper")) == 1
+        for fault in ("frozen", "stopped"):
+            with away(server, fault):
+                wait_until(lambda: bool(stale(library)))
+                with pytest.raises(LibraryError, match="library-away"):
+                    library.write("helper", "notes", "Lost?")
+                with pytest.raises(LibraryError, match="library-away"):
+                    library.engine("helper@latest")
+            wait_until(lambda: not stale(library))
+            assert version(library.engine("helper")) == 1
         library.close()
 
 

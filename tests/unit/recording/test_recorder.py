@@ -27,7 +27,7 @@ from cuecard.model import Json
 from cuecard.recording import journal
 from cuecard.recording.records import read_records
 from cuecard.telemetry import Telemetry
-from forked import start
+from forked import ended, start
 
 Record = dict[str, Any]
 
@@ -358,13 +358,8 @@ print(recorder.status.written, recorder.status.delivered, flush=True)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork there")
 def test_a_forked_child_delivers_once_its_parent_has_ended(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LEFT_BEHIND, str(tmp_path / "r.jsonl")],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
+    done = ended(tmp_path / "r.jsonl", program=LEFT_BEHIND)
+    assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["1", "1"]
     assert (tmp_path / "got").read_text("utf-8") == "child\n"
 
@@ -385,13 +380,8 @@ print(sum(os.fstat(other).st_size for other in others))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork there")
 def test_a_recorder_that_has_ended_writes_into_no_file_of_a_child(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", ENDED_BEFORE, str(tmp_path / "r.jsonl")],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
+    done = ended(tmp_path / "r.jsonl", program=ENDED_BEFORE)
+    assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["a record cannot be written: its recorder has ended", "0"]
 
 
@@ -513,9 +503,8 @@ print(recorder.status.written, recorder.status.lost, min(prompts), *[each.code f
 @pytest.mark.skipif(sys.platform == "win32", reason="a limit of POSIX systems")
 def test_a_file_that_may_not_grow_costs_only_the_records_that_do_not_fit(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
-    done = subprocess.run(
-        [sys.executable, "-c", LIMITED, str(path)], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = ended(path, program=LIMITED)
+    assert done.returncode == 0, done.stderr
     written, lost, shortest, *codes = done.stdout.split()
     requests, problems = read_records([("r.jsonl", path.read_text("utf-8"))])
 

@@ -11,7 +11,6 @@ import json
 import os
 import random
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Callable
 from decimal import Decimal
@@ -27,6 +26,7 @@ from cuecard.files.atomic_write import rewrite
 from cuecard.files.cache import Cache
 from cuecard.reload.states import NoState
 from cuecard.types import Json, States
+from forked import ended, start
 from unit.robustness import postgresql
 from unit.robustness.agents import AGENT, NOW, write_agent
 
@@ -210,7 +210,7 @@ print(cache.get("key"), file.read_text().strip(), sum(1 for path in folder.rglob
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no such limit")
 def test_row_62_a_full_disk_leaves_cache_and_files_unchanged(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, check=True)
+    done = ended(tmp_path, program=FULL)
 
     assert done.stdout == "unreadable-file\nb'value' agent: a 2\n"
 
@@ -240,8 +240,8 @@ with watch(sys.argv[1], states=sys.argv[2], cache=sys.argv[3]) as watcher:
 
 def test_row_63_processes_that_begin_at_once_with_empty_folders_all_serve_the_same(tmp_path: Path) -> None:
     folder = write_agent(tmp_path / "agent")
-    command = [sys.executable, "-c", BEGUN, folder, tmp_path / "states", tmp_path / "cache"]
-    running = [subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    words = folder, tmp_path / "states", tmp_path / "cache"
+    running = [start(*words, program=BEGUN, pipes="stdout", text=True) for _ in range(3)]
     said = {each.communicate(timeout=300)[0] for each in running}
 
     assert [each.returncode for each in running] == [0] * 3

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from command_line import COMMAND, main
+from command_line import main
 from cuecard import CuecardError, Engine, Memory, ToolResult, Turn
+from forked import ended
 from unit.robustness.agents import AGENT, NOW, write_agent
 
 CANARY = "c4n4ry-S3cret-that-nobody-may-see"
@@ -90,7 +89,6 @@ server: {{command: ["PYTHON", "-c", "raise SystemExit(3)"], env: {{TOKEN: "{CANA
 
 def test_row_54_a_server_that_dies_shows_nothing_of_its_environment(tmp_path: Path) -> None:
     write_agent(tmp_path, {"agent.yaml": AGENT, "assistant.yaml": SERVER.replace("PYTHON", sys.executable)})
-    command = [COMMAND, "run", str(tmp_path / "assistant.yaml")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "TOKEN": CANARY})
+    done = ended("run", tmp_path / "assistant.yaml", TOKEN=CANARY)
 
     assert CANARY not in done.stdout + done.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import pytest
 from cuecard import InputError
 from cuecard.server.process import MAX_HEADERS, MAX_PIECES
 from cuecard.server.service import Service
+from forked import start
 from soak.attacks import ATTACKS, attacked
 from unit.server.served import PATIENCE, Replica, options, replica, serving
 from unit.server.test_endpoints import ask
@@ -107,14 +107,19 @@ def test_the_connection_that_was_silent_for_longest_makes_room(tmp_path: Path) -
         assert len(served.events("connections-full")) == 1
 
 
+FEW_FILES = """
+import resource
+from command_line import main
+resource.setrlimit(resource.RLIMIT_NOFILE, (320, 320))
+main()
+"""
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="open files are limited as POSIX does")
 def test_more_silent_connections_than_open_files_do_not_stop_the_service(tmp_path: Path) -> None:
     (tmp_path / "agent.yaml").write_text("agent: demo\nsections: [{id: role, text: You help.}]\n", encoding="utf-8")
-    cuecard = Path(sys.executable).with_name("cuecard")
-    command = [str(each) for each in (cuecard, "serve", tmp_path, "--port", 0, "--states", tmp_path / "s")]
-    process = subprocess.Popen(
-        ["sh", "-c", 'ulimit -n 320; exec "$@"', "sh", *command], stderr=subprocess.PIPE, text=True
-    )
+    words = "serve", tmp_path, "--port", 0, "--states", tmp_path / "s"
+    process = start(*words, program=FEW_FILES, pipes="stderr", text=True)
     try:
         lines = iter(process.stderr or ())
         told = next(each for each in map(json.loads, lines) if each["event"] == "listening")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from forked import ended, start
 from unit.watch.demo import PATIENCE, Folder
 
 ENGINE = str(Path(__file__).parents[3] / "engine")
@@ -16,12 +17,12 @@ ENGINE = str(Path(__file__).parents[3] / "engine")
 
 def run(code: str, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": ENGINE}
-    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, *words]
+    command = [sys.executable, "-c", code, *words]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE * 3, check=False)
 
 
 FORK = """
-import os, sys, time
+import os, sys, time, warnings
 from dataclasses import replace
 from pathlib import Path
 from cuecard.files.tokens import TokenCounter
@@ -31,6 +32,7 @@ from cuecard.reload.settle import Pace
 def by_length(engine):  # both sides would unpack the table of tokens
     return replace(engine, count=TokenCounter(engine.count.source, len))
 
+warnings.simplefilter("ignore", DeprecationWarning)  # newer versions tell that a process with threads is forked
 template, state = Path(sys.argv[1]) / "agent.xml", sys.argv[2]
 watcher = watch(template.parent, states=state, pace=Pace(quiet=0.05, sweep=0.3), ready=by_length)
 watcher.current.prepare_call()
@@ -51,7 +53,7 @@ print("after the fork" in text, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_both_sides_of_a_fork_follow_the_files(folder: Folder, state: Path) -> None:
-    done = run(FORK, str(folder.root), str(state))
+    done = ended(folder.root, state, program=FORK)
 
     assert (done.stdout, done.stderr, done.returncode) == ("True 0\n", "", 0)
 
@@ -85,15 +87,11 @@ sys.exit(watch(Path(sys.argv[1]), example=Example(), delivery=None, as_json=Fals
 
 
 def test_ctrl_c_ends_the_command_with_success(folder: Folder, state: Path) -> None:
-    command = [sys.executable, "-c", COMMAND, str(folder.root), str(state)]
-    environment = {**os.environ, "PYTHONPATH": ENGINE}
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as running:
-        assert running.stdout
-        first = running.stdout.readline()
-        running.send_signal(2)
-        rest, errors = running.communicate(timeout=PATIENCE)
+    running = start(folder.root, state, program=COMMAND, pipes="stdout stderr", text=True)
+    assert running.stdout
+    first = running.stdout.readline()
+    running.send_signal(2)
+    rest, errors = running.communicate(timeout=PATIENCE)
 
     assert "serving demo: " in first
     assert (rest, errors, running.returncode) == ("", "", 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -23,8 +22,8 @@ from cuecard.reload.files import Look
 from cuecard.reload.keeper import Keeper, LastGood, Refusal
 from cuecard.reload.states import NoState
 from cuecard.types import States, Status
+from forked import ended, start
 from unit.watch.demo import PATIENCE, QUICK, Folder
-from unit.watch.test_processes import run
 
 HOME = Path("/home/agent")
 
@@ -412,7 +411,7 @@ print(states.load(digest, Path("/")).content() == small.content(), len(list(Path
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no such limit")
 def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
-    done = run(FULL, str(tmp_path))
+    done = ended(tmp_path, program=FULL)
 
     assert (done.stdout, done.returncode) == ("File too large\nTrue 1\n", 0), done.stderr
 
@@ -436,9 +435,7 @@ print(found)
 
 
 def test_many_processes_may_write_at_once(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / "engine")}
-    command = [sys.executable, "-c", MANY, str(tmp_path)]
-    running = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    running = [start(tmp_path, program=MANY, pipes="stdout", text=True) for _ in range(4)]
     found = [int(each.communicate()[0]) for each in running]
 
     assert [each.returncode for each in running] == [0] * 4

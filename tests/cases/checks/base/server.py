@@ -6,12 +6,11 @@ refuses to list them; `--snapshot`: print the content, and end.
 
 import json
 import sys
-from typing import Any
 
 TOOLS = [{"name": "list_pages", "description": "List pages", "inputSchema": {"type": "object"}}]
 
 
-def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
+def answer(method: str, params: dict[str, object]) -> dict[str, object]:
     if method == "initialize":
         server = {"name": "pages", "version": "1"}
         return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": server}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from ruamel.yaml import YAML
 
-from cms.tools import TOOLS
 from cuecard import Engine
 from unit.cms.claims.claims import CMS
 
@@ -21,15 +20,6 @@ SEARCHES = {
     "attach image to section": "cms_updateSectionImage",
     "list page sections": "cms_getPageSections",
     "section fields": "cms_getSectionFields",
-}
-ASKING: dict[str, dict[str, Any]] = {
-    "cms_deletePage": {"pageId": "page-1"},
-    "cms_deletePageSection": {"pageSectionId": "sec-1"},
-    "cms_deletePageSections": {"pageSectionIds": ["sec-1", "sec-2"]},
-    "cms_deletePost": {"slug": "prices-for-2025"},
-    "cms_deleteImage": {"imageId": "img-1"},
-    "cms_publishPost": {"slug": "prices-for-2025"},
-    "cms_archivePost": {"slug": "five-questions-before-a-redesign"},
 }
 
 
@@ -69,22 +59,6 @@ def test_the_limits_are_those_of_the_agent_file() -> None:
     assert re.findall(r"(\d+) failures per session", CORE) == [str(limits.failures)]
     assistant = YAML(typ="safe").load((CMS.parents[1] / "examples/cms/assistant.yaml").read_text(encoding="utf-8"))
     assert re.findall(r"Begin a request that needs tools with (\w+);", CORE) == [assistant["first_tool"]]
-
-
-def test_every_tool_with_a_flag_is_tried_here() -> None:
-    assert {name for name, tool in TOOLS.items() if tool.asks_first} == set(ASKING)
-
-
-@pytest.mark.parametrize("tool", ASKING)
-def test_a_confirmation_takes_three_steps_and_a_yes_covers_only_what_was_asked(site: Site, tool: str) -> None:
-    """1. Call without it: the result says requiresConfirmation, nothing has changed yet. 3. Again, with confirmed."""
-    assert site.refuse(tool, **ASKING[tool], confirmed=True).kind == "validation"
-    before = site.content()
-    asked = site.use(tool, **ASKING[tool])
-
-    assert (asked["requiresConfirmation"], bool(asked["message"]), site.content()) == (True, True, before)
-    assert site.use(tool, **ASKING[tool], confirmed=True)["success"] is True
-    assert site.content() != before
 
 
 @pytest.mark.parametrize(
