@@ -1,4 +1,7 @@
-"""A tool server that misbehaves in the way it is told: `python hostile_server.py WAY`. It speaks MCP by hand."""
+"""A tool server that misbehaves in the ways it is told: `python hostile_server.py WAY...`. It speaks MCP by hand.
+
+A call of its tool ends a way, and the next one begins.
+"""
 
 from __future__ import annotations
 
@@ -144,7 +147,7 @@ LISTS: dict[str, Callable[[Any], object]] = {
     "schema is a text": tools([{**TOOL, "inputSchema": "object"}, {**TOOL, "name": "other"}]),
     "tools is a text": tools("read"),
     "name is a number": tools([{**TOOL, "name": 7}, {**TOOL, "name": "other"}]),
-    "20000 tools": lambda number: answer(number, {"tools": [{**TOOL, "name": f"t{n}"} for n in range(20_000)]}),
+    "10001 tools": lambda number: answer(number, {"tools": [{**TOOL, "name": f"t{n}"} for n in range(10_001)]}),
     "another id": another_id,
     "asks first": asks_first,
     "deep schema": lambda number: spelled(number, '{"a":' * 500 + "1" + "}" * 500),
@@ -191,23 +194,25 @@ CALLS: dict[str, Callable[[Any], object]] = {
 
 def serve() -> None:
     """Answer until the client goes."""
+    way, later = WAY, sys.argv[2:]
     for line in sys.stdin:
         message = json.loads(line)
         number, method = message.get("id"), message.get("method")
         if method == "initialize":
-            if WAY == "bytes at once":
+            if way == "bytes at once":
                 raw(b"\xff\xfe\n")
-            version = "3026-01-01" if WAY == "version of the future" else message["params"]["protocolVersion"]
+            version = "3026-01-01" if way == "version of the future" else message["params"]["protocolVersion"]
             about = {"name": "hostile", "version": "1"}
             answer(number, {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about})
         elif method == "tools/list":
-            LISTS.get(WAY, tools([TOOL]))(number)
-        elif method == "tools/call" and WAY == "late once":
+            LISTS.get(way, tools([TOOL]))(number)
+        elif method == "tools/call" and way == "late once":
             said = message["params"]["arguments"]
             time.sleep(said.get("wait", 0))
             result(text(said["say"]))(number)
         elif method == "tools/call":
-            CALLS.get(WAY, result(text("fine")))(number)
+            CALLS.get(way, result(text("fine")))(number)
+            way = later.pop(0) if later else way
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 
 from cuecard import Engine, Turn
 
@@ -31,6 +32,12 @@ CASES: dict[str, tuple[str, Turn, Turn]] = {
     "cms": ("SAY-IT-IN-CZECH", Turn(now=NOW), Turn(now=NOW, ephemeral="SAY-IT-IN-CZECH")),
 }
 """Agents, each with a text, and turns without it and with it."""
+
+
+def pairs(first: Sequence[Any], second: Sequence[Any]) -> list[tuple[str, Any, Any]]:
+    """The agents with two ways of a host each: every two of the three are together in one of them."""
+    ways = product(enumerate(CASES), enumerate(first))
+    return [(name, way, second[(at + place) % len(second)]) for (at, name), (place, way) in ways]
 
 
 @cache

@@ -6,7 +6,6 @@ import importlib
 import runpy
 import sys
 import warnings
-from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -132,23 +131,16 @@ def test_a_newer_major_version_is_told_once_however_many_modules_ask(monkeypatch
 
 
 @pytest.mark.parametrize("floor", ["1.4", "1.4.0"])
-@pytest.mark.parametrize(
-    ("found", "works"),
-    [
-        *((found, True) for found in ("1.4", "1.4.0", "1.4.1.post1", "1.10", "1.99", "1.5.0rc2", "1!1.5")),
-        *((found, False) for found in ("0", "0.99", "1", "1.0", "1.3.99", "1!1.3rc5")),
-    ],
-)
-def test_what_lies_in_the_range_is_taken_without_a_word(
-    found: str,
-    works: bool,  # noqa: FBT001 - a parameter of the test
-    floor: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    installed(monkeypatch, {"langchain": found})
+def test_what_lies_in_the_range_is_taken_without_a_word(floor: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clients, "TESTED", {"langchain": (floor, "1.0")})
-    with nullcontext() if works else pytest.raises(InputError, match=f"langchain {found} is installed, and `a test`"):
+    monkeypatch.setattr(clients, "distributions", tuple)  # nobody holds it back, and there are hundreds to read
+    for found in ("1.4", "1.4.0", "1.4.1.post1", "1.10", "1.99", "1.5.0rc2", "1!1.5"):
+        installed(monkeypatch, {"langchain": found})
         check_version("langchain", "langchain", "a test")
+    for found in ("0", "0.99", "1", "1.0", "1.3.99", "1!1.3rc5"):
+        installed(monkeypatch, {"langchain": found})
+        with pytest.raises(InputError, match=f"langchain {found} is installed, and `a test`"):
+            check_version("langchain", "langchain", "a test")
 
 
 def test_those_that_hold_a_package_back_are_named_with_what_they_want(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,18 +146,18 @@ def plain_graph_of(shop: Shop, model: Model, saver: Any) -> Any:
 
 
 MAKERS = [agent_of, graph_of, plain_graph_of]
-MODES = ["messages", "updates", "values", "debug", "tasks", "checkpoints", ["updates", "values", "messages", "debug"]]
+MODES: Any = ["messages", "updates", "values", "debug", "tasks", "checkpoints"]
+"""All at once: LangGraph makes of them what it makes of each, and says beside it which it is."""
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("mode", MODES, ids=str)
-def test_no_stream_no_trace_and_no_state_has_a_text_of_the_prompt(shop: Shop, make: Any, mode: Any) -> None:
+def test_no_stream_no_trace_and_no_state_has_a_text_of_the_prompt(shop: Shop, make: Any) -> None:
     model, saver, traces = Model(batches=FIND_AND_PAY), InMemorySaver(), Traces()
     app, config = make(shop, model, saver), {**THREAD, "callbacks": [traces]}
 
     told = [
-        *app.stream(said(), config, stream_mode=mode, subgraphs=True),
-        *app.stream(said(), config, stream_mode=mode),
+        *app.stream(said(), config, stream_mode=MODES, subgraphs=True),
+        *app.stream(said(), config, stream_mode=MODES),
     ]
     told += [app.get_state(THREAD, subgraphs=True), *app.get_state_history(THREAD), app.invoke(said(), THREAD)]
 
@@ -237,7 +237,7 @@ def test_three_hundred_other_conversations_while_a_model_thinks_change_nothing(s
     class Busy(Model):
         @override
         def _decide(self, messages: list[BaseMessage], kwargs: dict[str, Any]) -> AIMessage:
-            for number in range(300):
+            for number in range(0 if self.requests else 300):
                 other(card._graph, Model(), [HumanMessage(f"{number}", id=f"{number}")], HANDS)
             return super()._decide(messages, kwargs)
 
@@ -335,18 +335,15 @@ def test_a_call_that_was_approved_runs_unless_its_instructions_may_have_changed(
 
 
 @pytest.mark.parametrize("key", ["cuecard", "research"])
-@pytest.mark.parametrize("batches", [[[REFUND]], [[("list_orders", {})]]])
 @pytest.mark.parametrize("change", ["nothing", "new_prompt", "new_tools"])
-def test_a_graph_that_stopped_before_its_tools_runs_none_that_nobody_found(
-    shop: Shop, key: str, batches: list[Calls], change: str
-) -> None:
-    saver, model = InMemorySaver(), Model(batches=batches)
+def test_a_graph_that_stopped_before_its_tools_runs_none_that_nobody_found(shop: Shop, key: str, change: str) -> None:
+    saver, model = InMemorySaver(), Model(batches=[[REFUND, LIST]])
     graph(langgraph.Cuecard(engine=shop.engine, state_key=key), model, saver, stops=True).invoke(said(), THREAD)
     getattr(shop, change, lambda: None)()
 
     out = graph(langgraph.Cuecard(engine=shop.engine, state_key=key), model, saver, stops=True).invoke(None, THREAD)
 
-    assert [result.status for result in results(out)] == ["error"]
+    assert [result.status for result in results(out)] == ["error", "error"]
     assert RAN == []
 
 

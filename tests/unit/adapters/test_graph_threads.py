@@ -32,8 +32,9 @@ from cuecard import Call, Engine, InputError, Problem, Turn
 from cuecard.adapters import langgraph
 from cuecard.adapters.block_places import CallNames, gone_names
 from cuecard.adapters.langchain import Cuecard
-from unit.adapters.alike import shop
 from unit.adapters.graph_models import Model, blocks, kinds, wire
+from unit.adapters.shop import AGENT, Shop
+from unit.adapters.shop import TOOLS as SHOP_TOOLS
 from unit.adapters.test_langchain import NOW, PAGES, TALK, THREAD, TOOLS, run
 
 WORDS = ("make a page", "and an image")
@@ -376,7 +377,9 @@ def test_a_conversation_without_words_of_the_user_has_a_prompt_and_nothing_to_se
 
     assert ready.system.text.startswith("<agent>")
     assert ready.conversation == []
-    looking = langgraph.Cuecard(engine=Engine.open(shop(tmp_path, "ship", tools=", ahead: {}")))
+    shop = Shop(tmp_path / "shop")
+    shop.write(AGENT.replace("[tool_search]", "[tool_search], ahead: {}"), SHOP_TOOLS)
+    looking = langgraph.Cuecard(engine=shop.engine)
     step = looking.prepare(Model(), [], []).step
     assert "nothing_ahead" in [found.code for found in step.manifest.diagnostics]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -36,7 +37,7 @@ ERRORS = {
     "slow pages": SILENT,
     "errors and death": DIED,
     "tools is a text": ("server-output", f"{WROTE} a list of tools that is not a list"),
-    "20000 tools": ENDLESS,
+    "10001 tools": ENDLESS,
     "a million values": ("server-output", f"{WROTE} a message of more than 1,000,000 values"),
     "cursor is a number": (
         "server-output",
@@ -97,9 +98,12 @@ REFUSED = {
     "code of a silent server": "not today",
     "error is a text": "the tool server answered with an error that is not valid JSON-RPC",
     "no": "m" * 99_999,
-    "hangs in call": "the tool did not answer within 1 s",
+    "content is odd": "the tool server answered with a message that is not valid MCP: "
+    "`content.0.TextContent.text`: Input should be a valid string (and 12 more)",
     "bytes in call": "the tool did not answer within 1 s",
+    "hangs in call": "the tool did not answer within 1 s",
 }
+"""Errors with their places, and without what an answer holds."""
 STRAY = "its standard output were not MCP messages"
 READ = {"NUL and ESC": "a[31mb", "surrogates and NUL": "ab"}
 
@@ -110,27 +114,29 @@ def little_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_process, "GRACE", 0.1)
 
 
-def talk(way: str) -> tuple[tuple[ToolCard, ...], list[Problem], ToolResult]:
-    """The tools of a server, those that were dropped, and the result of a call."""
-    timeout = SHORT if way in HANGS else PATIENT
+Said: TypeAlias = dict[str, tuple[tuple[ToolCard, ...], list[Problem], ToolResult]]
 
-    async def talk_with_it() -> tuple[tuple[ToolCard, ...], list[Problem], ToolResult]:
-        start = ServerCommand([sys.executable, "hostile_server.py", way], {}, FOLDER, timeout, "assistant.yaml")
+
+def talk(*ways: str) -> Said:
+    """By way, the tools of one server, those that were dropped, and the result of a call."""
+    timeout = SHORT if HANGS & {*ways} else PATIENT
+    said: Said = {}
+
+    async def talk_with_it() -> None:
+        start = ServerCommand([sys.executable, "hostile_server.py", *ways], {}, FOLDER, timeout, "assistant.yaml")
         async with open_server(start) as server:
-            cards = await server.tools()
-            return cards, server.dropped, await server.call("read", {})
+            for way in ways:
+                cards = await server.tools()
+                said[way] = cards, [*server.dropped], await server.call("read", {})
 
-    return asyncio.run(talk_with_it())
+    asyncio.run(talk_with_it())
+    return said
 
 
 def test_every_way_is_tried() -> None:
-    assert {*LISTS, *CALLS, "fine", "bytes at once", "version of the future"} == {
-        *ERRORS,
-        *FINE,
-        *REFUSED,
-        *READ,
-        "content is odd",
-    }
+    ways = {*LISTS, *CALLS, "fine", "bytes at once", "version of the future"}
+
+    assert ways == {*ERRORS, *FINE, *REFUSED, *READ}
 
 
 @pytest.mark.parametrize("way", ERRORS)
@@ -151,47 +157,35 @@ def test_a_server_with_which_nothing_can_be_done_is_one_clear_error(way: str) ->
     assert len(str(caught.value)) < 10_000
 
 
-@pytest.mark.parametrize("way", FINE)
-def test_what_can_be_used_is_used_and_what_is_dropped_is_recorded(way: str) -> None:
-    cards, dropped, result = talk(way)
-
-    names, messages = FINE[way]
-    twice = "the first is used; report to the server's authors that names must be unique"
-    hint = twice if way == "duplicates" else "the tool is dropped"
-
-    assert [card.name for card in cards] == names
-    assert dropped == [
-        Problem("server-tool", message, hint, "assistant.yaml", severity="warning") for message in messages
-    ]
-    assert result == ToolResult("read", "fine")
+AT_ONCE = "bytes at once"
+"""What a server does before it is asked for anything, which the ways of others would not notice."""
 
 
-@pytest.mark.parametrize("way", REFUSED)
-def test_an_answer_that_cannot_be_used_is_a_result_that_says_so_and_the_conversation_continues(way: str) -> None:
-    assert talk(way)[2] == ToolResult("read", REFUSED[way], is_error=True)
+@pytest.mark.parametrize("ways", [[AT_ONCE], [way for way in FINE if way != AT_ONCE]], ids=["at once", "asked"])
+def test_what_can_be_used_is_used_and_what_is_dropped_is_recorded(ways: list[str]) -> None:
+    for way, (cards, dropped, result) in talk(*ways).items():
+        names, messages = FINE[way]
+        twice = "the first is used; report to the server's authors that names must be unique"
+        hint = twice if way == "duplicates" else "the tool is dropped"
+
+        assert (way, [card.name for card in cards]) == (way, names)
+        assert dropped == [
+            Problem("server-tool", message, hint, "assistant.yaml", severity="warning") for message in messages
+        ]
+        assert (way, result) == (way, ToolResult("read", "fine"))
 
 
-@pytest.mark.parametrize(("way", "result"), READ.items())
-def test_no_control_character_gets_into_a_result(way: str, result: str) -> None:
-    assert talk(way)[2] == ToolResult("read", result)
+@pytest.mark.parametrize("hangs", [False, True], ids=["answered", "in vain"])
+def test_an_answer_that_cannot_be_used_is_a_result_that_says_so_and_the_conversation_continues(*, hangs: bool) -> None:
+    told = {way: ToolResult("read", text, is_error=True) for way, text in REFUSED.items() if (way in HANGS) == hangs}
+
+    assert {way: result for way, (*_, result) in talk(*told).items()} == told
 
 
-def test_an_answer_whose_content_is_odd_is_reported_with_its_place_and_without_what_it_holds() -> None:
-    told = "a message that is not valid MCP: `content.0.TextContent.text`: Input should be a valid string (and 12 more)"
-
-    assert talk("content is odd")[2] == ToolResult("read", f"the tool server answered with {told}", is_error=True)
-
-
-def test_the_next_call_is_answered_after_one_that_was_not() -> None:
-    async def call_twice() -> tuple[ToolResult, ToolResult]:
-        start = ServerCommand([sys.executable, "hostile_server.py", "20 MB result"], {}, FOLDER, PATIENT)
-        async with open_server(start) as server:
-            return await server.call("read", {}), await server.call("read", {})
-
-    first, second = asyncio.run(call_twice())
-
-    assert first == second
-    assert first.is_error
+def test_no_control_character_gets_into_a_result() -> None:
+    assert {way: result for way, (*_, result) in talk(*READ).items()} == {
+        way: ToolResult("read", text) for way, text in READ.items()
+    }
 
 
 def test_a_late_answer_is_discarded_and_the_next_call_gets_its_own() -> None:

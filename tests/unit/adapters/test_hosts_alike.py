@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from time import sleep
 from typing import Annotated, Any
@@ -201,13 +202,13 @@ class Edited:
         return "edited"
 
 
-@pytest.fixture(params=["watcher", "pins"])
-def follow(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[str], tuple[Edited, Any]]]:
+@pytest.fixture
+def follow(tmp_path: Path) -> Iterator[Callable[..., tuple[Edited, Any]]]:
     made: list[Edited] = []
 
-    def begin(policy: str) -> tuple[Edited, Any]:
+    def begin(policy: str, *, pins: bool = False) -> tuple[Edited, Any]:
         made.append(Edited(tmp_path, policy))
-        return made[0], made[0].watcher if request.param == "watcher" else Pins(made[0].watcher)
+        return made[0], Pins(made[0].watcher) if pins else made[0].watcher
 
     yield begin
     for each in made:
@@ -217,15 +218,20 @@ def follow(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[
 FIND: Calls = [("tool_search", {"query": "human"})]
 
 
-@pytest.mark.parametrize("framework", HOSTS)
-@pytest.mark.parametrize(("policy", "changes"), [("next-conversation", False), ("next-call", True), ("now", True)])
+POLICIES = ("next-conversation", "next-call", "now")
+FOLLOWED = [
+    (framework, policy, (number + place) % 2 == 0)
+    for (number, framework), (place, policy) in product(enumerate(HOSTS), enumerate(POLICIES))
+]
+"""Each framework with each policy: between two messages with the watcher or its pins, within a run with the other."""
+
+
+@pytest.mark.parametrize(("framework", "policy", "pins"), FOLLOWED)
 def test_an_edit_between_two_messages_arrives_by_the_policy(
-    framework: type[Host],
-    follow: Any,
-    policy: str,
-    changes: bool,  # noqa: FBT001 - a parameter of the test
+    framework: type[Host], policy: str, follow: Any, *, pins: bool
 ) -> None:
-    agent, source = follow(policy)
+    changes = policy != "next-conversation"
+    agent, source = follow(policy, pins=pins)
     host = framework(source, [handover], [FIND, [("handover", {})]])
 
     host.say("hello")
@@ -241,12 +247,11 @@ def test_an_edit_between_two_messages_arrives_by_the_policy(
     assert str(host.steps[-1].manifest.to_json()).count("configuration_changed") == (1 if changes else 0)
 
 
-@pytest.mark.parametrize("framework", HOSTS)
-@pytest.mark.parametrize("policy", ["next-conversation", "next-call", "now"])
+@pytest.mark.parametrize(("framework", "policy", "pins"), FOLLOWED)
 def test_an_edit_within_a_run_arrives_by_the_policy_and_searches_and_calls_go_on(
-    framework: type[Host], follow: Any, policy: str
+    framework: type[Host], policy: str, follow: Any, *, pins: bool
 ) -> None:
-    agent, source = follow(policy)
+    agent, source = follow(policy, pins=not pins)
 
     def edit() -> str:
         """Change the files."""
@@ -290,14 +295,16 @@ def test_an_entry_without_a_tool_and_a_tool_without_an_entry_are_told_once(
     assert [str(each.message) for each in warned] == [f"agent `shop`: {told}"]
 
 
-@pytest.mark.parametrize("framework", HOSTS)
+LEFT_OVER = [
+    (["refund_order"], 0),
+    (["handover", "refund_order", "cancel_post"], 0),
+    (["handover", "refund_order", "refund_oder"], 1),
+]
+
+
 @pytest.mark.parametrize(
-    ("entries", "slips"),
-    [
-        (["refund_order"], 0),
-        (["handover", "refund_order", "cancel_post"], 0),
-        (["handover", "refund_order", "refund_oder"], 1),
-    ],
+    ("framework", "entries", "slips"),
+    [(framework, *LEFT_OVER[(number + more) % 3]) for number, framework in enumerate(HOSTS) for more in range(2)],
 )
 def test_one_kind_alone_is_told_only_where_it_looks_like_a_slip(
     framework: type[Host], entries: list[str], slips: int, tmp_path: Path
@@ -433,7 +440,7 @@ def test_what_hosts_say_of_a_tool_is_read_in_searches_and_kept_for_the_newest_li
 
 @pytest.mark.parametrize("policy", ["next-call", "now"])
 def test_the_message_history_of_pydantic_ai_loses_the_blocks_of_a_state_that_has_gone(follow: Any, policy: str) -> None:
-    agent, source = follow(policy)
+    agent, source = follow(policy, pins=policy == "now")
     host = PydanticAi(source, [handover], [FIND, [("handover", {})], [], []])
 
     host.say("hello")

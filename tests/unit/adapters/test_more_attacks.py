@@ -113,8 +113,10 @@ def test_the_search_finds_what_is_packed(pack: Callable[[bytes], bytes]) -> None
     assert hidden_in([{"a": {base64.urlsafe_b64encode(once).decode(): 1}}]) == list(TEXTS)
 
 
-@pytest.mark.parametrize("make", graphs.MAKERS)
-@pytest.mark.parametrize("key", ["", KEY])
+@pytest.mark.parametrize(
+    ("make", "key"),
+    [(graphs.agent_of, ""), (graphs.agent_of, KEY), (graphs.graph_of, KEY), (graphs.plain_graph_of, "")],
+)
 def test_no_stream_of_a_graph_has_the_prompt_in_another_form(shop: Shop, make: Any, key: str) -> None:
     keyed = SimpleNamespace(engine=replace(shop.engine, key=key))
     model, saver = Model(batches=FIND_AND_PAY), InMemorySaver()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cuecard.adapters.mcp_client.client import open_server
+from cuecard.files import server_process
 from cuecard.files.server_process import ServerCommand
 from cuecard.types import ToolServerError
 from unit.adapters.test_server_ends import FOLDER, LINUX, PATIENCE, family, members, runs, until
@@ -54,7 +55,10 @@ LEFT = {
 
 
 @pytest.mark.parametrize("way", LEFT)
-def test_whatever_a_server_makes_of_its_child_the_child_ends(family: Path, way: str) -> None:
+def test_whatever_a_server_makes_of_its_child_the_child_ends(
+    family: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_process, "GRACE", 0.3)  # some of them never go by themselves
     if not LINUX and way != "with its pipes":
         pytest.skip("only Linux knows those who have left the group")
 

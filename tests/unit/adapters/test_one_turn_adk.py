@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from cuecard import Turn
 from cuecard.adapters.adk import Cuecard
-from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, OWN, WORDS, check, engine, turn_of
+from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, OWN, WORDS, check, engine, pairs, turn_of
 from unit.adapters.test_adk import Batch, Scripted
 
 pytestmark = pytest.mark.filterwarnings("ignore:agent .* has no tool")  # their one tool has no entry
@@ -58,9 +58,7 @@ def pieces(request: LlmRequest) -> list[str]:
     return [str(request.config.system_instruction), *(content.model_dump_json() for content in request.contents)]
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("process", ["one", "another after each turn"])
-@pytest.mark.parametrize("how", ["whole", "streamed"])
+@pytest.mark.parametrize(("name", "process", "how"), pairs(["one", "another after each turn"], ["whole", "streamed"]))
 def test_a_text_of_one_turn_is_in_its_own_requests_and_not_in_the_session(
     name: str, process: str, how: str, tmp_path: Path
 ) -> None:

@@ -28,7 +28,7 @@ from cuecard import InputError, Turn
 from cuecard.adapters.openai_agents import Cuecard
 from cuecard.adapters.openai_agents.run import provider_keeps_history
 from unit.adapters.model_server import ToLoopback, model_server
-from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, WORDS, check, engine, turn_of
+from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, WORDS, check, engine, pairs, turn_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:agent .* has no tool")  # their one tool has no entry
 QUIET = RunConfig(tracing_disabled=True)
@@ -45,9 +45,9 @@ def pieces(body: dict[str, Any]) -> list[str]:
     return [json.dumps(each) for each in [*front, *body.get("input", body.get("messages", ()))]]
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("kind", [OpenAIResponsesModel, OpenAIChatCompletionsModel])
-@pytest.mark.parametrize("how", ["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("name", "kind", "how"), pairs([OpenAIResponsesModel, OpenAIChatCompletionsModel], ["whole", "streamed"])
+)
 def test_a_text_of_one_turn_is_in_its_own_requests_and_in_no_session(name: str, kind: Any, how: str) -> None:
     text, session, seen = CASES[name][0], SQLiteSession("talk"), list[str]()
 

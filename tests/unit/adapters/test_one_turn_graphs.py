@@ -22,7 +22,7 @@ from cuecard.adapters.langchain import Cuecard
 from cuecard.types import Delivery
 from unit.adapters.graph_models import Model, state_of
 from unit.adapters.model_server import model_server
-from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, OWN, TURNS, WORDS, check, engine, turn_of
+from unit.adapters.one_turn_hosts import BATCHES, CASES, NOW, OWN, TURNS, WORDS, check, engine, pairs, turn_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:agent .* has no tool")  # their one tool has no entry
 THREAD: Any = {"configurable": {"thread_id": "one"}}
@@ -66,11 +66,9 @@ def graph_of(name: str, model: Any, saver: Any, now: list[int]) -> Any:
     return graph.compile(checkpointer=saver)
 
 
-@pytest.mark.parametrize("make", [agent_of, graph_of])
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("process", ["one", "another after each turn"])
+@pytest.mark.parametrize(("name", "make", "process"), pairs([agent_of, graph_of], ["one", "another after each turn"]))
 def test_a_text_of_one_turn_is_in_its_own_requests_and_in_nothing_that_the_graph_keeps(
-    make: Any, name: str, process: str
+    name: str, make: Any, process: str
 ) -> None:
     model, saver, now, streamed = Asking(batches=BATCHES), InMemorySaver(), [0], list[Any]()
     app, text = make(name, model, saver, now), CASES[name][0]

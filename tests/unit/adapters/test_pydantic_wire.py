@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
-from itertools import count, pairwise
+from itertools import count, pairwise, product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -65,8 +65,14 @@ SHORT = TALK[:1]
 """For what holds for each request: before a search, after it, and with the next message."""
 
 MODELS = ["claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-5-5", "chat:gpt-5", "gpt-5", "gpt-5.6", "gpt-4o"]
-every = pytest.mark.parametrize("name", MODELS)
-official = pytest.mark.parametrize("gateway", [False, True], ids=["official", "gateway"])
+FORMS = ["claude-opus-4-8", "chat:gpt-5", "gpt-5"]
+"""One for each interface; of the others, the models of an interface differ only at the provider's own address."""
+
+each_form = pytest.mark.parametrize("name", FORMS)
+everywhere = pytest.mark.parametrize(
+    ("name", "gateway"),
+    [*((name, False) for name in MODELS), *((name, True) for name in (*FORMS, "claude-haiku-5-5"))],
+)
 
 
 def model_of(name: str, url: str, *, gateway: bool) -> Model:
@@ -147,8 +153,7 @@ def unmarked(value: Any) -> Any:
     return [unmarked(item) for item in value] if isinstance(value, list) else value
 
 
-@official
-@every
+@everywhere
 def test_the_front_of_a_request_never_changes_and_the_messages_only_grow(name: str, gateway: bool) -> None:  # noqa: FBT001 - a parameter of the test
     got = plain(name, gateway=gateway)
     bodies = [unmarked(body) for body in got.sent]
@@ -161,8 +166,7 @@ def test_the_front_of_a_request_never_changes_and_the_messages_only_grow(name: s
         assert len(after) > len(before)
 
 
-@official
-@every
+@everywhere
 def test_blocks_have_the_role_that_the_manifest_names(name: str, gateway: bool) -> None:  # noqa: FBT001 - the same
     got = plain(name, gateway=gateway)
     said = [m for m in got.sent[-1][got.key()][1:] if "BEFORE: " in json.dumps(m)]
@@ -175,7 +179,7 @@ def test_blocks_have_the_role_that_the_manifest_names(name: str, gateway: bool) 
         assert expected == {"user"}
 
 
-@every
+@each_form
 def test_behind_an_unknown_gateway_no_message_of_the_system_appears_in_the_middle(name: str) -> None:
     got = plain(name, gateway=True)
 
@@ -218,8 +222,10 @@ def cached_shares(bodies: Sequence[Json]) -> list[float]:
     return shares
 
 
-@official
-@pytest.mark.parametrize("name", ["claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-5-5"])
+@pytest.mark.parametrize(
+    ("name", "gateway"),
+    [*product(["claude-opus-4-8", "claude-haiku-5-5"], [False, True]), ("claude-sonnet-4-6", False)],
+)
 def test_claude_reads_from_the_cache_all_that_was_sent_before(name: str, gateway: bool) -> None:  # noqa: FBT001 - the same
     bodies = plain(name, gateway=gateway).sent
     first, *shares = cached_shares(bodies)
@@ -301,7 +307,7 @@ def test_claude_gets_deferred_definitions_from_the_start_and_a_reference_where_t
     assert added == ["cms_createPage", "cms_searchImages"]
 
 
-@every
+@each_form
 def test_a_call_of_a_tool_that_was_not_found_is_refused_with_what_to_do(name: str) -> None:
     got = talk(name, batches=[[("cms_listPages", {})]])
 
@@ -336,8 +342,10 @@ def test_of_models_that_take_over_from_each_other_the_most_restricted_decides() 
     assert {call.delivery.model for call in got.calls} == {"claude-opus-4-8"}
 
 
-@official
-@every
+@pytest.mark.parametrize(
+    ("name", "gateway"),
+    [*((name, False) for name in (*FORMS, "claude-sonnet-4-6", "claude-haiku-5-5")), ("claude-opus-4-8", True)],
+)
 def test_a_tool_that_goes_mid_run_is_withdrawn_with_a_notice_and_the_front_stays(name: str, gateway: bool) -> None:  # noqa: FBT001 - the same
     async def until_the_third(ctx: RunContext[Any], definition: ToolDefinition) -> ToolDefinition | None:
         return None if ctx.run_step == 3 else definition
@@ -356,7 +364,7 @@ def test_a_tool_that_goes_mid_run_is_withdrawn_with_a_notice_and_the_front_stays
         assert after[: len(before)] == before
 
 
-@every
+@each_form
 def test_a_tool_that_went_mid_run_and_stays_away_is_not_withdrawn_again(name: str) -> None:
     left: list[int] = []
 
@@ -371,7 +379,7 @@ def test_a_tool_that_went_mid_run_and_stays_away_is_not_withdrawn_again(name: st
     assert "cms_createPage" not in got.calls[1].tools.available
 
 
-@every
+@each_form
 def test_a_definition_that_is_back_within_a_run_stays_there_once_its_tool_is_gone_again(name: str) -> None:
     async def in_the_second(ctx: RunContext[Any], definition: ToolDefinition) -> ToolDefinition | None:
         return definition if ctx.run_step == 2 else None

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise, product
-from pathlib import Path
 from threading import local
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import boto3
 import pytest
@@ -181,7 +181,7 @@ def test_a_tool_that_was_not_found_is_refused_with_what_to_do(loop: Loop) -> Non
 
 
 @every
-def test_thirty_conversations_at_once_stay_apart(loop: Loop) -> None:
+def test_conversations_at_once_stay_apart(loop: Loop) -> None:
     here, script = local(), [*SCRIPT[:2], []]
 
     def create(title: str) -> Any:
@@ -193,12 +193,12 @@ def test_thirty_conversations_at_once_stay_apart(loop: Loop) -> None:
         here.make, here.number = page_functions()["cms_createPage"], number
         return loop.play(client, tools, stream=number % 2 == 0, words=[f"Client {number:03}: make pages."])
 
-    with loopback_models(script) as service, loop.client(service.url) as client, ThreadPoolExecutor(30) as pool:
-        one(30)  # with its first answer a client makes schemas, which thirty threads would make thirty times
+    with loopback_models(script) as service, loop.client(service.url) as client, ThreadPoolExecutor(12) as pool:
+        one(12)  # with its first answer a client makes schemas, which twelve threads would make twelve times
         service.bodies.clear()
-        played = list(pool.map(one, range(30)))
+        played = list(pool.map(one, range(12)))
 
-    assert len(service.bodies) == 30 * len(script)
+    assert len(service.bodies) == 12 * len(script)
     for place, each in enumerate(played):
         assert each.answers == ["Done."]
         assert [entity.name for entity in each.chat.memory.entities] == [f"Team {place:03}", f"About us {place:03}"]
@@ -247,16 +247,29 @@ def acknowledge(message: str) -> str:
     return message
 
 
+Under: TypeAlias = Callable[[str], Engine]
+
+
+@pytest.fixture(scope="module")
+def under(tmp_path_factory: pytest.TempPathFactory) -> Under:
+    """The CMS assistant under these limits alone; in `rewrite`, where each message is a new baseline."""
+
+    @cache
+    def opened(limits: str) -> Engine:
+        folder = tmp_path_factory.mktemp("cms")
+        told = f"agent: cms\nextends: {AGENT}/agent.yaml\nrun: {limits}\ndelivery: rewrite\n"
+        (folder / "agent.yaml").write_text(told)
+        return Engine.open(folder)
+
+    return opened
+
+
 @contextmanager
 def limited(
-    loop: Loop, limits: str, folder: Path, script: Sequence[Sequence[Call]]
+    loop: Loop, engine: Engine, script: Sequence[Sequence[Call]]
 ) -> Iterator[tuple[Callable[[Sequence[str]], Played], LoopbackModels]]:
-    """What plays messages of the user with the CMS assistant under these limits alone; in `rewrite`, where each message
-    is a new baseline.
-    """
-    told = f"agent: cms\nextends: {AGENT}/agent.yaml\nrun: {limits}\ndelivery: rewrite\n"
-    (folder / "agent.yaml").write_text(told)
-    tools = Functions(Engine.open(folder), {**page_functions(), "acknowledge": acknowledge})
+    """What plays messages of the user with an assistant."""
+    tools = Functions(engine, {**page_functions(), "acknowledge": acknowledge})
     with loopback_models(script) as service, loop.client(service.url) as client:
         yield lambda words: loop.play(client, tools, stream=False, words=words), service
 
@@ -267,8 +280,8 @@ LIST: Call = ("cms_listPages", {})
 
 
 @every
-def test_no_request_follows_the_last_that_the_steps_allow(loop: Loop, tmp_path: Path) -> None:
-    with limited(loop, "{steps: 3}", tmp_path, [[SEARCH], [], [SEARCH], [SEARCH], [SEARCH], []]) as (say, service):
+def test_no_request_follows_the_last_that_the_steps_allow(loop: Loop, under: Under) -> None:
+    with limited(loop, under("{steps: 3}"), [[SEARCH], [], [SEARCH], [SEARCH], [SEARCH], []]) as (say, service):
         with pytest.raises(RunLimitError, match=r"run\.steps: 3"):
             say(["Delete it", "Delete it again"])
 
@@ -276,9 +289,9 @@ def test_no_request_follows_the_last_that_the_steps_allow(loop: Loop, tmp_path: 
 
 
 @every
-def test_a_tool_that_failed_too_often_is_refused_until_the_user_speaks_again(loop: Loop, tmp_path: Path) -> None:
+def test_a_tool_that_failed_too_often_is_refused_until_the_user_speaks_again(loop: Loop, under: Under) -> None:
     script = [[SEARCH], [LOST], [LOST], [LOST], [], [LOST], []]
-    with limited(loop, "{retries: 1, failures: 9}", tmp_path, script) as (say, service):
+    with limited(loop, under("{retries: 1, failures: 9}"), script) as (say, service):
         say(["Delete it", "Try once more"])
 
         told = json.dumps(service.asked[-1])
@@ -287,9 +300,9 @@ def test_a_tool_that_failed_too_often_is_refused_until_the_user_speaks_again(loo
 
 
 @every
-def test_after_so_many_failures_of_a_conversation_calls_are_refused(loop: Loop, tmp_path: Path) -> None:
+def test_after_so_many_failures_of_a_conversation_calls_are_refused(loop: Loop, under: Under) -> None:
     script = [[SEARCH], [LOST], [], [LOST], [LOST], []]
-    with limited(loop, "{retries: 9, failures: 2}", tmp_path, script) as (say, service):
+    with limited(loop, under("{retries: 9, failures: 2}"), script) as (say, service):
         say(["Delete it", "Try once more"])
 
         assert "2 calls have failed in this conversation" not in json.dumps(service.asked[-2])
@@ -297,9 +310,9 @@ def test_after_so_many_failures_of_a_conversation_calls_are_refused(loop: Loop, 
 
 
 @every
-def test_other_calls_wait_for_the_first_tool_with_each_message(loop: Loop, tmp_path: Path) -> None:
+def test_other_calls_wait_for_the_first_tool_with_each_message(loop: Loop, under: Under) -> None:
     script = [[SEARCH], [("acknowledge", {"message": "I look."})], [SEARCH], [], [SEARCH], []]
-    with limited(loop, "{first_tool: acknowledge}", tmp_path, script) as (say, service):
+    with limited(loop, under("{first_tool: acknowledge}"), script) as (say, service):
         say(["Delete it", "Delete another one"])
 
         told = [json.dumps(each).count("call `acknowledge` first") for each in service.asked]
@@ -307,9 +320,9 @@ def test_other_calls_wait_for_the_first_tool_with_each_message(loop: Loop, tmp_p
 
 
 @every
-def test_a_new_baseline_keeps_so_many_found_tools_and_names_the_others(loop: Loop, tmp_path: Path) -> None:
+def test_a_new_baseline_keeps_so_many_found_tools_and_names_the_others(loop: Loop, under: Under) -> None:
     script = [[("tool_search", {"query": "delete a page, create a page, list pages"})], [LIST], [], []]
-    with limited(loop, "{kept_tools: 1}", tmp_path, script) as (say, service):
+    with limited(loop, under("{kept_tools: 1}"), script) as (say, service):
         played = say(["What is there?", "Go on"])
 
         named = [len(re.findall(r"<cms_\w+>", json.dumps(each))) for each in service.asked]

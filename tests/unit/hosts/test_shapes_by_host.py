@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -26,8 +26,8 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from pydantic import BaseModel
 from pydantic_ai import Agent, Tool
 
-from cms_agent import cms
-from cuecard import Call, Turn
+from cms_agent import CMS
+from cuecard import Call, Engine, Turn
 from cuecard.adapters import adk, langchain, langgraph, litellm, openai_agents, pydantic_ai
 from unit.adapters.graph_models import Model as ChatModel
 from unit.adapters.test_adk import Scripted, runner, talk
@@ -38,11 +38,9 @@ pytestmark = pytest.mark.repeats
 
 TURN = Turn(now=datetime(2026, 11, 20, tzinfo=UTC))
 NAME = "cms_createPage"
-ABOUT: dict[str, Any] = {"title": "About"}
-PAGE: dict[str, Any] = {"success": True, "page": {"id": "page-1", "title": "About"}}
 FOUND: tuple[str, dict[str, Any]] = ("tool_search", {"query": "create an empty page", "limit": 1})
 WORDS = ("make a page", "thank you")
-Make: TypeAlias = Callable[[], Any]
+Made: TypeAlias = dict[str, Any]
 
 
 class Page(BaseModel):
@@ -60,63 +58,70 @@ class Created(BaseModel):
 
 
 @dataclass
-class Made:
+class AsDataclass:
     """The same as a dataclass."""
 
     success: bool
     page: dict[str, str]
 
 
-TEXT = json.dumps(PAGE)
-SHAPES: dict[str, Make] = {
-    "an object": lambda: PAGE,
-    "JSON text": lambda: TEXT,
-    "a content list": lambda: [{"type": "text", "text": TEXT}],
-    "MCP content": lambda: {"content": [{"type": "text", "text": TEXT}], "isError": False},
-    "MCP structured": lambda: {"structuredContent": PAGE, "content": []},
-    "in `result`": lambda: {"result": PAGE},
-    "a model": lambda: Created(success=True, page=Page(id="page-1", title="About")),
-    "a dataclass": lambda: Made(success=True, page={"id": "page-1", "title": "About"}),
+SHAPES: dict[str, Callable[[Made], Any]] = {
+    "object": lambda made: made,
+    "JSON text": json.dumps,
+    "content list": lambda made: [{"type": "text", "text": json.dumps(made)}],
+    "MCP content": lambda made: {"content": [{"type": "text", "text": json.dumps(made)}], "isError": False},
+    "MCP structured": lambda made: {"structuredContent": made, "content": []},
+    "in result": lambda made: {"result": made},
+    "model": Created.model_validate,
+    "dataclass": lambda made: AsDataclass(**made),
 }
-TEACHES_NOTHING: dict[str, Make] = {
-    "an MCP error": lambda: {"isError": True, "content": [{"type": "text", "text": TEXT}]},
-    "words": lambda: "Created About (page-1).",
-    "nothing": lambda: None,
-    "a number": lambda: 7,
-    "broken JSON": lambda: TEXT[:-3],
+TEACHES_NOTHING: dict[str, Callable[[Made], Any]] = {
+    "MCP error": lambda made: {"isError": True, "content": [{"type": "text", "text": json.dumps(made)}]},
+    "words": lambda made: f"Created {made['page']['title']} ({made['page']['id']}).",
+    "nothing": lambda _: None,
+    "number": lambda _: 7,
+    "broken JSON": lambda made: json.dumps(made)[:-3],
 }
+CREATES: list[tuple[str, dict[str, Any]]] = [(NAME, {"title": shape}) for shape in (*SHAPES, *TEACHES_NOTHING)]
 
 
-def by_pydantic_ai(make: Make) -> list[Call]:
+def create(title: str) -> Any:
+    """A page, in the shape that its title names."""
+    page = {"id": f"page-{title.replace(' ', '-')}", "title": title}
+    return (SHAPES | TEACHES_NOTHING)[title]({"success": True, "page": page})
+
+
+def cms_createPage(title: str) -> Any:  # noqa: N802 - tools are named as the catalogue names them
+    """Create a page."""
+    return create(title)
+
+
+def by_pydantic_ai(engine: Engine) -> list[Call]:
     calls: list[Call] = []
-    model = PydanticModel(FOUND, (NAME, ABOUT))
-    card = pydantic_ai.Cuecard(engine=cms(), turn=TURN, on_call=calls.append)
-    agent = Agent(model.model, tools=[Tool(lambda title: make(), name=NAME)], capabilities=[card])  # noqa: ARG005 - asked for
+    model = PydanticModel(FOUND, *CREATES)
+    card = pydantic_ai.Cuecard(engine=engine, turn=TURN, on_call=calls.append)
+    agent = Agent(model.model, tools=[Tool(create, name=NAME)], capabilities=[card])
     first = asyncio.run(agent.run(WORDS[0]))
     asyncio.run(agent.run(WORDS[1], message_history=first.all_messages()))
     return calls
 
 
-def _structured(make: Make) -> StructuredTool:
-    def create(title: str) -> Any:
-        return make()
-
-    return StructuredTool.from_function(create, name=NAME, description="Create a page.")
+STRUCTURED = StructuredTool.from_function(create, name=NAME, description="Create a page.")
 
 
-def by_langchain(make: Make) -> list[Call]:
+def by_langchain(engine: Engine) -> list[Call]:
     calls: list[Call] = []
-    card = langchain.Cuecard(engine=cms(), turn=TURN, on_call=calls.append)
-    model = ChatModel(batches=[[FOUND], [(NAME, ABOUT)]])
-    _invoke(create_agent(model, tools=[_structured(make)], middleware=[card], checkpointer=InMemorySaver()))
+    card = langchain.Cuecard(engine=engine, turn=TURN, on_call=calls.append)
+    model = ChatModel(batches=[[FOUND], CREATES])
+    _invoke(create_agent(model, tools=[STRUCTURED], middleware=[card], checkpointer=InMemorySaver()))
     return calls
 
 
-def by_langgraph(make: Make) -> list[Call]:
+def by_langgraph(engine: Engine) -> list[Call]:
     calls: list[Call] = []
-    card = langgraph.Cuecard(engine=cms(), on_call=calls.append)
-    nodes = ToolNode([_structured(make), card.search_tool], wrap_tool_call=card.wrap_tool_call)
-    model = ChatModel(batches=[[FOUND], [(NAME, ABOUT)]])
+    card = langgraph.Cuecard(engine=engine, on_call=calls.append)
+    nodes = ToolNode([STRUCTURED, card.search_tool], wrap_tool_call=card.wrap_tool_call)
+    model = ChatModel(batches=[[FOUND], CREATES])
 
     def ask(state: State) -> dict[str, Any]:
         ready = card.prepare(model, state["messages"], [*nodes.tools_by_name.values()], state.get("cuecard"), turn=TURN)
@@ -138,28 +143,25 @@ def _invoke(app: Any) -> None:
         app.invoke({"messages": [HumanMessage(words)]}, {"configurable": {"thread_id": "one"}})
 
 
-def by_the_openai_agents_sdk(make: Make) -> list[Call]:
+def by_the_openai_agents_sdk(engine: Engine) -> list[Call]:
     calls: list[Call] = []
-    card = openai_agents.Cuecard(cms(), on_call=calls.append)
-    tool = function_tool(lambda title: make(), name_override=NAME, strict_mode=False)  # noqa: ARG005 - asked for
-    asked = [[function_call(*FOUND, call_id="c-1")], [function_call(NAME, ABOUT, call_id="c-2")]]
+    card = openai_agents.Cuecard(engine, on_call=calls.append)
+    tool = function_tool(create, name_override=NAME, strict_mode=False)
+    made = [function_call(*each, call_id=f"c-{number}") for number, each in enumerate(CREATES)]
+    asked = [[function_call(*FOUND, call_id="found")], made]
     model = ScriptedModel([*asked, [assistant_message("done")], [assistant_message("welcome")]])
     agent: OpenAIAgent[Any] = OpenAIAgent("cms", model=model, tools=card.tools([tool]))
-    chat, said = cms().conversation(), list[Any]()
+    chat, said = engine.conversation(), list[Any]()
     for words in WORDS:
         options = card.options(TURN, chat, config=RunConfig(tracing_disabled=True))
         said = asyncio.run(Runner.run(agent, [*said, {"role": "user", "content": words}], **options)).to_input_list()
     return calls
 
 
-def by_google_adk(make: Make) -> list[Call]:
+def by_google_adk(engine: Engine) -> list[Call]:
     calls: list[Call] = []
-
-    def cms_createPage(title: str) -> Any:  # noqa: N802 - tools are named as the catalogue names them
-        return make()
-
-    card = adk.Cuecard(cms(), turn=TURN, on_call=calls.append)
-    model = Scripted(batches=[[FOUND], [(NAME, ABOUT)]])
+    card = adk.Cuecard(engine, turn=TURN, on_call=calls.append)
+    model = Scripted(batches=[[FOUND], CREATES])
     run = runner(LlmAgent(name="cms", model=model, tools=[cms_createPage]), card)
 
     async def both() -> None:
@@ -170,19 +172,22 @@ def by_google_adk(make: Make) -> list[Call]:
     return calls
 
 
-def by_litellm(make: Make) -> list[Call]:
-    """LiteLLM runs no tool: the host writes the message, with a text or with parts of content."""
+def by_litellm(engine: Engine) -> list[Call]:
+    """LiteLLM runs no tool: the host writes the messages, with texts or with parts of content."""
     calls: list[Call] = []
-    card = litellm.Cuecard(engine=cms(), turn=TURN, on_call=calls.append)
+    card = litellm.Cuecard(engine=engine, turn=TURN, on_call=calls.append)
     function = {"name": NAME, "description": "Create a page.", "parameters": {"type": "object", "properties": {}}}
-    value = make()
-    value = value.model_dump() if isinstance(value, BaseModel) else value.__dict__ if isinstance(value, Made) else value
-    told = value if isinstance(value, (str, list)) else json.dumps(value)
-    called = {"id": "c-1", "type": "function", "function": {"name": NAME, "arguments": "{}"}}
+    asked, results = list[Any](), list[Any]()
+    for number, (_, arguments) in enumerate(CREATES):
+        made = create(**arguments)
+        made = made.model_dump() if isinstance(made, BaseModel) else vars(made) if is_dataclass(made) else made
+        told = made if isinstance(made, (str, list)) else json.dumps(made)
+        asked.append({"id": f"c-{number}", "type": "function", "function": {"name": NAME, "arguments": "{}"}})
+        results.append({"role": "tool", "tool_call_id": f"c-{number}", "content": told})
     messages: list[Any] = [
         {"role": "user", "content": WORDS[0]},
-        {"role": "assistant", "content": None, "tool_calls": [called]},
-        {"role": "tool", "tool_call_id": "c-1", "content": told},
+        {"role": "assistant", "content": None, "tool_calls": asked},
+        *results,
         {"role": "assistant", "content": "done"},
     ]
     tools = [{"type": "function", "function": function}]
@@ -191,7 +196,7 @@ def by_litellm(make: Make) -> list[Call]:
     return calls
 
 
-HOSTS: Mapping[str, Callable[[Make], list[Call]]] = {
+HOSTS: Mapping[str, Callable[[Engine], list[Call]]] = {
     "pydantic-ai": by_pydantic_ai,
     "LangChain": by_langchain,
     "LangGraph": by_langgraph,
@@ -201,23 +206,26 @@ HOSTS: Mapping[str, Callable[[Make], list[Call]]] = {
 }
 
 
-WORDS_ONLY = {(shape, host) for shape in ("a model", "a dataclass") for host in ("LangChain", "LangGraph")}
+WORDS_ONLY = {"LangChain": {"model", "dataclass"}, "LangGraph": {"model", "dataclass"}}
 """LangChain writes what JSON does not know as Python prints it: the model reads that, and nothing else is left."""
 
 
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    """The CMS assistant with room for all these pages in its working memory."""
+    folder = tmp_path_factory.mktemp("cms")
+    (folder / "agent.yaml").write_text(f"agent: cms\nextends: {CMS}\nmemory: {{per_type: 20, total: 20}}\n")
+    return Engine.open(folder, delivery="append")
+
+
 @pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("shape", SHAPES)
-def test_entities_are_known_with_the_next_message(shape: str, host: str) -> None:
-    calls = HOSTS[host](SHAPES[shape])
+def test_entities_are_known_with_the_next_message_and_anything_but_a_result_teaches_nothing(
+    host: str, engine: Engine
+) -> None:
+    calls = HOSTS[host](engine)
 
     assert len(calls) == 2
-    assert ('"About" (page-1)' in str(calls[1].values["workingMemory"])) is ((shape, host) not in WORDS_ONLY)
-
-
-@pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("shape", TEACHES_NOTHING)
-def test_anything_but_a_result_teaches_nothing_and_the_conversation_continues(shape: str, host: str) -> None:
-    calls = HOSTS[host](TEACHES_NOTHING[shape])
-
-    assert len(calls) == 2
-    assert "page-1" not in str(calls[1].values["workingMemory"])
+    told = str(calls[1].values["workingMemory"])
+    known = {shape for _, arguments in CREATES if f'"{(shape := arguments["title"])}" (page-' in told}
+    assert known == {*SHAPES} - WORDS_ONLY.get(host, set())
+    assert told.count("(page-") == len(known)

@@ -102,7 +102,7 @@ def test_the_next_prompt_is_of_the_saved_files_and_broken_ones_change_nothing(
     run(talk())
 
 
-def test_a_client_with_a_handshake_is_notified_of_changed_lists(tmp_path: Path) -> None:
+def test_the_command_serves_a_client_with_a_handshake_and_notifies_it_of_changed_lists(tmp_path: Path) -> None:
     write(tmp_path / "agent", files())
     told: list[str] = []
     arrived = asyncio.Event()
@@ -116,6 +116,10 @@ def test_a_client_with_a_handshake_is_notified_of_changed_lists(tmp_path: Path) 
             capabilities = client.server_capabilities
             assert capabilities.tools is not None
             assert capabilities.tools.list_changed
+            found: Any = (await client.call_tool("tool_search", {"query": "weather"})).content
+            assert ["get-weather" in each.text for each in found] == [True, True]
+            assert "Ask for the city" in found[1].text
+            assert "You help." in await prompt(client)
             await client.list_tools()
             write(tmp_path / "agent", files(finds="Finds what helps"))
             await asyncio.wait_for(arrived.wait(), PATIENCE)

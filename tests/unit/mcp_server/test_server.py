@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import sys
 from base64 import b64decode
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -14,7 +13,6 @@ from typing import Any, TypeVar
 
 import pytest
 from mcp import Client
-from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from mcp.types import TextContent, TextResourceContents
 
@@ -317,21 +315,3 @@ def test_skills_are_listed_with_the_sha_256_of_each_file_as_fastmcp_reads_them(f
     assert [r.digest for r in one.resources] == [f"sha256:{hashlib.sha256(data).hexdigest()}" for data in read]
     assert [r.uri.rpartition("/")[2] for r in one.resources] == ["SKILL.md", "form.bin", "a%20b.md"]
     assert listed[1].frontmatter.allowed_tools == "get-weather"
-
-
-def test_the_command_serves_the_official_client_over_pipes() -> None:
-    start = StdioServerParameters(
-        command=sys.executable, args=["-c", "from cuecard.cli.main import main; main()", "mcp", "cms"]
-    )
-
-    async def talk() -> list[str]:
-        async with Client(start) as client:
-            found = await client.call_tool("tool_search", {"query": "create a page"})
-            prompt = await client.get_prompt("cms", {})
-            return [*said(found.content), *said([message.content for message in prompt.messages])]
-
-    answer, instructions, prompt = asyncio.run(talk())
-
-    assert "cms_createPage" in answer
-    assert "<tool-usage-instructions>" in instructions
-    assert prompt.startswith("<agent>")

@@ -64,18 +64,20 @@ def test_engines_of_an_encoding_share_what_they_have_counted() -> None:
 
 
 def test_what_is_remembered_is_bounded_in_bytes_however_long_texts_are() -> None:
-    counts, page = RecentCounts(len), "x" * 40_000
+    counts, few, page = RecentCounts(len), RecentCounts(len, MAX_REMEMBERED // 8), "x" * 40_000
     tracemalloc.start()
-    for number in range(10_000):
+    for number in range(1_000):
         assert counts[f"{number}{page}"] == len(page) + len(str(number))
     held, _ = tracemalloc.get_traced_memory()
-    for number in range(200_000):
-        counts[str(number)]
+    counts.clear()
+    del counts
+    for number in range(25_000):
+        few[str(number)]
     held_short, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
     assert MAX_REMEMBERED / 4 < held < MAX_REMEMBERED
-    assert MAX_REMEMBERED / 4 < held_short < MAX_REMEMBERED
+    assert MAX_REMEMBERED / 4 < held_short * 8 < MAX_REMEMBERED
 
 
 def test_what_is_read_again_stays_remembered() -> None:

@@ -331,25 +331,27 @@ def test_no_reference_leads_to_another_host_or_out_of_the_folder(tmp_path: Path)
 
 
 def test_a_large_description_in_yaml_is_read_and_its_mistakes_have_their_places(tmp_path: Path) -> None:
-    one = "  /things{0}:\n    get:\n      operationId: get{0}\n      summary: 'a\tb'\n      responses: {{200: {{}}}}\n"
-    text = "openapi: 3.0.0\ninfo: {title: Big}\npaths:\n" + "".join(map(one.format, range(3000)))
+    one = (
+        "  /things{0}:\n    get:\n      operationId: get{0}\n      summary: 'a\tb{1}'\n      responses: {{200: {{}}}}\n"
+    )
+    text = "openapi: 3.0.0\ninfo: {title: Big}\npaths:\n" + "".join(one.format(n, "c" * 400) for n in range(600))
     assert len(text) > 262_144
     file = tmp_path / "big.yaml"
     file.write_text(text, encoding="utf-8")
-    assert len(file_listing(file, openapi=True).cards) == 3000
+    assert len(file_listing(file, openapi=True).cards) == 600
 
     for added, told in {
-        "  /things7: {}\n": "14,004:3: error[duplicate-key]: duplicate key `/things7`",
-        "  - {": "15,004:3: error[yaml-syntax]",
-        "  /more: *x\n": "15,004:10: error[yaml-refused]: an alias (`*x`)",
-        "  [a]: 1\n": "15,004:3: error[yaml-key]",
+        "  /things7: {}\n": "3004:3: error[duplicate-key]: duplicate key `/things7`",
+        "  - {": "3004:3: error[yaml-syntax]",
+        "  /more: *x\n": "3004:10: error[yaml-refused]: an alias (`*x`)",
+        "  [a]: 1\n": "3004:3: error[yaml-key]",
         f"  /deep: {'[' * 200}": "error[yaml-refused]: nested more than 100 levels deep",
         "---\n{}\n": "error[yaml-refused]: a second document",
     }.items():
         file.write_text(text + added, encoding="utf-8")
         with pytest.raises(SpecError) as caught:
             file_listing(file, openapi=True)
-        assert told.replace(",", "").replace("14004", "15004") in str(caught.value)
+        assert told in str(caught.value)
 
 
 @pytest.mark.parametrize(
