@@ -24,7 +24,7 @@ def browser() -> Iterator[Browser]:
         pytest.skip("no chromium on this machine")
     playwright.expect.set_options(timeout=30_000)  # the machine may be busy with other tests
     with playwright.sync_playwright() as started:
-        made = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        made = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--renderer-process-limit=1"])
         yield made
         made.close()
 
@@ -57,10 +57,8 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def page(context: BrowserContext, studio: ServedStudio) -> Page:
-    """A tab in which the studio was opened as its command says."""
-    made = context.new_page()
-    made.goto(studio.entrance)
-    return made
+    """A tab of a browser that has been let in."""
+    return studio.tab(context)
 
 
 def _is_wrong(said: ConsoleMessage) -> bool:

@@ -9,9 +9,13 @@ from collections.abc import Sequence
 from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forked import Process, start
 from measuring import MEASURES
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
 
 ROOT = Path(__file__).parents[2]
 _BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -44,6 +48,11 @@ class ServedStudio:
             self.process.communicate()
         assert found, (self.said, self.log)
         self.entrance, self.url = found[0], found[1]
+
+    def tab(self, context: BrowserContext) -> Page:
+        """A tab of a browser that has been let in; the page that it is sent to need not be made for each test."""
+        context.request.get(self.entrance, max_redirects=0)
+        return context.new_page()
 
     def stop(self) -> None:
         """Stop it as Ctrl-C does."""

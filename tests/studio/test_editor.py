@@ -48,6 +48,7 @@ def saves(page: Page) -> Locator:
 def test_somebody_new_adds_an_instruction_and_sees_it_in_the_prompt_the_file_and_the_review(
     page: Page, studio: ServedStudio, images: Path
 ) -> None:
+    page.goto(studio.url)
     page.locator("main input[type=search]").first.fill("attach an image to a section")
     page.keyboard.press("Enter")
     page.locator("details.sec summary", has_text="cms_updateSectionImage").click()

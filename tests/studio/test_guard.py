@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from hashlib import sha256
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
 
@@ -15,20 +14,21 @@ COOKIE = f"cuecard-studio-{PORT}"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return copied(tmp_path_factory.mktemp("guard"))
-
-
-@pytest.fixture
-def stranger(folder: Path) -> Iterator[Visit]:
-    with visiting(folder, let_in=False) as visit:
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+    with visiting(copied(tmp_path_factory.mktemp("guard")), let_in=False) as visit:
         yield visit
 
 
 @pytest.fixture
-def visit(folder: Path) -> Iterator[Visit]:
-    with visiting(folder) as visit:
-        yield visit
+def stranger(opened: Visit) -> Visit:
+    opened.client.cookies.clear()
+    return opened
+
+
+@pytest.fixture
+def visit(stranger: Visit) -> Visit:
+    stranger.client.get("/", params={"token": TOKEN})
+    return stranger
 
 
 def test_the_token_leads_to_the_same_address_without_it(stranger: Visit) -> None:

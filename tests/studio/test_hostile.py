@@ -73,9 +73,7 @@ sections:
 
 @pytest.fixture
 def tab(context: BrowserContext, hostile: ServedStudio) -> Page:
-    page = context.new_page()
-    page.goto(hostile.entrance)
-    return page
+    return hostile.tab(context)
 
 
 def unharmed(page: Page) -> bool:
