@@ -90,13 +90,13 @@ test("a service of another interface is named once, with both numbers", async (t
 const rows = () => Array.from({ length: 700 }, (_, at) => ({ id: `page-${at}`, name: `Page number ${at}`, views: at, status: "published" }));
 const bodies = { texts: () => "x".repeat(60_000), "JSON in texts": () => JSON.stringify({ data: rows() }) };
 for (const [name, body] of Object.entries(bodies)) {
-  test(`a conversation of five messages with ${name} as results moves little of their bytes, and nothing of foreign tools`, async (t) => {
+  test(`a conversation of 12 messages with ${name} as results moves little of their bytes, and nothing of foreign tools`, async (t) => {
     const { url: there, seen } = await balancer(t, () => url);
     const c = new Cuecard({ url: there });
     const weather = ai.tool({ description: "w", inputSchema: z.object({}), execute: async () => "SECRET-RAIN".repeat(120_000) });
     const messages = [];
     let text;
-    for (let turn = 0; turn < 5; turn++) {
+    for (let turn = 0; turn < 12; turn++) {
       messages.push({ role: "user", content: "List the pages" });
       const { model } = scripted(search(`s${turn}`, "list pages"), calls([`a${turn}`, "cms_listPages"]), calls([`b${turn}`, "cms_listPages"], [`w${turn}`, "weather"]), says("Here."));
       const chat = new Conversation(c, { agent: "cms", text });
@@ -105,7 +105,7 @@ for (const [name, body] of Object.entries(bodies)) {
       text = chat.text;
     }
     const moved = seen.reduce((sum, { size }) => sum + size, 0);
-    assert.ok(moved <= 1.2 * 5 * 2 * 60_000, `${moved} bytes`);
+    assert.ok(moved <= 1.2 * 12 * 2 * 60_000, `${moved} bytes`);
     assert.doesNotMatch(seen.map(({ body }) => body).join(""), /SECRET-RAIN/);
   });
 }
