@@ -108,9 +108,10 @@ def job(tmp_path: Path) -> Iterator[Job]:
 
 @pytest.fixture(scope="module")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Job, Done]:
-    """A pull request whose report the real command writes: what reads that, as a comment does, changes nothing."""
+    """A pull request with its report: what reads that, as a comment does, changes nothing."""
     made = pull_request(tmp_path_factory.mktemp("reported"))
-    return made, made.run("report.sh", CUECARD_MODEL="gpt-4o", CUECARD_PRICE="2.5")
+    with cuecard_in(made.top / "bin"):
+        return made, made.run("report.sh", CUECARD_MODEL="gpt-4o", CUECARD_PRICE="2.5")
 
 
 def comment(job: Job, found: str = "", read: str = "0", write: str = "0") -> Done:

@@ -26,6 +26,13 @@ def shown() -> list[str]:
     return [page for entry in navigation(ROOT) for page in entry.pages()]
 
 
+@pytest.fixture(scope="module")
+def sources(shown: list[str], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """The folder with the sources of the site, and the paths that it shows."""
+    folder = tmp_path_factory.mktemp("sources")
+    return folder, stage(ROOT, shown, folder)
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_is_in_the_navigation(page: str, shown: list[str]) -> None:
     folder = f"{dirname(page)}/README.md"
@@ -90,25 +97,24 @@ def test_a_coding_agent_gets_a_line_for_each_page_and_the_pages_that_are_read(sh
     assert "<!-- settings/agent.md -->" not in read
 
 
-def test_a_bar_in_the_code_of_a_table_is_shown_without_its_backslash(tmp_path: Path) -> None:
-    stage(ROOT, ["docs/language.md"], tmp_path)
-
-    shown = (tmp_path / "language.md").read_text(encoding="utf-8")
+def test_a_bar_in_the_code_of_a_table_is_shown_without_its_backslash(sources: tuple[Path, list[str]]) -> None:
+    folder, _ = sources
+    shown = (folder / "language.md").read_text(encoding="utf-8")
     assert "| <code>{{#each tags as &#124;tag&#124;}}{{{tag}}} {{/each}}</code> | `home health ` |" in shown
     assert [row for row in shown.splitlines() if row.startswith("|") and "\\|" in row] == []
 
 
-def test_the_sources_of_the_site_link_to_each_other(shown: list[str], tmp_path: Path) -> None:
-    paths = stage(ROOT, shown, tmp_path)
+def test_the_sources_of_the_site_link_to_each_other(sources: tuple[Path, list[str]]) -> None:
+    folder, paths = sources
 
     assert {*PAGES, "docs/overview.svg", "CONTRIBUTING.md"} <= {*paths}
     unsearched = {
-        page.relative_to(tmp_path).parts[0]
-        for page in tmp_path.rglob("*.md")
+        page.relative_to(folder).parts[0]
+        for page in folder.rglob("*.md")
         if "exclude: true" in page.read_text(encoding="utf-8")
     }
     assert unsearched <= {"repository", "repository.md"}
-    for page in tmp_path.rglob("*.md"):
+    for page in folder.rglob("*.md"):
         targets = [link.target for link in links(page.read_text(encoding="utf-8")) if link.is_relative]
         assert [each for each in targets if not (page.parent / (each.partition("#")[0] or page.name)).is_file()] == []
 

@@ -33,6 +33,11 @@ DECLARED = (
 """Those that write out what classes declare: they run no line of it, as it was run by an import."""
 
 
+def function_of(test: str) -> str:
+    """The function of a test, without its parameters."""
+    return test.partition("[")[0]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Write each line down under the test that runs it, with what is made for it."""
@@ -110,7 +115,7 @@ class Contexts:
         """As many as take so many seconds, one of each function before the second of any."""
         first, others, functions = list[str](), list[str](), set[str]()
         for test in sorted(tests, key=lambda test: (self.seconds[test], test)):
-            (others if (function := test.partition("[")[0]) in functions else first).append(test)
+            (others if (function := function_of(test)) in functions else first).append(test)
             functions.add(function)
         ordered = [*first, *others]
         spent = accumulate(self.seconds[test] for test in ordered)

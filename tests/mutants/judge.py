@@ -82,11 +82,6 @@ def chosen(items: Iterable[pytest.Item], tests: Sequence[str]) -> list[pytest.It
     return sorted((item for item in items if place(item) >= 0), key=place)
 
 
-def function_of(test: str) -> str:
-    """The function of a test, without its parameters."""
-    return test.partition("[")[0]
-
-
 def run(tests: Sequence[str], functions: int) -> list[str]:
     """What notices what stands in the files; nothing where all pass."""
     asked = Chosen(tests)
@@ -171,7 +166,7 @@ class Collected(Noticed):
         made()
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-            if len({*map(function_of, self.failed)}) >= functions:
+            if len({each.partition("[")[0] for each in self.failed}) >= functions:
                 break
         return self.failed
 

@@ -18,8 +18,7 @@ from itertools import chain
 from pathlib import Path
 from queue import Queue
 
-from mutants.contexts import FURTHER, MOST_SECONDS, TIMES, Contexts
-from mutants.judge import function_of
+from mutants.contexts import FURTHER, MOST_SECONDS, TIMES, Contexts, function_of
 from mutants.mutants import PACKAGE, ROOT, Mutant, mistakes, read_mutants
 
 KEPT = ROOT / ".tools" / "mutate"

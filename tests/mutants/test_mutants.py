@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,27 +69,40 @@ def test_wrong(): assert 1 == 2
 def test_hangs(): time.sleep(600)
 def test_eats(): bytearray(1 << 40)
 """
-UNUSED = "-p no:schemathesis -p no:langsmith_plugin"
-"""Plugins that take a second to import in every process, as in pyproject.toml."""
+
+
+def answers(folder: Path, asked: Iterable[Mapping[str, object]], *tests: str) -> list[object]:
+    """Who notices what is asked, by a judge without the frameworks and plugins that nobody needs here."""
+    from mutants.judge import FRAMEWORKS  # noqa: PLC0415 - the module wants POSIX
+
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = -p xdist\npythonpath = .\n", encoding="utf-8")
+    unused = folder / "unused"
+    unused.mkdir()
+    for name in FRAMEWORKS:
+        (unused / f"{name.partition('.')[0]}.py").write_text("raise ImportError\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(LIST.with_name("judge.py")), *tests],
+        input="\n".join(map(json.dumps, asked)),
+        cwd=folder,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(unused)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [json.loads(line)["noticed"] for line in done.stdout.splitlines()]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 def test_what_hangs_or_eats_memory_is_ended_and_noticed_and_the_next_is_asked(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(JUDGED, encoding="utf-8")
-    (tmp_path / "pytest.ini").write_text(f"[pytest]\naddopts = {UNUSED}\n", encoding="utf-8")
-    names = ["test_fine", "test_hangs", "test_eats", "test_wrong", "test_fine"]
-    asked = [
-        json.dumps({"tests": [f"test_it.py::{name}"], "seconds": 3 if name == "test_hangs" else 300}) for name in names
-    ]
-    asked.append(
-        json.dumps({"tests": ["test_it.py::test_wrong", "test_it.py::test_eats"], "seconds": 300, "functions": 2})
-    )
-    command = [sys.executable, str(LIST.with_name("judge.py"))]
-    done = subprocess.run(command, input="\n".join(asked), cwd=tmp_path, capture_output=True, text=True, check=True)
-
-    noticed = [json.loads(line)["noticed"] for line in done.stdout.splitlines()]
     eats, wrong = "test_it.py::test_eats", "test_it.py::test_wrong"
-    assert noticed == [[], ["the limit of 3 s"], [eats], [wrong], [], [wrong, eats]]
+    names = ["test_fine", "test_hangs", "test_eats", "test_wrong", "test_fine"]
+    asked: list[dict[str, object]] = [
+        {"tests": [f"test_it.py::{name}"], "seconds": 3 if name == "test_hangs" else 300} for name in names
+    ]
+    asked.append({"tests": [wrong, eats], "seconds": 300, "functions": 2})
+
+    assert answers(tmp_path, asked) == [[], ["the limit of 3 s"], [eats], [wrong], [], [wrong, eats]]
 
 
 MISTAKEN = """
@@ -109,15 +122,11 @@ def test_none_is_asked_any_more(): assert doubled([2]) == [5]
 def test_tests_that_are_collected_once_are_asked_of_functions_with_other_code(tmp_path: Path) -> None:
     (tmp_path / "mistaken.py").write_text(MISTAKEN, encoding="utf-8")
     (tmp_path / "test_it.py").write_text(ASKED, encoding="utf-8")
-    (tmp_path / "pytest.ini").write_text(f"[pytest]\naddopts = {UNUSED}\npythonpath = .\n", encoding="utf-8")
     texts = [MISTAKEN.replace("* times", "+ times"), MISTAKEN, MISTAKEN.replace("=2", "=3"), MISTAKEN + "TWO = 2\n"]
     asked = [{"tests": ["test_it.py"], "seconds": 60, "file": "mistaken.py", "text": text} for text in texts]
-    command = [sys.executable, str(LIST.with_name("judge.py")), "test_it.py"]
-    lines = "\n".join(map(json.dumps, [asked[0], *asked, {**asked[0], "functions": 2}]))
-    done = subprocess.run(command, input=lines, cwd=tmp_path, capture_output=True, text=True, check=True)
+    noticed = answers(tmp_path, [asked[0], *asked, {**asked[0], "functions": 2}], "test_it.py")
 
     # Of what only an import does, it says nothing: a default, and a line of the module. Each begins without the others.
-    noticed = [json.loads(line)["noticed"] for line in done.stdout.splitlines()]
     first, second = "test_it.py::test_doubled", "test_it.py::test_twice"
     assert noticed == [[first], [first], None, None, None, [first, second]]
 

@@ -29,7 +29,7 @@ from cuecard.types import Delivery
 from cuecard.workbench.run.assistant_file import read_assistant
 from cuecard.workbench.run.chat import assistant_on
 from cuecard.workbench.run.events import StepTaken
-from cuecard.workbench.run.script_model import PROFILE, Script, shown_names
+from cuecard.workbench.run.script_model import PROFILE, Script, check_outcomes, shown_names
 from cuecard.workbench.run.turn import Talk, take_turn
 from server import build_server
 
@@ -155,6 +155,11 @@ def test_every_scenario_discovers_and_no_step_is_left_out(played: dict[str, Play
 
         assert len(one.requests) == len(one.steps) == planned
         assert one.steps[-1].manifest.discovered
+
+
+def test_every_call_ends_as_its_scenario_says(played: dict[str, Played]) -> None:
+    for name, one in played.items():
+        check_outcomes(SCENARIOS[name], tool_results(one.talk.messages))
 
 
 def test_no_scenario_searches_twice_for_a_tool_that_it_has(played: dict[str, Played]) -> None:

@@ -40,11 +40,6 @@ def test_l8_a_clock_that_jumps_holds_no_change_back(tmp_path: Path) -> None:
     assert reloads.jump(tmp_path)
 
 
-@POSIX
-def test_l9_both_sides_of_a_fork_follow_the_files(tmp_path: Path) -> None:
-    assert reloads.fork(tmp_path)
-
-
 def test_l10_a_folder_that_goes_and_comes_back_is_followed(tmp_path: Path) -> None:
     assert reloads.vanish(tmp_path, times=2)
 

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from property.seeded_services import AiSdk, player
 from property.seeded_talks import play
 from unit.results.shell_agent import AGENT
 from unit.server.pilot_agent import AGENT as PILOT
-from unit.server.served import KEY, in_thread, notes_agent, options
+from unit.server.served import KEY, in_thread, notes_agent, options, replica
 
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "typescript"
@@ -47,6 +48,21 @@ category: shop
 tools:
   create_order: {description: Create an order., before: Ask how many., gotcha: Prices are in cents.}
   delete_order: {description: Delete an order., before: Ask whether it is paid., gotcha: It is gone for good.}
+"""
+SHOP = """\
+agent: shop
+sections: [{id: role, text: You run a %s.}, {id: tools, text: '{{{activeProtocols}}}'}]
+tools: {instructions: tools.yaml}
+delivery: append
+"""
+SOLD = """\
+category: shop
+tools:
+  create_order: {description: create one order., before: B, after: A, next: N, gotcha: G}
+  delete_order: {description: delete one order., before: B, after: A, next: N, gotcha: G}
+"""
+TESTS = """\
+process.argv.slice(1).forEach((file) => import(file));
 """
 EACH = """\
 import { customProvider } from "ai";
@@ -163,12 +179,32 @@ def test_the_types_are_those_of_the_service(tmp_path: Path) -> None:
     assert made == (CLIENT / "src/api.ts").read_text(encoding="utf-8"), "run `npm run types` in clients/typescript"
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in (CLIENT / "test").glob("*.test.mjs")))
-def test_its_own_tests_pass(service: str, name: str) -> None:
-    told = run("node", "--test-reporter=tap", f"test/{name}", CUECARD_URL=service, CUECARD_SHELL_URL=service)
+@pytest.fixture
+def deploy(tmp_path: Path) -> Iterator[str]:
+    """Two replicas of a shop, of which a test kills the first, and one of a shop with another text."""
+    with ExitStack() as running:
+        served = []
+        for name, states in (("shop", "one"), ("shop", "one"), ("small shop", "other")):
+            folder = tmp_path / name
+            folder.mkdir(exist_ok=True)
+            (folder / "agent.yaml").write_text(SHOP % name, encoding="utf-8")
+            (folder / "tools.yaml").write_text(SOLD, encoding="utf-8")
+            served.append(running.enter_context(replica(str(folder), states=tmp_path / states)))
+        told = dict(zip(("service", "next", "other"), [each.address for each in served], strict=True))
+        yield json.dumps({**told, "pid": served[0].process.pid, "file": str(tmp_path / "shop" / "tools.yaml")})
+
+
+def test_its_own_tests_pass(service: str, deploy: str) -> None:
+    """In one process, since each that loads the AI SDK takes longer for that than for most of its tests."""
+    files = sorted((CLIENT / "test").glob("*.test.mjs"))
+    written = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    addresses = [file.as_uri() for file in files]
+    known = {"CUECARD_URL": service, "CUECARD_SHELL_URL": service, "CUECARD_DEPLOY": deploy}
+    told = run("node", "--test-reporter=tap", "--input-type=module", "--eval", TESTS, *addresses, **known)
+    (passed,) = re.findall(r"^# pass (\d+)$", told, re.MULTILINE)
 
     assert re.search(r"^# fail 0$", told, re.MULTILINE)
-    assert not re.search(r"^# pass 0$", told, re.MULTILINE)
+    assert int(passed) >= len([line for line in written if re.match(r" *test\(", line)]) > 50
 
 
 def test_the_example_plays_the_cms_assistant(service: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,12 +281,13 @@ What the bundle of both would save without the functions for it, of 7,010 bytes 
 
 @pytest.mark.usefixtures("built")
 def test_the_client_and_what_the_ai_sdk_needs_of_it_are_small(tmp_path: Path) -> None:
-    program, bundle = tmp_path / "program.js", tmp_path / "bundle.js"
-    for entries, most in LARGEST.items():
+    programs = [tmp_path / f"{'-and-'.join(entries)}.js" for entries in LARGEST]
+    for program, entries in zip(programs, LARGEST, strict=True):
         program.write_text("".join(f'export * from "{CLIENT}/dist/{each}.js";\n' for each in entries), encoding="utf-8")
-        made = ["--bundle", "--minify", "--format=esm", "--target=es2022", f"--outfile={bundle}"]
-        run("esbuild", str(program), "--log-level=warning", *made)
-        assert len(gzip.compress(bundle.read_bytes())) <= most, entries
+    made = ["--bundle", "--minify", "--format=esm", "--target=es2022", f"--outdir={tmp_path / 'bundles'}"]
+    run("esbuild", *map(str, programs), "--log-level=warning", *made)
+    for program, (entries, most) in zip(programs, LARGEST.items(), strict=True):
+        assert len(gzip.compress((tmp_path / "bundles" / program.name).read_bytes())) <= most, entries
 
 
 def test_the_version_is_that_of_cuecard() -> None:

@@ -1,8 +1,8 @@
-"""The modules that a command imports: each question takes a process, so each is asked once per run."""
+"""The modules that commands import: one process runs many of them, beginning with the one that needs least."""
 
 from __future__ import annotations
 
-import re
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -12,19 +12,49 @@ import pytest
 from command_line import COMMAND
 from once import ROOT, once
 
+ASKED = (
+    (
+        "--version",
+        "--help",
+        "render --help",
+        "schema",
+        "render prompts/cms/agent.yaml",
+        "fmt --check prompts/cms/agent.yaml",
+        "check prompts/cms/agent.yaml",
+        "render prompts/cms/agent.yaml --manifest",
+        "tokens prompts/cms/agent.yaml",
+    ),
+    ("tools search prompts/cms/agent.yaml page",),
+)
+"""The commands of each process."""
+SCRIPT = """\
+import sys, runpy
+file, script, *commands = sys.argv[1:]
+with open(file, "w", encoding="utf-8") as told:
+    for command in commands:
+        sys.argv = [script, *command.split()]
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except SystemExit as error:
+            if error.code:
+                raise
+        print(*sys.modules, file=told)
+"""
+
 
 def loaded_by(made: pytest.TempPathFactory, command: str) -> frozenset[str]:
-    """The names of all modules that are loaded when `cuecard COMMAND` ends, in the root of the repository."""
-    script = (
-        "import sys, runpy\n"
-        f"sys.argv = [{str(COMMAND)!r}, *{command.split()!r}]\n"
-        "try:\n    runpy.run_path(sys.argv[0], run_name='__main__')\nexcept SystemExit as error:\n"
-        "    print('\\n', *sys.modules, file=sys.stderr)\n    raise\n"
-    )
+    """The names of all modules that are loaded when `cuecard COMMAND` ends, in the root of the repository.
 
-    def ask(folder: Path) -> None:
-        done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-        (folder / "modules").write_text(done.stderr.splitlines()[-1], encoding="utf-8")
+    Those that a command before it has loaded are among them: what one must not load, none before it may.
+    """
+    return frozenset(json.loads((once(made, "loaded", _ask) / "modules").read_text(encoding="utf-8"))[command])
 
-    folder = once(made, "loaded-by" + re.sub(r"\W+", "-", command), ask)
-    return frozenset((folder / "modules").read_text(encoding="utf-8").split())
+
+def _ask(folder: Path) -> None:
+    found: dict[str, list[str]] = {}
+    for commands in ASKED:
+        asked = [sys.executable, "-c", SCRIPT, str(folder / "told"), COMMAND, *commands]
+        subprocess.run(asked, cwd=ROOT, capture_output=True, check=True)
+        lines = (folder / "told").read_text(encoding="utf-8").splitlines()
+        found |= {command: line.split() for command, line in zip(commands, lines, strict=True)}
+    (folder / "modules").write_text(json.dumps(found), encoding="utf-8")

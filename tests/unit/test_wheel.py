@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
-import subprocess
-import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from docs.reader import reading
 from once import unpacked_wheel
-
-RUN = (
-    "from importlib.metadata import entry_points as found\n"
-    "next(iter(found(group='console_scripts', name='cuecard'))).load()()"
-)
 
 
 @pytest.fixture(scope="module")
@@ -23,39 +19,29 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return unpacked_wheel(tmp_path_factory)
 
 
-def test_the_shipped_agent_checks_from_the_wheel(installed: Path, tmp_path: Path) -> None:
-    script = f"import cuecard; print(cuecard.__file__)\n{RUN}"
-
-    shown = _python(installed, tmp_path, script, "check", "prompts/cms/agent.yaml")
-
-    assert str(installed) in shown
-    assert "cms: 7 sections, 48 tools: 0 errors" in shown
-
-
-def test_a_code_is_explained_from_the_wheel(installed: Path, tmp_path: Path) -> None:
-    shown = _python(installed, tmp_path, RUN, "explain", "unknown-key")
-
-    assert shown.startswith("unknown-key\n\nError.")
+@pytest.fixture(scope="module")
+def shown(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """What a command prints in an empty folder; one process runs all of them, since it has much to import."""
+    folder = tmp_path_factory.mktemp("empty")
+    (folder / "where.py").write_text("import cuecard\nprint(cuecard.__file__)\n", encoding="utf-8")
+    with reading(installed) as typed:
+        yield lambda line: typed(folder, line.split(), {**os.environ, "PYTHONPATH": str(installed)})
 
 
-def test_a_scenario_plays_from_the_wheel(installed: Path, tmp_path: Path) -> None:
-    arguments = ["run", "examples/cms/assistant.yaml", "--scenario", "slug-taken", "--json"]
-
-    shown = _python(installed, tmp_path, RUN, *arguments)
-
-    assert '"contact-2"' in shown
+def test_the_wheel_is_what_is_tried(installed: Path, shown: Callable[[str], str]) -> None:
+    assert shown("python where.py").startswith(str(installed))
 
 
-def _python(site: Path, folder: Path, script: str, *arguments: str) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(site)}
-    done = subprocess.run(
-        [sys.executable, "-c", script, *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_the_shipped_agent_checks_from_the_wheel(shown: Callable[[str], str]) -> None:
+    assert "cms: 7 sections, 48 tools: 0 errors" in shown("cuecard check prompts/cms/agent.yaml")
 
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+
+def test_a_code_is_explained_from_the_wheel(shown: Callable[[str], str]) -> None:
+    assert shown("cuecard explain unknown-key").startswith("unknown-key\n\nError.")
+
+
+def test_a_scenario_plays_from_the_wheel(shown: Callable[[str], str]) -> None:
+    told = shown("cuecard run examples/cms/assistant.yaml --scenario slug-taken --json")
+
+    assert '"contact-2"' in told
+    assert json.loads(told.splitlines()[-1]) == {"event": "finished", "scenarios": 1, "failed": []}

@@ -24,6 +24,7 @@ PLAIN |= {"AnyJson": "Json", "JsonValue": "Json", "JsonObject": "Mapping[str, Js
 """Types with checks of their own as readers know them."""
 
 
+@cache
 def rendered(name: str) -> str:
     """Everything that docs/api says of a name and nobody writes by hand."""
     found = _found(name)
