@@ -244,5 +244,10 @@ def refused(play: Play, engine: Engine, asked: Sequence[Asked]) -> str:
     try:
         play(engine, asked)
     except CuecardError as error:
-        return f"exit {2 if isinstance(error, InputError) else 1}\n\n{error}\n"
+        return told(error)
     return ""
+
+
+def told(error: CuecardError) -> str:
+    """An error as `cuecard render` ends with it."""
+    return f"exit {2 if isinstance(error, InputError) else 1}\n\n{error}\n"
