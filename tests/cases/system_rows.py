@@ -177,7 +177,7 @@ def on_pydantic_ai(engine: Engine, asked: Iterable[Asked]) -> list[Sent]:
     sent, history, steps = list[Sent](), list[ModelMessage](), list[Step]()
     chat = engine.conversation()
 
-    def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    async def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         parts = (part for message in messages for part in message.parts)
         told = [str(part.content) for part in parts if isinstance(part, SystemPromptPart | UserPromptPart)]
         offered = tuple(tool.name for tool in info.function_tools)
@@ -219,9 +219,14 @@ def _stored(results: Sequence[ToolResult]) -> Iterator[ModelMessage]:
 
 
 @cache
+def _opened(agent: Path) -> Engine:
+    return Engine.open(agent)
+
+
 def opened(agent: Path, delivery: DeliveryWish | None = None) -> Engine:
-    """The engine of an agent file, opened once in each process."""
-    return Engine.open(agent, delivery=delivery) if delivery else Engine.open(agent)
+    """The engine of an agent file, opened once in each process whatever its deliveries."""
+    engine = _opened(agent)
+    return replace(engine, delivery=delivery) if delivery else engine
 
 
 Play: TypeAlias = Callable[[Engine, Iterable[Asked]], list[Sent]]
@@ -239,5 +244,10 @@ def refused(play: Play, engine: Engine, asked: Sequence[Asked]) -> str:
     try:
         play(engine, asked)
     except CuecardError as error:
-        return f"exit {2 if isinstance(error, InputError) else 1}\n\n{error}\n"
+        return told(error)
     return ""
+
+
+def told(error: CuecardError) -> str:
+    """An error as `cuecard render` ends with it."""
+    return f"exit {2 if isinstance(error, InputError) else 1}\n\n{error}\n"

@@ -207,7 +207,7 @@ def written(data: Any) -> str:
 
 
 @given(edits())
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_an_edited_text_is_refused_with_its_place_or_read_to_the_letter(edit: Edit) -> None:
     """Nothing is half read: what comes back is what was there, and keys with defaults that somebody removed."""
     try:

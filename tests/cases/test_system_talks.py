@@ -1,6 +1,6 @@
 """Rows of tests/cases/systems/README.md that no single turn shows, each in a conversation of several turns, on hosts.
 
-A test has the ids of the rows that it proves as parameters.
+A test has the ids of the rows that it proves in its name.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ on_hosts = pytest.mark.parametrize("play", [in_a_loop, on_pydantic_ai])
 
 
 def rows(*names: str) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("row", names)
+    return pytest.mark.parametrize("row", ["+".join(names)])
 
 
 def at(minutes: int, inputs: dict[str, Json] | None = None, **more: Any) -> Asked:
@@ -105,16 +105,12 @@ def test_catalogue_skills_and_time_are_those_of_the_turn(row: str, play: Play) -
 
 @rows("polyant-27", "pioneer-42")
 @on_hosts
-def test_a_skill_is_read_as_a_result_and_not_in_the_prompt(row: str, play: Play) -> None:
-    agent, tool, slug = (
-        (POLYANT, "readSkill", "travel-planning")
-        if row == "polyant-27"
-        else (
-            PIONEER,
-            "read_skill",
-            "csv-report",
-        )
-    )
+@pytest.mark.parametrize(
+    ("agent", "tool", "slug"), [(POLYANT, "readSkill", "travel-planning"), (PIONEER, "read_skill", "csv-report")]
+)
+def test_a_skill_is_read_as_a_result_and_not_in_the_prompt(
+    row: str, play: Play, agent: Path, tool: str, slug: str
+) -> None:
     engine = opened(agent)
     body = (agent.parent / "skills" / slug / "SKILL.md").read_text(encoding="utf-8").split("---\n")[2].strip()
     read = engine.read_skill(slug, Turn(environment=()))
@@ -203,8 +199,8 @@ def test_what_tools_find_is_in_results_and_not_in_the_prompt(row: str, play: Pla
 
 @rows("polyant-70", "polyant-71", "polyant-79", "cms-94")
 @on_hosts
-def test_conversations_of_one_engine_see_nothing_of_each_other(row: str, play: Play) -> None:
-    agent = CMS if row == "cms-94" else POLYANT
+@pytest.mark.parametrize("agent", [POLYANT, CMS])
+def test_conversations_of_one_engine_see_nothing_of_each_other(row: str, play: Play, agent: Path) -> None:
     secrets = Memory((Entity("page", "page-9", "SECRET"),)) if agent is CMS else Memory()
     inputs: dict[str, Json] = {} if agent is CMS else {"channel": "telegram", "userName": "SECRET", "context": "SECRET"}
     told: Sequence[Asked] = [at(0, inputs, memory=secrets), at(1, inputs, memory=secrets)]

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from command_line import RefusedError, rendered
-from cuecard import Message, Step
+from cases.system_rows import opened, told
+from cuecard import CuecardError, Engine, Message, Step
+from cuecard.config.turn_file import TurnFile, to_turn
+from cuecard.workbench.played import past_results, read_turn
 
 pytestmark = pytest.mark.repeats
 
@@ -53,10 +55,15 @@ def _compare(outcome: str, expected: Path) -> None:
 
 def _outcome(agent: Path, turn: Path) -> str:
     try:
-        step = rendered(agent, turn)
-    except RefusedError as refused:
-        return str(refused)
+        step = _step(opened(agent.resolve()), read_turn(turn))
+    except CuecardError as error:
+        return told(error)
     return "".join([*map(_message, step.messages or (Message("system", step.system),)), _appended(step), _record(step)])
+
+
+def _step(engine: Engine, turn: TurnFile) -> Step:
+    call = engine.prepare_call(to_turn(turn, turn.inputs))
+    return engine.prepare_step(call, past_results(engine, turn, call).results)
 
 
 def _message(message: Message) -> str:

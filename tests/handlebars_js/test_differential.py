@@ -74,9 +74,8 @@ def test_common_templates_print_the_same_bytes(ask: Ask) -> None:
     assert differences(ask, cases) == []
 
 
-@pytest.mark.parametrize("seed", [7, 8])
-def test_everything_that_handlebars_knows_prints_the_same_bytes(ask: Ask, seed: int) -> None:
-    random = seeded(seed)
+def test_everything_that_handlebars_knows_prints_the_same_bytes(ask: Ask) -> None:
+    random = seeded(7)
     cases = [random_case(random, wide=True) for _ in range(AMOUNT)]
 
     assert differences(ask, cases) == []

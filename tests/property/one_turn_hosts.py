@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
 from typing import Any, TypeAlias
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would ask the network for prices as it is imported
@@ -108,7 +109,7 @@ class Request:
     offered: frozenset[str]
     step: Step
 
-    @property
+    @cached_property
     def text(self) -> str:
         return "\n".join(texts(self.pieces))
 

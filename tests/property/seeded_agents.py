@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -26,6 +28,12 @@ USES = (
     "<use>\nRead this.\n{{{activeProtocols}}}\nOn {{currentDate}}.\n</use>\n</agent>\n",
 )
 LATE = {"cues": {"on_discovery": ["before", "gotcha"], "on_result": ["after", "next"]}}
+
+
+def seeds(usual: Sequence[int]) -> Sequence[int]:
+    """These, unless `CUECARD_CONVERSATIONS` says how many, of which `CUECARD_SEED` is the first."""
+    first, count = int(os.environ.get("CUECARD_SEED", "0")), os.environ.get("CUECARD_CONVERSATIONS")
+    return range(first, first + int(count)) if count else usual
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import random
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -23,7 +22,7 @@ from typing import Any, ClassVar
 from typing_extensions import override
 
 from cuecard import Engine, Step, Turn
-from property.seeded_agents import CORE, NAMES, TOLD, Setting, engine_of
+from property.seeded_agents import CORE, NAMES, TOLD, Setting, engine_of, seeds
 from property.seeded_judge import Atoms, Json, atoms, everything, faults, said
 from unit.adapters.model_server import ANSWERS, as_events
 from unit.loopback_server import Handler, serving
@@ -443,19 +442,17 @@ def moves(*more: str) -> frozenset[str]:
     return frozenset(each.replace("-", " ") for each in (*EVERYWHERE.split(), *more))
 
 
-def play(kind: type[Host], count: int, *shared: Any) -> None:
+def play(kind: type[Host], usual: Sequence[int], *shared: Any) -> None:
     """Plays conversations on hosts of a kind, and prints how often each move was made.
 
     Args:
         kind: the hosts.
-        count: how many conversations, unless `CUECARD_CONVERSATIONS` says; `CUECARD_SEED` is the first of their seeds.
+        usual: the seeds, unless the environment says others.
         *shared: what all of the hosts get.
     """
-    first = int(os.environ.get("CUECARD_SEED", "0"))
-    seeds = range(first, first + int(os.environ.get("CUECARD_CONVERSATIONS", count)))
     talks: list[Talk] = []
     with service(talks) as url:
-        for seed in seeds:
+        for seed in seeds(usual):
             talk = Talk(seed, kind.can)
             talks.append(talk)
             try:

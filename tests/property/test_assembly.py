@@ -288,19 +288,15 @@ def test_promise_3_no_value_can_open_or_close_an_element_that_was_changed(
 
 
 @given(core=cores(), talk=TALKS, data=st.data())
-def test_promise_4_same_inputs_same_bytes(core: Core, talk: Talk, data: st.DataObject) -> None:
-    """Equal spec and turn give equal prompt, manifest and fingerprints, on any machine."""
-    patches, _ = data.draw(changes(core))
+def test_promises_4_and_5_same_inputs_same_bytes_and_append_only(core: Core, talk: Talk, data: st.DataObject) -> None:
+    """Equal spec and turn give equal prompt, manifest and fingerprints, on any machine.
 
-    assert play(changed(core, patches), talk) == play(changed(core, patches, anew=True), talk)
-
-
-@given(core=cores(), talk=TALKS, data=st.data())
-def test_promise_5_append_only(core: Core, talk: Talk, data: st.DataObject) -> None:
-    """Under `append` delivery, the serialized request n starts with the serialized request n-1."""
+    Under `append` delivery, the serialized request n starts with the serialized request n-1.
+    """
     patches, _ = data.draw(changes(core))
     steps = play(changed(core, patches), talk)
 
+    assert steps == play(changed(core, patches, anew=True), talk)
     for before, after in pairwise(steps):
         assert after.system == before.system
         assert after.appended[: len(before.appended)] == before.appended

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-import pytest
 from hypothesis import given, settings
 
 from cuecard import Entity
@@ -52,24 +51,20 @@ def converse(name: str) -> Shape:
 
 
 FEWER = settings(max_examples=settings().max_examples // 2)
-"""Each of the shapes draws conversations of its own."""
-SHAPES = pytest.mark.parametrize(
-    "shape",
-    [
-        claude("claude-opus-4-8"),
-        claude("claude-opus-4-8", defer=True),
-        claude("claude-sonnet-5"),
-        responses("gpt-5"),
-        responses("gpt-5.6"),
-        chat("gpt-5"),
-        chat("gpt-5.6"),
-        chat("a-model-of-my-own"),
-        converse("us.anthropic.claude-opus-4-8-v1:0"),
-        converse("amazon.nova-pro-v1:0"),
-        Shape("gemini", talk.gemini_contents, partial(gemini.request, tools=talk.schemas())),
-    ],
-    ids=lambda shape: shape.name,
+SHAPES = (
+    claude("claude-opus-4-8"),
+    claude("claude-opus-4-8", defer=True),
+    claude("claude-sonnet-5"),
+    responses("gpt-5"),
+    responses("gpt-5.6"),
+    chat("gpt-5"),
+    chat("gpt-5.6"),
+    chat("a-model-of-my-own"),
+    converse("us.anthropic.claude-opus-4-8-v1:0"),
+    converse("amazon.nova-pro-v1:0"),
+    Shape("gemini", talk.gemini_contents, partial(gemini.request, tools=talk.schemas())),
 )
+"""A conversation is played once, and written in each of them."""
 
 
 def content(value: object) -> object:
@@ -81,47 +76,31 @@ def content(value: object) -> object:
     return value
 
 
-@SHAPES
 @FEWER
 @given(calls=CALLS)
-def test_promise_5_request_n_starts_with_request_n_minus_1(shape: Shape, calls: Calls) -> None:
+def test_promise_5_request_n_starts_with_request_n_minus_1(calls: Calls) -> None:
     """Under `append` delivery, the serialized request n starts with the serialized request n-1: messages are last."""
-    sent = [json.dumps(content(shape.send(moment))) for moment in talk.play(calls)]
+    moments = talk.play(calls)
 
-    for before, after in pairwise(sent):
-        assert before.endswith("]}")
-        assert after.startswith(before.removesuffix("]}"))
+    for shape in SHAPES:
+        sent = [json.dumps(content(shape.send(moment))) for moment in moments]
+        for before, after in pairwise(sent):
+            assert before.endswith("]}"), shape.name
+            assert after.startswith(before.removesuffix("]}")), shape.name
 
 
-@SHAPES
 @FEWER
 @given(calls=CALLS)
-def test_every_block_is_sent_exactly_once(shape: Shape, calls: Calls) -> None:
+def test_every_block_is_sent_exactly_once(calls: Calls) -> None:
+    """The messages of the host stay unchanged, and those that hold the blocks already give the same request."""
     moment = talk.play(calls)[-1]
-    sent = json.dumps(shape.send(moment))
+    blocks = [json.dumps(block.text)[1:-1] for block in moment.step.appended]
 
-    assert [sent.count(json.dumps(block.text)[1:-1]) for block in moment.step.appended] == [1] * len(
-        moment.step.appended
-    )
+    for shape in SHAPES:
+        messages = shape.form(moment.events)
+        body = shape.request(moment.step, messages)
+        sent = json.dumps(body)
 
-
-@SHAPES
-@FEWER
-@given(calls=CALLS)
-def test_messages_that_hold_the_blocks_already_give_the_same_request(shape: Shape, calls: Calls) -> None:
-    moment = talk.play(calls)[-1]
-    body = shape.send(moment)
-    messages = body[next(reversed(body))]
-
-    assert shape.request(moment.step, messages) == body
-
-
-@SHAPES
-@FEWER
-@given(calls=CALLS)
-def test_the_messages_of_the_host_stay_unchanged(shape: Shape, calls: Calls) -> None:
-    moment = talk.play(calls)[-1]
-    messages = shape.form(moment.events)
-    shape.request(moment.step, messages)
-
-    assert messages == shape.form(moment.events)
+        assert [sent.count(block) for block in blocks] == [1] * len(blocks), shape.name
+        assert messages == shape.form(moment.events), shape.name
+        assert shape.request(moment.step, body[next(reversed(body))]) == body, shape.name

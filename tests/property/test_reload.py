@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hypothesis import given
-from hypothesis import strategies as st
 
 from cuecard import Call, ConversationState, Engine, Pins, Step, ToolResult, Turn
 from cuecard.types import States
@@ -100,18 +99,13 @@ def test_an_edit_makes_everything_anew_with_the_next_call_and_nothing_else_chang
         sent = engine, steps[-1]
 
 
-@given(conversation=talks(), data=st.data())
-def test_what_is_said_costs_what_the_manifest_says(conversation: list[Talk], data: st.DataObject) -> None:
-    engine, _, steps = data.draw(st.sampled_from(play(conversation).calls))
-    manifest = steps[-1].manifest
-
-    assert manifest.total_tokens == sum(record.tokens for record in manifest.sections)
-    assert manifest.tokens.system == engine.count(steps[-1].system)
-
-
 @given(conversation=talks())
-def test_announced_tools_that_exist_stay_active(conversation: list[Talk]) -> None:
-    for _, call, steps in play(conversation).calls:
+def test_announced_tools_that_exist_stay_active_and_cost_what_the_manifest_says(conversation: list[Talk]) -> None:
+    for engine, call, steps in play(conversation).calls:
+        manifest = steps[-1].manifest
+
+        assert manifest.total_tokens == sum(record.tokens for record in manifest.sections)
+        assert manifest.tokens.system == engine.count(steps[-1].system)
         for tool in call.tools.available:
             if f"<{tool}>\n" in whole(steps[-1]):
                 assert tool in steps[-1].active_tools

@@ -13,7 +13,7 @@ import pytest
 from cuecard.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
-EDITS = int(os.environ.get("CUECARD_WORKSPACE_EDITS", "150"))
+EDITS = int(os.environ.get("CUECARD_WORKSPACE_EDITS", "110"))
 """Edits in a row; half of them leave what can be read as YAML or as a template."""
 WORDS = (
     "page",
@@ -61,7 +61,9 @@ def test_what_was_kept_changes_no_problem(name: str, tmp_path: Path) -> None:
     agent = tmp_path / "prompts" / name
     warm = Workspace([agent])
     warm.problems()
-    files = [path for path in sorted(tmp_path.rglob("*")) if path.is_file() and warm.agents_of(path)]
+    draft = warm.check(agent).draft
+    assert draft
+    files = sorted((agent / source.path).resolve() for source in draft.sources.texts())
     saved = {path: path.read_text(encoding="utf-8") for path in files}
     draw = random.Random(name)  # noqa: S311 - a seeded test
     now: dict[Path, str] = {}

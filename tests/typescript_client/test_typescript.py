@@ -245,7 +245,7 @@ def test_the_page_shows_the_whole_of_it_in_sixty_lines() -> None:
 @pytest.mark.usefixtures("built")
 def test_a_host_that_a_seed_plays_sends_what_was_promised(tmp_path: Path) -> None:
     with player(CLIENT, tmp_path) as host:
-        play(AiSdk, 25, host)
+        play(AiSdk, range(25), host)
 
 
 @pytest.mark.usefixtures("built")
