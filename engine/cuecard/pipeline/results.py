@@ -142,10 +142,10 @@ def _content(said: Json, field: str) -> tuple[str, tuple[str, ...]]:
 def _cut(content: str, form: ResultForm, agent: Agent, count: CountTokens) -> CutText:
     """What remains of the text; all of it if it would not be shorter with the marker."""
     if form.spec.limits is None:
-        return CutText(content, "", 0, 0)
+        return _all(content, 0)
     cut = cut_text(content, form.spec.limits, form.spec.unit, count)
     size = len(cut.head) + len(_marker(cut, form, agent)) + len(cut.tail)
-    return cut if size < len(content) else CutText(content, "", 0, cut.whole)
+    return cut if size < len(content) else _all(content, cut.whole)
 
 
 def _marker(cut: CutText, form: ResultForm, agent: Agent) -> str:

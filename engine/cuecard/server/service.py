@@ -360,7 +360,7 @@ def _placed(step: Step, messages: Sequence[str | tuple[str, ...]], engine: Engin
         numbers[block.id].append(number)
     for at, blocks in sorted(found.items()):
         behind[_end_of_results(messages, at)] += [numbers[block.id].pop(0) for block in blocks]
-    checked = step.ended and step.call and _checks_thinking(step.call, engine)
+    checked = step.call and _checks_thinking(step.call, engine)
 
     def order(number: int) -> tuple[bool, int]:
         """Behind what stays in its place in the next request."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent, Tool
+from pydantic_ai import Agent, Tool, ToolOutput
 from pydantic_ai.messages import (
     ModelMessage,
     ModelMessagesTypeAdapter,
@@ -128,6 +128,17 @@ def test_a_deferred_toolset_is_found_so_too_and_what_the_catalogue_does_not_know
     assert model.results[1] == MADE
     assert model.results[-1] == "archived"
     assert ["archive" in names for names in model.tools] == [False, False, False, True, True]
+
+
+def test_what_ends_a_run_may_be_a_tool_of_the_catalogue_and_needs_no_entry() -> None:
+    model = Model(PAGES, ABOUT)
+    card = Cuecard(engine=engine("append"), turn=Turn(now=NOW))
+    ends: Any = [ToolOutput(cms_createPage, name="cms_createPage"), ToolOutput(archive, name="archive")]
+
+    agent: Agent[None, Any] = Agent(model.model, output_type=ends, capabilities=[card])
+
+    assert run(agent).output == MADE
+    assert "<cms_createPage>" in blocks(model.sent[-1])[-1]
 
 
 @every

@@ -20,7 +20,7 @@ SPACE = "\u00a0"
         ("a:\n  b: x\n c: y\n", 3, "no line above that it could belong to"),
         (f"a:\n  b: x\n{SPACE}{SPACE}c: y\n", 3, "indented with U+00A0"),
         (f"a:\n  b: x\n{SPACE * 4}c: y\n  d: z\n", 3, "indented with U+00A0"),
-        ('a:\n  b: "x\n  c: y\n  d: z\n', 2, "a quote opens here"),
+        ('a:\n  b: "x\n  c: y\n  d: "z"\n', 2, "a quote opens here"),
         ("a:\n  b: 'x\n  c: y'z\n", 2, "a quote opens here"),
         ('a:\n  b: "x\n  c: "y"\n', 2, "a quote opens here"),
         ("a:\n  b: \u201cx: y\u201d\n", 2, "straight quotes"),

@@ -54,15 +54,16 @@ def test_a_chat_calls_the_tools_of_a_server_at_an_address(monkeypatch: pytest.Mo
     assert "rain in Ulm" in ran.out
 
 
-def test_nobody_at_the_address_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_nobody_at_the_address_is_one_clear_error(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     deciding(monkeypatch, lambda *_: ModelResponse([TextPart("")]))
-    url = "http://ann:secret@127.0.0.1:9/mcp?token=secret#secret"
+    url = f"{scheme}://ann:secret@127.0.0.1:9/mcp?token=secret#secret"
     ran = cuecard(monkeypatch, "run", ".", "--model", "test", "--mcp-url", url, "--message", "?")
 
     assert ran.code == 1
     assert ran.err == (
         "--mcp-url: error[server-start]: the tool server cannot be reached: All connection attempts failed\n"
-        "  = it is at: http://127.0.0.1:9/mcp\n"
+        f"  = it is at: {scheme}://127.0.0.1:9/mcp\n"
         "  = check the address; a bearer token is read from CUECARD_MCP_TOKEN\n"
     )
 
