@@ -96,7 +96,8 @@ class Forked:
     def send_signal(self, number: int) -> None:
         """Send it a signal, if it runs."""
         if self.returncode is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it has ended, and this has not been told yet
+                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         """Tell it to end."""

@@ -275,7 +275,7 @@ def test_a_postgresql_that_is_away_fails_no_prompt_and_no_write_hangs(agent: Pat
                 with pytest.raises(LibraryError, match="library-away"):
                     library.write("helper", "notes", "Lost?")
                 with pytest.raises(LibraryError, match="library-away"):
-                    library.engine("helper@latest")
+                    library.engine(f"helper@never-read-while-{fault}")
             wait_until(lambda: not stale(library))
             assert version(library.engine("helper")) == 1
         library.close()
