@@ -86,7 +86,7 @@ def test_a_large_definition_is_a_warning_at_its_entry(folder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["", "[", "{}", '{"tools": 7}', '{"tools": [{}]}'])
+@pytest.mark.parametrize("text", ["[", "{}", '{"tools": 7}', '{"tools": [{}]}'])
 def test_a_file_that_no_import_has_written_is_no_problem_of_the_agent(folder: Path, text: str) -> None:
     (folder / "tools" / "shop.lock.json").write_text(text, encoding="utf-8")
 
