@@ -173,19 +173,6 @@ def test_a_limit_out_of_range_is_an_error_with_the_way_out(index: SearchIndex, l
     )
 
 
-def test_a_ranker_of_the_host_takes_the_place_of_bm25() -> None:
-    asked: list[tuple[str, int]] = []
-
-    def rank(query: str, limit: int) -> Sequence[tuple[str, float]]:
-        asked.append((query, limit))
-        return [("draw_chart", 0.7), ("made_up", 0.6), ("draw_chart", 0.5), ("send_mail", 0.4), ("list_files", 0.1)]
-
-    result = SearchIndex.build(CARDS, ranker=rank).search("plot", 2)
-
-    assert asked == [("plot", 2)]
-    assert (result.tools, result.confidence) == (("draw_chart", "send_mail"), 0.7)
-
-
 @pytest.mark.parametrize(("score", "confidence"), [(17.5, 1.0), (-3.0, 0.0)])
 def test_confidence_stays_between_0_and_1_whatever_a_ranker_says(score: float, confidence: float) -> None:
     index = SearchIndex.build(CARDS, ranker=lambda _query, _limit: [("send_mail", score)])
@@ -206,12 +193,17 @@ def test_an_empty_catalogue_answers_with_advice() -> None:
     )
 
 
-def test_unknown_names_repeated_names_and_invalid_scores_are_left_out() -> None:
+def test_a_ranker_of_the_host_is_asked_once_and_what_is_wrong_in_its_answer_is_left_out() -> None:
+    asked: list[tuple[str, int]] = []
     said = [("made_up", 0.9), ("draw_chart", float("nan")), ("send_mail", 0.4), ("read_mail", 0.5), ("send_mail", 0.8)]
-    index = SearchIndex.build(CARDS, ranker=lambda _query, _limit: said * 100)
 
-    result = index.search("plot")
+    def rank(query: str, limit: int) -> Sequence[tuple[str, float]]:
+        asked.append((query, limit))
+        return said * 100
 
+    result = SearchIndex.build(CARDS, ranker=rank).search("plot", 2)
+
+    assert asked == [("plot", 2)]
     assert [(hit.tool, hit.score) for hit in result.hits] == [("read_mail", 0.5), ("send_mail", 0.4)]
     assert [each.message for each in result.diagnostics] == [
         "part of the ranker's answer was ignored: no tool is named `made_up`, and 2 more"
