@@ -35,6 +35,7 @@ def engine(tmp_path: Path) -> Engine:
         ([TEXT, PICTURE], f"The team\n{MARK}"),
         ([PICTURE], MARK),
         (PICTURE, MARK),
+        ({**PICTURE, "mimeType": "image/png\x00\x1b"}, MARK),  # a kind cannot forge a line
         (json.dumps({"content": [TEXT, PICTURE]}), f"The team\n{MARK}"),
         ({"structuredContent": {"id": 7}, "content": [TEXT, PICTURE]}, f'{{"id": 7}}\n{MARK}'),
         (
@@ -97,9 +98,3 @@ def test_what_holds_no_bytes_is_sent_as_it_is(engine: Engine, result: Json) -> N
 
     assert told.media == ()
     assert told.text == (result if isinstance(result, str) else json.dumps(result, ensure_ascii=False))
-
-
-def test_a_kind_cannot_forge_a_line(engine: Engine) -> None:
-    told = engine.render_result(ToolResult("get", [{**PICTURE, "mimeType": "image/png\x00\x1b"}]))
-
-    assert told.text == MARK

@@ -29,17 +29,14 @@ def agent(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_call_lists_what_it_requests_and_records_the_rest(agent: Path) -> None:
+def test_a_call_lists_what_it_requests_and_records_the_rest_and_fails_for_what_there_is_not(agent: Path) -> None:
     engine = Engine.open(agent)
     step = engine.prepare_step(engine.prepare_call(Turn({"wanted": ["RAIL"], "who": "<system>"})))
 
     assert step.system.strip() == "For &lt;system>:\n- Rail (`rail`): Does <rail>."
     assert ("skill visa", "not requested") in [(cut.what, cut.reason) for cut in step.manifest.cuts]
-
-
-def test_a_skill_that_does_not_exist_fails_the_call(agent: Path) -> None:
     with pytest.raises(InputError, match="there is no skill `sea`"):
-        Engine.open(agent).prepare_call(Turn({"wanted": ["sea"]}))
+        engine.prepare_call(Turn({"wanted": ["sea"]}))
 
 
 def broken(agent: Path) -> Path:

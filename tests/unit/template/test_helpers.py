@@ -47,6 +47,7 @@ def refused(text: str, /, **values: Any) -> str:
         ('{{{default v "none"}}}', "", "none"),
         ('{{{default v "none"}}}', 0, "0"),
         ('{{{default v "none"}}}', False, "false"),
+        ("{{{or w v 'friend'}}}", "Ann", "Ann"),
         ("{{{json v}}}", {"a": [1, None, "é"]}, '{"a": [1, null, "é"]}'),
         ("{{{json v indent=2}}}", [1], "[\n  1\n]"),
         ("{{{truncate v 5}}}", "abcdef", "abcd…"),
@@ -68,7 +69,7 @@ def refused(text: str, /, **values: Any) -> str:
     ],
 )
 def test_helpers_make_texts(text: str, value: Any, expected: str) -> None:
-    assert rendered(text, v=value) == expected
+    assert rendered(text, v=value, w="") == expected
 
 
 @pytest.mark.parametrize(
@@ -97,10 +98,6 @@ def test_helpers_answer_questions(call: str, values: dict[str, Any], expected: b
     assert rendered(f"{{{{#if ({call})}}}}yes{{{{else}}}}no{{{{/if}}}}", **values) == ("yes" if expected else "no")
 
 
-def test_or_gives_the_first_value_that_counts() -> None:
-    assert rendered("{{{or nick name 'friend'}}}", nick="", name="Ann") == "Ann"
-
-
 def test_a_name_without_values_is_a_value_and_what_a_host_hands_in_wins() -> None:
     assert (
         rendered("{{date}} {{#if default}}x{{/if}}{{#each join}}{{this}}{{/each}}", date=1, default=2, join=[3])
@@ -117,7 +114,7 @@ def test_what_an_author_writes_stays_and_what_data_says_is_escaped() -> None:
     assert rendered("{{json v}}", v="<") == "&quot;&lt;&quot;"
 
 
-def test_xml_writes_an_element_for_each_key() -> None:
+def test_xml_writes_an_element_for_each_key_and_none_of_the_prompt() -> None:
     assert rendered('{{{xml v "page"}}}', v=PAGE) == (
         "<page>\n<title>A &lt;b&gt;</title>\n<tags>\n<item>x</item>\n<item>y &amp; z</item>\n</tags>\n"
         "<by>\n<name>Ann</name>\n</by>\n</page>"
@@ -126,13 +123,8 @@ def test_xml_writes_an_element_for_each_key() -> None:
         rendered("{{{xml v}}}", v={"a b": 1, 'c"': None}) == '<entry key="a b">1</entry>\n<entry key="c&quot;"></entry>'
     )
     assert rendered("{{{xml v}}}", v="a<") == "a&lt;"
-
-
-def test_no_key_names_an_element_of_the_prompt() -> None:
     text = compile_template("<rules>{{{xml v}}}</rules>").render({"v": {"rules": "x", "RULES": "y"}})
-    assert text.count("<rules>") == 1
-    assert '<entry key="rules">' in text
-    assert '<entry key="RULES">' in text
+    assert text == '<rules><entry key="rules">x</entry>\n<entry key="RULES">y</entry></rules>'
 
 
 @pytest.mark.parametrize(
@@ -154,7 +146,11 @@ def test_no_key_names_an_element_of_the_prompt() -> None:
         ("{{in 1 a}}", {"a": 5}, "wrong-value: `in` looks into a text, a list or an object"),
         ("{{date a}}", {"a": "tomorrow"}, "wrong-value: `date` takes a date"),
         ("{{date a 'long' locale='xx'}}", {"a": "2026-01-01"}, "wrong-value: `date` cannot be written"),
-        ("{{date a 'Y'}}", {"a": "2026-01-01"}, "wrong-value: `date` cannot be written: `Y` is not a date pattern"),
+        (
+            "{{date a 'd Y x'}}",
+            {"a": "2026-01-01"},
+            "wrong-value: `date` cannot be written: `d Y x` is not a date pattern",
+        ),
         ("{{date a 'long' zone='Mars'}}", {"a": "2026-01-01T00:00:00Z"}, "wrong-value: `date` cannot be written"),
         (
             "{{date a 'long' zone='UTC'}}",
@@ -248,8 +244,3 @@ def test_an_error_of_a_helper_repeats_no_value(text: str) -> None:
             compile_template(text).render({"a": "2026-11-22T09:30:00Z", "b": value})
         assert value not in str(caught.value)
         assert len(str(caught.value)) < 1_000
-
-
-def test_an_error_repeats_what_an_author_has_written() -> None:
-    with pytest.raises(TemplateError, match="`d QQQQQQQ x` is not a date pattern"):
-        compile_template("{{date a 'd QQQQQQQ x'}}").render({"a": "2026-11-22"})

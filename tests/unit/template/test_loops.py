@@ -61,7 +61,6 @@ def test_a_loop_and_a_partial_make_no_frame_that_nobody_reads(text: str, monkeyp
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("{{#each rows}}{{#each tags}}{{@../index}}{{@index}} {{/each}}{{/each}}", "00 01 "),
         ("{{#each names}}{{> numbered}}{{/each}}", "0a1b<2c"),
         ("{{#each names}}{{#with this}}{{@index}}{{/with}}{{/each}}", "012"),
         ("{{#each names}}{{> outer}}{{/each}}", "[0a][1b<][2c]"),

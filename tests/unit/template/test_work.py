@@ -78,16 +78,16 @@ def test_a_render_within_a_helper_leaves_the_work_of_the_outer_one() -> None:
 CONDITIONS = [True, False, 0, 1, 0.0, -0.0, float("nan"), "", "a", "0", None, [], [0], {}, {"a": 1}]
 
 
-@pytest.mark.parametrize("value", CONDITIONS, ids=repr)
-def test_a_condition_is_what_it_is_in_handlebars(value: Any) -> None:
+def test_a_condition_is_what_it_is_in_handlebars() -> None:
     """An empty mapping is there; so is "0". NaN, 0 and an empty list are not."""
-    told = compile_template(
+    text = compile_template(
         "{{#if v}}yes{{else}}no{{/if}} {{#unless v}}no{{else}}yes{{/unless}} "
         "{{#if v includeZero=true}}yes{{else}}no{{/if}}",
         escaping="handlebars",
-    ).render({"v": value})
-    is_there = isinstance(value, dict) or (bool(value) and value == value)  # noqa: PLR0124 - NaN is not itself
-    is_zero = type(value) in {int, float} and value == 0
-    one = "yes" if is_there else "no"
+    )
+    for value in CONDITIONS:
+        is_there = isinstance(value, dict) or (bool(value) and value == value)  # noqa: PLR0124 - NaN is not itself
+        is_zero = type(value) in {int, float} and value == 0
+        one = "yes" if is_there else "no"
 
-    assert told == f"{one} {one} {'yes' if is_there or is_zero else 'no'}"
+        assert text.render({"v": value}) == f"{one} {one} {'yes' if is_there or is_zero else 'no'}", repr(value)

@@ -40,6 +40,7 @@ def there(engine: Engine, turn: Turn) -> set[str]:
 
 
 ALL = {"delete_user", "delete_comment", "update_user"}
+LATE = "delete_everything"
 
 
 @pytest.mark.parametrize(
@@ -111,44 +112,35 @@ def test_an_agent_without_tool_files_may_have_rules_for_what_its_host_may_bring(
 @pytest.mark.parametrize(
     ("access", "gates", "expected"),
     [
-        ("", Gates(), ALL - {"update_user"}),
+        ("", Gates(), {"delete_user", "delete_comment", LATE}),
         ("editor", Gates(), set[str]()),
         ("editor", Gates(harness=("nightly",)), {"update_user"}),
         ("reader", Gates(), {"delete_comment"}),
         ("reader", Gates(blocked=("delete_comment",)), set[str]()),
-        ("guest", Gates(), {"delete_comment", "update_user"}),
-        ("guest", Gates(flags={"admin": True}), {"delete_comment", "update_user"}),
+        ("guest", Gates(), {"delete_comment", "update_user", LATE}),
+        ("guest", Gates(flags={"admin": True}), {"delete_comment", "update_user", LATE}),
     ],
 )
-def test_a_tool_has_to_pass_the_access_and_the_gates(
+def test_a_tool_has_to_pass_the_access_and_the_gates_also_one_that_a_server_brings(
     tmp_path: Path, access: str, gates: Gates, expected: set[str]
 ) -> None:
     visibility = "{flags: {admin: [delete_user]}, harness: {nightly: [update_user]}}"
 
-    assert there(opened(tmp_path, ACCESS, visibility), Turn(access=access, gates=gates)) == expected
+    engine = opened(tmp_path, ACCESS, visibility).with_tools([ToolCard(LATE)])
+
+    assert there(engine, Turn(access=access, gates=gates)) == expected
 
 
-def test_a_pattern_also_hides_what_a_server_brings_later(tmp_path: Path) -> None:
-    visibility = "{flags: {admin: [delete_user]}, harness: {nightly: [update_user]}}"
-    engine = opened(tmp_path, ACCESS, visibility).with_tools([ToolCard("delete_everything")])
-
-    assert there(engine, Turn(access="editor")) == set()
-    assert "delete_everything" in there(engine, Turn())
-
-
-def test_a_turn_that_names_no_access_has_the_default_one(tmp_path: Path) -> None:
+def test_a_turn_that_names_no_access_has_the_default_one_and_one_that_does_not_exist_is_an_error(
+    tmp_path: Path,
+) -> None:
     engine = opened(tmp_path, 'access: {default: {hide: "delete_*"}, admin: {}}\n')
 
     assert there(engine, Turn()) == {"update_user"}
     assert there(engine, Turn(access="admin")) == ALL
     assert engine.access == ("default", "admin")
-
-
-def test_an_access_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
-    engine = opened(tmp_path, "access: {editor: {hide: delete_user}}\n")
-    with pytest.raises(InputError, match="did you mean `editor`") as caught:
-        engine.prepare_call(Turn(access="edtor"))
-
+    with pytest.raises(InputError, match="did you mean `admin`") as caught:
+        engine.prepare_call(Turn(access="admn"))
     assert [(problem.code, problem.name) for problem in caught.value.problems] == [("unknown-selection", "turn.access")]
 
 

@@ -19,15 +19,12 @@ def index(cms: Catalogue) -> SearchIndex:
     return SearchIndex.build(card for card in cms.values() if card.category != "core")
 
 
-@pytest.mark.parametrize(("query", "tool"), QUERIES.items())
-def test_the_right_tool_is_among_the_first_three(index: SearchIndex, query: str, tool: str) -> None:
-    assert tool in index.search(query).tools[:3]
-
-
 def test_the_right_tool_comes_first_in_nineteen_of_twenty_searches(index: SearchIndex) -> None:
-    first = [index.search(query).tools[0] == tool for query, tool in QUERIES.items()]
+    found = {query: index.search(query).tools[:3] for query in QUERIES}
+    first = [found[query][0] == tool for query, tool in QUERIES.items()]
 
     assert sum(first) >= 0.95 * len(first)
+    assert [query for query, tool in QUERIES.items() if tool not in found[query]] == []
 
 
 def test_a_search_returns_two_tools_in_the_mean_not_eight(cms: Catalogue, index: SearchIndex) -> None:
@@ -50,6 +47,5 @@ def test_every_phrase_of_a_tool_finds_it(cms: Catalogue, index: SearchIndex) -> 
     assert lost == []
 
 
-@pytest.mark.parametrize("query", OFF_TOPIC)
-def test_what_the_site_cannot_do_is_not_found(index: SearchIndex, query: str) -> None:
-    assert index.search(query).tools == ()
+def test_what_the_site_cannot_do_is_not_found(index: SearchIndex) -> None:
+    assert [query for query in OFF_TOPIC if index.search(query).tools] == []

@@ -58,8 +58,8 @@ def refused(folder: Path, tools: str, **options: Any) -> list[Problem]:
     return list(error.value.problems)
 
 
-def test_all_names_every_tool_and_there_is_no_search(tmp_path: Path) -> None:
-    engine = opened(tmp_path, ", core: all")
+def test_all_names_every_tool_whatever_instructions_may_take_and_there_is_no_search(tmp_path: Path) -> None:
+    engine = opened(tmp_path, ", core: all", more="budget: {protocols: 10}\n")
     step = step_of(engine)
 
     assert engine.core_tools == step.active_tools == (*CALENDAR, *MAIL)
@@ -68,69 +68,42 @@ def test_all_names_every_tool_and_there_is_no_search(tmp_path: Path) -> None:
 
 
 def test_a_pattern_names_the_tools_that_it_matches_with_their_instructions(tmp_path: Path) -> None:
-    engine = opened(tmp_path, ', core: [mail_send, "calendar_*"]')
+    names = ("tool_search", *CALENDAR, *MAIL)
+    engine = opened(tmp_path, ', core: [mail_send, "calendar_*"]', names=names)
     step = step_of(engine)
 
     assert engine.core_tools == step.active_tools == ("tool_search", "mail_send", *CALENDAR)
     assert step.offers_search
-    assert "<calendar_list>" in step.system
+    assert all(f"<{name}>" in step.system for name in step.active_tools)
     assert "<mail_read>" not in step.system
 
 
-def test_a_pattern_matches_tools_that_come_with_a_server(tmp_path: Path) -> None:
-    engine = opened(tmp_path, ', core: ["calendar_*", "x?"]').with_tools(
-        [ToolCard("calendar_move"), ToolCard("x1"), ToolCard("x12")]
-    )
+def test_a_pattern_matches_tools_that_come_with_a_server_and_is_a_warning_without_a_match(tmp_path: Path) -> None:
+    alone = opened(tmp_path, ', core: ["calendar_*", "x?"]')
+    engine = alone.with_tools([ToolCard("calendar_move"), ToolCard("x1"), ToolCard("x12")])
 
+    assert [(problem.code, problem.severity) for problem in alone.warnings] == [("unknown-tool", "warning")]
     assert engine.core_tools == ("tool_search", *CALENDAR, "calendar_move", "x1")
     assert step_of(engine, Turn(tools=("x1", "x12"))).active_tools == ("tool_search", "x1")
     reasons = {cut.reason for cut in step_of(engine, Turn(tools=("x1",))).manifest.cuts}
     assert not any("does not exist" in reason for reason in reasons)
 
 
-def test_a_pattern_matches_tools_that_come_with_a_later_turn(tmp_path: Path) -> None:
-    chat = opened(tmp_path, ', core: ["calendar_*"]').conversation()
-    chat.user(Turn(tools=("calendar_add", "mail_send")))
-    first = chat.step()
-    chat.user(Turn(tools=("calendar_add", "calendar_list", "mail_send")))
-    second = chat.step()
-
-    assert first.active_tools == ("tool_search", "calendar_add")
-    assert second.active_tools == ("tool_search", *CALENDAR)
-    assert second.system == first.system
-    assert "<calendar_list>" in second.appended[-1].text
-
-
-def test_the_search_tool_is_matched_by_no_pattern(tmp_path: Path) -> None:
-    names = ("tool_search", *CALENDAR)
-    step = step_of(opened(tmp_path, ', core: ["*"]', names=names))
-
-    assert step.active_tools == CALENDAR
-    assert "<tool_search>" not in step.system
-    assert step.refusal("tool_search") == "Nothing is left to find: use the tools that are active."
-
-
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "said", "hint"),
     [
-        ("calendar_*", "`tools.core` should be `all`, or a list of tools and patterns such as `calendar_*`"),
-        ('["calendar *"]', r"`tools.core.0` does not match ^[A-Za-z0-9_.:/*?-]{1,128}$"),
-        ("[all]", "`all` has no tool instructions"),
-        ("[calendar_ad]", "`calendar_ad` has no tool instructions"),
+        ("calendar_*", "`tools.core` should be `all`, or a list of tools and patterns such as `calendar_*`", None),
+        ('["calendar *"]', r"`tools.core.0` does not match ^[A-Za-z0-9_.:/*?-]{1,128}$", None),
+        ("[all]", "`all` has no tool instructions", None),
+        ("[calendar_ad]", "`calendar_ad` has no tool instructions", "did you mean `calendar_add`?"),
+        ("[tool_serch]", "`tool_serch` has no tool instructions", "did you mean `tool_search`?"),
     ],
 )
-def test_wrong_words_are_refused_at_their_place(tmp_path: Path, written: str, said: str) -> None:
+def test_wrong_words_are_refused_at_their_place(tmp_path: Path, written: str, said: str, hint: str | None) -> None:
     problems = refused(tmp_path, f", core: {written}")
 
-    assert [problem.message for problem in problems] == [said]
+    assert [(problem.message, hint and problem.hint) for problem in problems] == [(said, hint)]
     assert all(problem.span and problem.span.line == 3 for problem in problems)
-
-
-def test_a_pattern_without_a_match_is_a_warning_since_a_server_may_bring_such_tools(tmp_path: Path) -> None:
-    engine = opened(tmp_path, ', core: ["crm_*", "mail_*"]')
-
-    assert [(problem.code, problem.severity) for problem in engine.warnings] == [("unknown-tool", "warning")]
-    assert engine.with_tools([ToolCard("crm_find")]).core_tools == ("tool_search", *MAIL, "crm_find")
 
 
 def test_an_agent_file_that_says_nothing_begins_with_none_of_200_tools_and_finds_them(tmp_path: Path) -> None:
@@ -160,33 +133,21 @@ def test_an_agent_file_that_says_nothing_begins_with_none_of_200_tools_and_finds
     assert ran == ["make_thing_117"]
 
 
-def test_the_search_tool_comes_without_being_named_where_there_is_something_to_find(tmp_path: Path) -> None:
-    names = ("tool_search", *CALENDAR, *MAIL)
-    step = step_of(opened(tmp_path, ', core: ["calendar_*"]', names=names))
-
-    assert step.active_tools == ("tool_search", *CALENDAR)
-    assert "<tool_search>" in step.system
-
-
-@pytest.mark.parametrize("delivery", ["append", "rewrite"])
-def test_where_every_tool_of_the_turn_is_active_there_is_no_search(tmp_path: Path, delivery: DeliveryWish) -> None:
-    engine = opened(tmp_path, ', core: [tool_search, "calendar_*"]', names=("tool_search", *CALENDAR, *MAIL))
+@pytest.mark.parametrize(("delivery", "core"), [("append", '[tool_search, "calendar_*"]'), ("rewrite", '["*"]')])
+def test_where_every_tool_of_the_turn_is_active_there_is_no_search(
+    tmp_path: Path, delivery: DeliveryWish, core: str
+) -> None:
+    engine = opened(tmp_path, f", core: {core}", names=("tool_search", *CALENDAR, *MAIL))
     turn = Turn(tools=("tool_search", *CALENDAR), delivery=delivery)
     step = step_of(engine, turn)
 
     assert step.active_tools == CALENDAR
     assert not step.offers_search
     assert "<tool_search>" not in step.system
+    assert step.refusal("tool_search") == "Nothing is left to find: use the tools that are active."
     assert ("tool_search", "not offered: there is no tool to find") in {
         (cut.what, cut.reason) for cut in step.manifest.cuts
     }
-
-
-def test_a_frozen_prompt_has_no_search(tmp_path: Path) -> None:
-    engine = opened(tmp_path, ", core: [tool_search]", names=("tool_search", *CALENDAR), more="delivery: frozen\n")
-
-    assert step_of(engine).active_tools == CALENDAR
-    assert not step_of(engine).offers_search
 
 
 def test_the_search_tool_stays_until_the_next_baseline_and_says_when_nothing_is_left(tmp_path: Path) -> None:
@@ -213,7 +174,7 @@ def test_the_search_tool_stays_until_the_next_baseline_and_says_when_nothing_is_
 def test_a_tool_that_comes_where_there_is_no_search_is_named_until_the_next_baseline_offers_one(tmp_path: Path) -> None:
     engine = opened(tmp_path, ', core: ["calendar_*"]')
     chat = engine.conversation()
-    chat.user(Turn(tools=CALENDAR))
+    chat.user(Turn(tools=("calendar_add",)))
     first = chat.step()
     chat.user(Turn(tools=(*CALENDAR, *MAIL)))
     second = chat.step()
@@ -223,16 +184,11 @@ def test_a_tool_that_comes_where_there_is_no_search_is_named_until_the_next_base
 
     assert [step.offers_search for step in (first, second, third)] == [False, False, True]
     assert first.system == second.system
+    assert (first.active_tools, second.active_tools) == (("calendar_add",), CALENDAR)
+    assert any("<calendar_list>" in block.text for block in second.appended)
     assert [cut.reason for cut in second.manifest.cuts if cut.what == "tool_search"] == [
         "not offered before the next baseline, which will offer it for `mail_read`, `mail_send`"
     ]
-
-
-def test_a_turn_without_the_search_tool_of_the_files_has_none(tmp_path: Path) -> None:
-    engine = opened(tmp_path, ", core: [tool_search]", names=("tool_search", *CALENDAR))
-
-    assert not step_of(engine, Turn(tools=CALENDAR)).offers_search
-    assert step_of(engine, Turn(tools=CALENDAR)).active_tools == ()
 
 
 def test_conversations_of_before_load_and_json_says_only_what_is_new(tmp_path: Path) -> None:
@@ -268,31 +224,29 @@ def test_promise_14_a_request_has_a_search_tool_exactly_where_an_available_tool_
     assert all((step.refusal(name) is None) is (name in step.active_tools) for name in engine.tools)
 
 
-def test_core_tools_for_which_a_budget_has_no_room_are_refused_at_opening(tmp_path: Path) -> None:
-    found = refused(tmp_path, ", core: all", more="budget: {total: 100}\n")
+@pytest.mark.parametrize(
+    ("more", "said", "way_out"),
+    [
+        (
+            "budget: {total: 100}\n",
+            r"static sections and core tools take \d+ tokens; the budget is 100",
+            "shorten the texts",
+        ),
+        (
+            "sections: [{id: protocols, budget: 60}]\n",
+            r".* of the section `protocols`; its budget is 60.*",
+            "name fewer core tools",
+        ),
+    ],
+)
+def test_core_tools_for_which_a_budget_has_no_room_are_refused_at_opening(
+    tmp_path: Path, more: str, said: str, way_out: str
+) -> None:
+    (problem,) = refused(tmp_path, ", core: all", more=more)
 
-    assert [(problem.code, problem.hint) for problem in found] == [("over-budget", "raise it, or shorten the texts")]
-    assert found[0].message.startswith("static sections and core tools take ")
-    assert found[0].message.endswith(" tokens; the budget is 100")
-    assert opened(tmp_path, ", core: [mail_send]", more="budget: {total: 100}\n").core_tools == (
-        "tool_search",
-        "mail_send",
-    )
-
-
-def test_core_tools_that_do_not_fit_into_their_section_are_refused_at_opening(tmp_path: Path) -> None:
-    more = "sections: [{id: protocols, budget: 60}]\n"
-    found = refused(tmp_path, ", core: all", more=more)
-
-    assert [problem.code for problem in found] == ["over-budget"]
-    assert "of the section `protocols`; its budget is 60" in found[0].message
+    assert (problem.code, problem.hint) == ("over-budget", f"raise it, or {way_out}")
+    assert re.fullmatch(said, problem.message)
     assert opened(tmp_path, ", core: [mail_send]", more=more).core_tools == ("tool_search", "mail_send")
-
-
-def test_core_tools_do_not_count_against_the_budget_of_instructions(tmp_path: Path) -> None:
-    engine = opened(tmp_path, ", core: all", more="budget: {protocols: 10}\n")
-
-    assert step_of(engine).active_tools == (*CALENDAR, *MAIL)
 
 
 @pytest.mark.parametrize(("slot", "total"), [("{{{activeProtocols}}}", 200), (SET_IN, 240)])
@@ -351,7 +305,7 @@ delivery: {delivery}
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])
-@pytest.mark.parametrize("words", [0, 40, 80, 160, 180, 200, 220])
+@pytest.mark.parametrize("words", [0, 80, 160, 180, 200, 220])
 def test_promise_14_a_core_tool_that_comes_and_does_not_fit_is_not_listed(
     tmp_path: Path, delivery: DeliveryWish, words: int
 ) -> None:
@@ -387,7 +341,7 @@ def test_what_a_step_lists_again_leaves_out_core_tools_without_room(tmp_path: Pa
     assert "calendar_list" not in first.appended[-1].text + again
 
 
-@pytest.mark.parametrize("core", ["", ", core: [tool_search]", ", core: [tool_search, mail_read]"])
+@pytest.mark.parametrize("core", ["", ", core: [tool_search]"])
 def test_the_engines_own_search_tool_needs_no_entry_and_is_a_core_tool_by_itself(tmp_path: Path, core: str) -> None:
     engine = opened(tmp_path, core)
     step = step_of(engine, Turn(tools=MAIL))
@@ -407,12 +361,6 @@ def test_texts_may_name_the_search_tool_that_has_no_entry(tmp_path: Path) -> Non
     assert [problem.message for problem in engine.warnings] == [
         "`gotcha` of add_note names `look_down`, which has no entry"
     ]
-
-
-def test_a_misspelt_search_tool_in_core_is_an_error_that_names_the_right_one(tmp_path: Path) -> None:
-    (problem,) = refused(tmp_path, ", core: [tool_serch]")
-
-    assert (problem.message, problem.hint) == ("`tool_serch` has no tool instructions", "did you mean `tool_search`?")
 
 
 def test_its_own_search_tool_is_offered_whatever_the_turn_lists_unless_a_gate_or_a_profile_forbids_it(

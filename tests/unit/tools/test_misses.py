@@ -50,17 +50,15 @@ def answer(chat: Conversation, query: str) -> dict[str, Any]:
 
 def test_a_miss_names_the_categories_with_their_tools_and_nothing_of_their_instructions(engine: Engine) -> None:
     said = answer(begun(engine), "weather in Paris")
+    silent = [answer(begun(engine), query) for query in ("", "so what", "x" * 3000)]
 
     assert said["tools"] == []
     assert said["categories"] == {"orders": ["refund_order", "ship_order"], "people": ["find_customer"]}
+    assert [each["categories"] for each in silent] == [said["categories"]] * 3
+    assert '"give money back", "look up a customer"' in said["message"]
     assert said["message"].endswith("search for a category, or a tool, by its name.")
     assert "Ask first" not in json.dumps(said)
     assert "categories" not in answer(begun(engine), "give money back")
-
-
-@pytest.mark.parametrize("query", ["", "so what", "x" * 3000])
-def test_a_query_that_says_nothing_gets_them_too(engine: Engine, query: str) -> None:
-    assert answer(begun(engine), query)["categories"]
 
 
 def test_what_a_miss_names_is_not_discovered(engine: Engine) -> None:
@@ -80,15 +78,8 @@ def test_a_miss_names_no_tool_that_the_call_does_not_have_or_has_found_already(e
     chat.step([ToolResult("tool_search", {"tools": ["ship_order"]}, "1")])
 
     assert shut["categories"] == {"orders": ["ship_order"]}
+    assert 'for example "send the parcel".' in shut["message"]
     assert answer(chat, "weather")["categories"] == {"orders": ["refund_order"], "people": ["find_customer"]}
-
-
-def test_a_miss_suggests_no_phrase_of_a_tool_that_the_call_does_not_have(engine: Engine) -> None:
-    all_of_them = answer(begun(engine), "weather")["message"]
-    some = answer(begun(engine, Turn(tools=("ship_order",))), "weather")["message"]
-
-    assert '"give money back", "look up a customer"' in all_of_them
-    assert 'for example "send the parcel".' in some
 
 
 def test_where_nothing_is_left_to_find_nothing_is_named(engine: Engine) -> None:
@@ -101,17 +92,14 @@ def test_where_nothing_is_left_to_find_nothing_is_named(engine: Engine) -> None:
     }
 
 
-@pytest.mark.parametrize("query", ["orders", "Orders", "order", "`orders`", "the orders category", "tools for orders"])
-def test_a_query_that_names_a_category_finds_it(engine: Engine, query: str) -> None:
-    assert set(answer(begun(engine), query)["tools"]) == {"refund_order", "ship_order"}
+def test_a_query_that_names_a_category_or_a_tool_finds_it(engine: Engine) -> None:
+    chat = begun(engine)
 
-
-@pytest.mark.parametrize(
-    "query",
-    ["refund_order", "refund order", "RefundOrder", "'refund_order'", "call refund_order for the order of Mrs Jones"],
-)
-def test_a_query_that_names_a_tool_finds_it_first(engine: Engine, query: str) -> None:
-    assert answer(begun(engine), query)["tools"][0] == "refund_order"
+    for query in ("orders", "Orders", "order", "`orders`", "the orders category", "tools for orders"):
+        assert set(answer(chat, query)["tools"]) == {"refund_order", "ship_order"}, query
+    long = "call refund_order for the order of Mrs Jones"
+    for query in ("refund_order", "refund order", "RefundOrder", "'refund_order'", long):
+        assert answer(chat, query)["tools"][0] == "refund_order", query
 
 
 def test_names_are_found_whatever_the_ranker_knows_and_however_they_are_spelt() -> None:
@@ -160,13 +148,6 @@ def test_a_tool_that_is_named_but_does_not_exist_for_the_call_is_not_found(engin
     ]
 
 
-def test_where_tools_take_too_much_room_only_categories_are_named() -> None:
-    cards = [ToolCard(f"do_something_with_thing_{n}", category=f"group {n % 20}") for n in range(200)]
-    said = SearchIndex.build(cards, count=TOKENS).search("weather in Paris")
-
-    assert said.to_json()["categories"] == [f"group {n}" for n in range(20)]
-
-
 def test_what_is_counted_is_the_answer_and_the_most_tokens_are_allowed() -> None:
     cards = [ToolCard(name, category=category) for name, category in (("a", "é"), ("b", ""), ("c", "é"))]
     whole, names, first = (
@@ -210,9 +191,11 @@ def test_categories_keep_to_their_tokens_whatever_they_are_called(named: list[tu
 
 
 def test_the_message_tells_of_instructions_only_where_a_tool_has_some(engine: Engine) -> None:
-    chat = begun(engine)
+    """Instructions come from the agent's files: those of a card of `with_tools` reach no prompt."""
+    chat = begun(engine.with_tools([ToolCard("weigh_parcel", "Weigh a parcel", instructions=ToolInstructions("Tare"))]))
 
-    assert chat.search_tools("look up a customer").message == "Found 1 tool. It is now active."
+    for query in ("look up a customer", "weigh a parcel"):
+        assert chat.search_tools(query).message == "Found 1 tool. It is now active."
     assert chat.search_tools("give money back").message.endswith("Read its instructions in `How` before you call it.")
     assert chat.search_tools("find_customer and refund_order").message == (
         "Found 2 tools. They are now active. Before a call, read the instructions of refund_order in `How`."
@@ -252,10 +235,3 @@ def test_a_long_description_that_holds_all_words_by_chance_does_not_win_alone(qu
     settings = ToolCard("patch_settings", f"{text(size, 0)} {by_chance}")
 
     assert "add_users" in SearchIndex.build([*cards, settings]).search(query).tools
-
-
-def test_a_host_that_brings_instructions_with_its_cards_gets_no_promise_of_them(engine: Engine) -> None:
-    """Instructions come from the agent's files: those of a card of `with_tools` reach no prompt."""
-    late = engine.with_tools([ToolCard("weigh_parcel", "Weigh a parcel", instructions=ToolInstructions("Tare"))])
-
-    assert begun(late).search_tools("weigh a parcel").message == "Found 1 tool. It is now active."
