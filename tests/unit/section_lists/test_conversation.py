@@ -44,21 +44,11 @@ def news(engine: Engine, *calls: Call) -> list[str]:
     return [block.text.partition(">\n")[2].removesuffix("</context-update>\n") for block in blocks]
 
 
-def test_nothing_new_says_nothing(engine: Engine) -> None:
+def test_only_what_is_new_is_announced_and_neighbours_under_one_heading(engine: Engine) -> None:
     first = call(engine)
 
     assert engine.prepare_step(call(engine, first)).appended == ()
-
-
-def test_a_changed_section_is_announced_under_its_heading(engine: Engine) -> None:
-    first = call(engine)
-
     assert news(engine, call(engine, first, one="uno")) == ["## Notes\n## One\nuno\n"]
-
-
-def test_neighbours_of_a_group_are_announced_under_one_heading(engine: Engine) -> None:
-    first = call(engine)
-
     assert news(engine, call(engine, first, one="uno", two="due")) == ["## Notes\n## One\nuno\ndue\n"]
 
 
