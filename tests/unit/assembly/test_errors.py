@@ -22,7 +22,7 @@ def codes(found: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "listed",
-    ["[{id: hello, text: Hi.}]", "[{id: hello, text: Hi.}, {id: bye, clock: {}}]", "[{id: hello, file: agent.yaml}]"],
+    ["[{id: hello, text: Hi.}, {id: bye, clock: {}}]", "[{id: hello, file: agent.yaml}]"],
 )
 def test_a_list_of_sections_next_to_a_template_is_an_error_that_names_both(tmp_path: Path, listed: str) -> None:
     found = wrong(tmp_path, f"sections: {listed}\n")
@@ -106,7 +106,6 @@ CHANGES = "sections: [{id: tone, text: New.}, {id: gone, remove: true}]\nprofile
     [
         (CORE.replace("</tone>", "</tune>"), ["xml"]),
         (CORE.replace("{{{user}}}", "{{#if user}}"), ["unclosed-block"]),
-        (CORE.replace("{{{user}}}", "{{{user}}"), ["unexpected-token"]),
         ("", ["xml"]),
         ("Only words, {{user}}.", ["xml"]),
     ],
@@ -170,7 +169,7 @@ def test_a_text_with_a_mistake_has_not_lost_it(tmp_path: Path) -> None:
 def test_another_section_may_have_it_instead(tmp_path: Path) -> None:
     said = "sections: [{id: tools, remove: true}, {id: tone, text: 'Tools: {{{activeProtocols}}}'}]\n"
 
-    assert ids(core(tmp_path, said, TOOLED, WITH_TOOLS, tools_yaml=TOOLS)) == ["identity", "tone", "rules"]
+    assert warned(tmp_path, said) == ""
 
 
 def test_what_is_replaced_is_read_no_more(tmp_path: Path) -> None:
