@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, SpecError, Turn
+from cuecard import Engine, SpecError
 from unit.assembly.cores import CORE, HEAD, agent, body, child, errors, ids, opened, refused, step, write
 
 LIST = "agent: list\nlayout: {heading: '# {{title}}: '}\nsections: [{id: tone, title: Tone, text: Be dry.}]\n"
@@ -173,13 +173,6 @@ def test_a_section_that_a_file_below_has_removed(tmp_path: Path) -> None:
 
     assert "agent.yaml:2:17: error[unknown-section]: the base of this file has no section `tone`" in found
     assert "it is removed at house/agent.yaml:4:17" in found
-
-
-def test_a_section_that_was_removed_can_be_put_back(tmp_path: Path) -> None:
-    engine = child(tmp_path, "sections: [{id: tone, before: identity}]\n", "sections: [{id: tone, remove: true}]\n")
-
-    assert ids(engine) == ["tone", "identity", "rules"]
-    assert body(engine, "tone", Turn()) == "<tone>\nBe kind.\n</tone>\n"
 
 
 @pytest.mark.parametrize(("below", "said"), [("sections: 3\n", "sections: []\n"), ("", "sections: 3\n")])

@@ -38,13 +38,7 @@ def test_profiles_and_variants_of_a_template(tmp_path: Path, profile: str, varia
     assert told == ["agent", *expected, "/agent"]
     assert is_xml(made.system)
     assert {c.what for c in made.manifest.cuts} == {"identity", "tone", "rules"} - set(expected)
-
-
-def test_a_profile_changes_a_text_in_its_tags(tmp_path: Path) -> None:
-    engine = core(tmp_path, CHOICES)
-
-    assert body(engine, "tone", Turn(profile="curt")) == "<tone>\nBe curt.\n</tone>\n"
-    assert body(engine, "tone") == "<tone>\nBe kind.\n</tone>\n"
+    assert ("<tone>\nBe curt.\n</tone>\n" in made.system) is (profile == "curt")
 
 
 @pytest.mark.parametrize("gone", [["identity"], ["identity", "tone", "rules"]])

@@ -35,22 +35,17 @@ def ids(engine: Engine) -> list[str]:
     return [section.id for section in engine.agent.sections]
 
 
-def test_mappings_are_merged_key_by_key_at_any_depth(tmp_path: Path) -> None:
+def test_mappings_are_merged_key_by_key_at_any_depth_and_lists_replaced(tmp_path: Path) -> None:
+    base = BASE + "profiles: {small: {include: [identity, tone], exclude: [legal]}}\n"
+    boundary = 'layout: {boundary: {marker: "<!-- here -->", before: tone}}'
     spec = over(
-        tmp_path, 'budget: {protocols: 100}\nlayout: {boundary: {marker: "<!-- here -->", before: tone}}'
+        tmp_path, f"budget: {{protocols: 100}}\n{boundary}\nprofiles: {{small: {{include: [legal]}}}}", base
     ).agent.spec
 
     assert (spec.budget.total, spec.budget.protocols) == (900, 100)
     assert spec.layout.separator == "\n---\n"
     assert spec.agent == "base"
-
-
-def test_lists_other_than_sections_are_replaced(tmp_path: Path) -> None:
-    base = BASE + "profiles: {small: {include: [identity, tone], exclude: [legal]}}\n"
-    engine = over(tmp_path, "profiles: {small: {include: [legal]}}", base)
-
-    assert engine.agent.spec.profiles["small"].include == ("legal",)
-    assert engine.agent.spec.profiles["small"].exclude == ("legal",)
+    assert (spec.profiles["small"].include, spec.profiles["small"].exclude) == (("legal",), ("legal",))
 
 
 def test_a_section_keeps_what_the_overlay_does_not_say(tmp_path: Path) -> None:
