@@ -1,6 +1,6 @@
-"""Every row of tests/cases/systems/README.md, in a conversation of at least two turns and on a host.
+"""Every case of a row of tests/cases/systems/README.md, in a conversation of at least two turns and on a host.
 
-A row that names a turn of a shipped system is played as the second turn of three, of which the others say nothing of
+A case is a turn of a shipped system, and is played as the second turn of three, of which the others say nothing of
 their own: its request says what the readable prompt of that turn says, and the third request nothing of it.
 """
 
@@ -18,7 +18,6 @@ from cases.system_rows import (
     WORDS,
     Asked,
     Play,
-    Sent,
     chapters,
     in_a_loop,
     lines,
@@ -26,13 +25,14 @@ from cases.system_rows import (
     opened,
     records,
     refused,
+    rows_proved_by,
 )
 from cuecard import Turn
 from cuecard.config.turn_file import to_turn
-from cuecard.types import Delivery, DeliveryWish
+from cuecard.types import Delivery
 from cuecard.workbench.played import past_results, read_turn
 
-ROWS = {row.id: row for rows in chapters().values() for row in rows if not row.is_out}
+CASES = sorted({case for rows in chapters().values() for row in rows if not row.is_out for case in row.cases})
 OWN = {WORDS, "Done.", "Earlier."}
 
 
@@ -110,61 +110,56 @@ def case_of(named: str) -> Case:
     return Case(file.parent, agent, asked, golden.read_text(encoding="utf-8"))
 
 
-@cache
-def played(play: Play, named: str, delivery: DeliveryWish | None = None) -> list[Sent]:
-    """The requests of a case, which several rows look at."""
-    case = case_of(named)
-    return play(opened(case.agent, delivery), case.asks)
-
-
 def _is_subsequence(wanted: list[str], found: list[str]) -> bool:
     rest = iter(found)
     return all(line in rest for line in wanted)
 
 
-ROWS_OF_CASES = pytest.mark.parametrize("row", [row.id for row in ROWS.values() if row.cases])
+def _ids(name: str) -> str:
+    return f"{'+'.join(rows_proved_by(name))}-{name.removeprefix('tests/cases/systems/')}"
 
 
-@ROWS_OF_CASES
-def test_row_when_the_system_prompt_is_made_again(row: str, monkeypatch: pytest.MonkeyPatch) -> None:
+cases_of_rows = pytest.mark.parametrize("name", CASES, ids=_ids)
+
+
+@cases_of_rows
+def test_row_when_the_system_prompt_is_made_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing but the prompt of that turn is said, in its order, and behind it the prompt is as before it."""
-    for name in ROWS[row].cases:
-        case = case_of(name)
-        monkeypatch.chdir(case.folder)
-        if case.error:
-            _is_refused(in_a_loop, case, "rewrite")
-            continue
-        first, second, third = played(in_a_loop, name, "rewrite")
-        wanted = {line for _, text in case.said for line in text}
-        ordered = [line for head, text in case.said if not head.startswith("appended") for line in text]
+    case = case_of(name)
+    monkeypatch.chdir(case.folder)
+    if case.error:
+        _is_refused(in_a_loop, case, "rewrite")
+        return
+    first, second, third = in_a_loop(opened(case.agent, "rewrite"), case.asks)
+    wanted = {line for _, text in case.said for line in text}
+    ordered = [line for head, text in case.said if not head.startswith("appended") for line in text]
 
-        assert sorted({*second.lines} - OWN - LAYOUT) == sorted(wanted - OWN - LAYOUT)
-        assert _is_subsequence(ordered, second.lines)
-        assert sorted({*case.records} - {*records(second.step)}) == []
-        assert first.system == third.system or case.lasts
+    assert sorted({*second.lines} - OWN - LAYOUT) == sorted(wanted - OWN - LAYOUT)
+    assert _is_subsequence(ordered, second.lines)
+    assert sorted({*case.records} - {*records(second.step)}) == []
+    assert first.system == third.system or case.lasts
 
 
-@ROWS_OF_CASES
+@cases_of_rows
 @pytest.mark.parametrize("play", [in_a_loop, on_pydantic_ai])
-def test_row_on_a_host(row: str, play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_on_a_host(name: str, play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under the delivery that the system has: what the turn says is there, and what is of that turn alone goes."""
-    for name in ROWS[row].cases:
-        if name == UNSAID and play is on_pydantic_ai:
-            continue
-        case = case_of(name)
-        monkeypatch.chdir(case.folder)
-        if case.error:
-            _is_refused(play, case)
-            continue
-        first, second, third = played(play, name)
-        heard = [text for head, text in case.said if play is in_a_loop or head.startswith("appended")]
-        wanted = {*case.system, *(line for text in heard for line in text)}
-        blocks = second.step.appended
-        passing = {line for block in blocks if not block.stays for line in lines(block.text)}
-        staying = {line for block in blocks if block.stays for line in lines(block.text)}
+    if name == UNSAID and play is on_pydantic_ai:
+        return
+    case = case_of(name)
+    monkeypatch.chdir(case.folder)
+    if case.error:
+        _is_refused(play, case)
+        return
+    first, second, third = play(opened(case.agent), case.asks)
+    heard = [text for head, text in case.said if play is in_a_loop or head.startswith("appended")]
+    wanted = {*case.system, *(line for text in heard for line in text)}
+    blocks = second.step.appended
+    passing = {line for block in blocks if not block.stays for line in lines(block.text)}
+    staying = {line for block in blocks if block.stays for line in lines(block.text)}
 
-        assert sorted(wanted - {*second.lines} - LAYOUT) == []
-        assert sorted((passing - staying - {*lines(second.system), *first.lines}) & {*third.lines}) == []
+    assert sorted(wanted - {*second.lines} - LAYOUT) == []
+    assert sorted((passing - staying - {*lines(second.system), *first.lines}) & {*third.lines}) == []
 
 
 def _is_refused(play: Play, case: Case, delivery: Delivery | None = None) -> None:

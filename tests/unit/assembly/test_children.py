@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, SpecError, Turn
+from cuecard import Engine, SpecError
 from unit.assembly.cores import CORE, HEAD, agent, body, child, errors, ids, opened, refused, step, write
 
 LIST = "agent: list\nlayout: {heading: '# {{title}}: '}\nsections: [{id: tone, title: Tone, text: Be dry.}]\n"
@@ -16,7 +16,6 @@ OWN = "<agent>\n<tone>\nBe loud.\n</tone>\n</agent>\n"
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ("{id: tone, text: New.}", ["identity", "tone", "rules"]),
         ("{id: tone, remove: true}", ["identity", "rules"]),
         ("{id: tone, before: identity}", ["tone", "identity", "rules"]),
         ("{id: identity, after: rules}", ["tone", "rules", "identity"]),
@@ -26,10 +25,9 @@ OWN = "<agent>\n<tone>\nBe loud.\n</tone>\n</agent>\n"
             "{id: new, after: tone, text: New.}, {id: newer, after: new, text: N.}",
             ["identity", "tone", "new", "newer", "rules"],
         ),
-        ("", ["identity", "tone", "rules"]),
     ],
 )
-def test_a_child_replaces_removes_moves_and_adds(tmp_path: Path, said: str, expected: list[str]) -> None:
+def test_a_child_removes_moves_and_adds(tmp_path: Path, said: str, expected: list[str]) -> None:
     assert ids(child(tmp_path, f"sections: [{said}]\n")) == expected
 
 
@@ -72,13 +70,6 @@ def test_a_text_in_a_file_is_read_whatever_else_is_changed(tmp_path: Path, below
     assert "From a file." in step(child(tmp_path, said, below, tone_md="From a file.")).system
 
 
-def test_files_are_those_of_the_file_that_names_them(tmp_path: Path) -> None:
-    write(tmp_path / "house" / "texts" / "tone.md", "Of the house.")
-    engine = child(tmp_path, "", "sections: [{id: tone, file: texts/tone.md}]\n")
-
-    assert body(engine, "tone") == "<tone>\nOf the house.\n</tone>\n"
-
-
 # Which template holds.
 
 
@@ -90,13 +81,10 @@ def over(folder: Path, below: str, said: str) -> Engine:
 @pytest.mark.parametrize(
     ("below", "said", "expected"),
     [
-        (HEAD, "template: own.xml\n", OWN),
         (HEAD + "sections: [{id: tone, text: Hi.}, {id: rules, remove: true}]\n", "template: own.xml\n", OWN),
         (HEAD + "sections: [{id: tone, text: Hi.}]\n", "template: {file: own.xml}\n", OWN),
         (LIST, "template: own.xml\n", OWN),
-        (LIST, "template: own.xml\nsections: []\n", OWN),
         (LIST, "template: own.xml\nsections: [{id: tone, text: Hi.}]\n", OWN.replace("Be loud", "Hi")),
-        (HEAD, "template: null\nsections: [{id: tone, text: Hi.}]\n", "Hi."),
         (
             HEAD + "sections: [{id: x, after: tone, text: X}]\n",
             "template: null\nsections: [{id: tone, text: Hi.}]\n",
@@ -149,10 +137,8 @@ STAND = "the existing sections are defined at house/core.xml:1:1 (the `template`
     ("said", "column", "name"),
     [
         ("{id: tonne, text: New.}", 17, "tonne"),
-        ("{id: tonne, budget: 3}", 17, "tonne"),
         ("{id: tonne, remove: true}", 17, "tonne"),
         ("{id: nothing-like-it, remove: true}", 17, "nothing-like-it"),
-        ("{id: nothing-like-it, when: user}", 17, "nothing-like-it"),
         ("{id: nothing-like-it, text: New.}, {id: tone, when: user}", 17, "nothing-like-it"),
         ("{id: new, before: tonne, text: New.}", 30, "tonne"),
         ("{id: tone, after: agent}", 30, "agent"),
@@ -187,13 +173,6 @@ def test_a_section_that_a_file_below_has_removed(tmp_path: Path) -> None:
 
     assert "agent.yaml:2:17: error[unknown-section]: the base of this file has no section `tone`" in found
     assert "it is removed at house/agent.yaml:4:17" in found
-
-
-def test_a_section_that_was_removed_can_be_put_back(tmp_path: Path) -> None:
-    engine = child(tmp_path, "sections: [{id: tone, before: identity}]\n", "sections: [{id: tone, remove: true}]\n")
-
-    assert ids(engine) == ["tone", "identity", "rules"]
-    assert body(engine, "tone", Turn()) == "<tone>\nBe kind.\n</tone>\n"
 
 
 @pytest.mark.parametrize(("below", "said"), [("sections: 3\n", "sections: []\n"), ("", "sections: 3\n")])

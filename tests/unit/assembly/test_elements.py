@@ -15,9 +15,7 @@ NOTES = "<agent>\n<note>\nOne\n</note>\n<note>\nTwo\n</note>\n</agent>\n"
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Be brief.", "<tone>\nBe brief.\n</tone>\n"),
         ("\n\n# Tone\n\n- Be brief.\n\n", "<tone>\n# Tone\n\n- Be brief.\n</tone>\n"),
-        ("A <b>bold</b> word.", "<tone>\nA <b>bold</b> word.\n</tone>\n"),
         ("Hello <tone>x</tone>", "<tone>\nHello <tone>x</tone>\n</tone>\n"),
         ("<tone>x</tone><tone>y</tone>", "<tone>\n<tone>x</tone><tone>y</tone>\n</tone>\n"),
         ("<tones>x</tones>", "<tone>\n<tones>x</tones>\n</tone>\n"),
@@ -75,7 +73,7 @@ def test_ids_are_unlike_each_other_whatever_elements_are_called(tmp_path: Path) 
     assert step(engine).system == template
 
 
-@pytest.mark.parametrize("name", ["tön", "a·b", "日本", "_a", "a.b", "x-1", "XML"])
+@pytest.mark.parametrize("name", ["a·b", "日本", "_a", "a.b", "x-1", "XML"])
 def test_an_element_may_be_called_what_xml_allows(tmp_path: Path, name: str) -> None:
     said = f"sections: [{{id: {name}, text: New.}}, {{id: {name}er, after: {name}, text: Newer.}}]\n"
     system = step(core(tmp_path, said, CORE.replace("tone>", f"{name}>"))).system
@@ -84,10 +82,10 @@ def test_an_element_may_be_called_what_xml_allows(tmp_path: Path, name: str) -> 
     assert is_xml(system)
 
 
-@pytest.mark.parametrize("name", ["01-x", "1", "'a:'", "'a:b'"])
+@pytest.mark.parametrize("name", ["01-x", "'a:'", "'a:b'"])
 def test_a_new_section_cannot_be_called_what_no_element_is(tmp_path: Path, name: str) -> None:
     with pytest.raises(SpecError) as caught:
-        core(tmp_path, f"sections: [{{id: {name}, after: tone, text: New.}}]\n".replace("id: 1,", "id: '1',"))
+        core(tmp_path, f"sections: [{{id: {name}, after: tone, text: New.}}]\n")
 
     assert "agent.yaml:4:17: error[wrong-value]: " in errors(caught.value, tmp_path)
     assert "is not a valid element name" in errors(caught.value, tmp_path)

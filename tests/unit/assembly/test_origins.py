@@ -13,7 +13,7 @@ def sources(engine: Engine, turn: Turn | None = None) -> dict[str, str]:
     return {record.id: record.source for record in step(engine, turn).manifest.sections}
 
 
-def test_a_plain_template(tmp_path: Path) -> None:
+def test_a_plain_template_has_no_origins_and_the_fingerprint_covers_them(tmp_path: Path) -> None:
     engine = core(tmp_path)
 
     assert sources(engine) == {
@@ -24,6 +24,10 @@ def test_a_plain_template(tmp_path: Path) -> None:
         "/agent": "core.xml:11",
     }
     assert step(engine).manifest.origins == {}
+
+    elsewhere = replace(engine, agent=replace(engine.agent, origins={"agent": "agent.yaml:7"}))
+    assert step(elsewhere).manifest.origins == {"agent": "agent.yaml:7"}
+    assert step(elsewhere).manifest.sha256 != step(engine).manifest.sha256
 
 
 def test_what_an_agent_file_changes(tmp_path: Path) -> None:
@@ -79,11 +83,3 @@ def test_a_template_that_another_file_names(tmp_path: Path) -> None:
 
     assert list(sources(engine).items())[:2] == [("agent", "house/core.xml:1"), ("tone", "house/core.xml:5")]
     assert step(engine).manifest.origins["template"] == "house/agent.yaml:2"
-
-
-def test_the_fingerprint_of_a_manifest_covers_the_origins(tmp_path: Path) -> None:
-    engine = core(tmp_path)
-    elsewhere = replace(engine, agent=replace(engine.agent, origins={"agent": "agent.yaml:7"}))
-
-    assert step(elsewhere).manifest.origins == {"agent": "agent.yaml:7"}
-    assert step(elsewhere).manifest.sha256 != step(engine).manifest.sha256

@@ -38,16 +38,10 @@ def test_profiles_and_variants_of_a_template(tmp_path: Path, profile: str, varia
     assert told == ["agent", *expected, "/agent"]
     assert is_xml(made.system)
     assert {c.what for c in made.manifest.cuts} == {"identity", "tone", "rules"} - set(expected)
+    assert ("<tone>\nBe curt.\n</tone>\n" in made.system) is (profile == "curt")
 
 
-def test_a_profile_changes_a_text_in_its_tags(tmp_path: Path) -> None:
-    engine = core(tmp_path, CHOICES)
-
-    assert body(engine, "tone", Turn(profile="curt")) == "<tone>\nBe curt.\n</tone>\n"
-    assert body(engine, "tone") == "<tone>\nBe kind.\n</tone>\n"
-
-
-@pytest.mark.parametrize("gone", [["identity"], ["rules"], ["tone"], ["identity", "tone", "rules"]])
+@pytest.mark.parametrize("gone", [["identity"], ["identity", "tone", "rules"]])
 def test_a_condition_takes_an_element_away_wherever_it_appears(tmp_path: Path, gone: list[str]) -> None:
     said = "sections:\n" + "".join(f"  - {{id: {name}, when: user}}\n" for name in gone)
     made = step(core(tmp_path, said), Turn({"user": ""}))
@@ -76,15 +70,15 @@ Tuesday.
 """
 
 
-@pytest.mark.parametrize("budget", range(1, 40))
-def test_a_budget_never_leaves_an_element_open(tmp_path: Path, budget: int) -> None:
-    engine = core(tmp_path, f"sections: [{{id: notes, budget: {budget}}}]\n", NESTED)
-    made = step(engine)
+def test_a_budget_never_leaves_an_element_open(tmp_path: Path) -> None:
+    for budget in range(1, 40):
+        engine = core(tmp_path, f"sections: [{{id: notes, budget: {budget}}}]\n", NESTED)
+        made = step(engine)
 
-    assert is_xml(made.system)
-    assert engine.count(body(engine, "notes")) <= budget
-    assert sum(segment.tokens for segment in made.segments) == engine.count(made.system)
-    assert "Nine" in body(engine, "notes") or cut(made, "notes").reason == f"budget: {budget} tokens"
+        assert is_xml(made.system)
+        assert engine.count(body(engine, "notes")) <= budget
+        assert sum(segment.tokens for segment in made.segments) == engine.count(made.system)
+        assert "Nine" in body(engine, "notes") or cut(made, "notes").reason == f"budget: {budget} tokens"
 
 
 def test_over_the_total_sections_go_by_priority_and_the_frame_stays(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from cuecard import FileText, Turn
 from cuecard.types import Json
 from unit.section_lists.agents import opened, prompt, step, write
 
-BLANKS = ["", " ", "\n \t\n", "\u3000", "\u00a0 "]
+BLANKS = ["", "\n \u3000\t\u00a0 \n"]
 HEAD = """\
 agent: a
 layout: {heading: "# {{title}}\\n"}

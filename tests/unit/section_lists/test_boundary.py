@@ -34,19 +34,18 @@ def said(bodies: tuple[str, ...], names: str) -> list[str]:
     return [headings.get(name, "") + body for name, body in zip("abcd", bodies, strict=True) if body and name in names]
 
 
-@pytest.mark.parametrize("bodies", list(product(["", "x"], ["", "y"], ["", "z"], ["", "w"])))
-def test_the_boundary_appears_once_where_something_changing_follows_and_nowhere_else(bodies: tuple[str, ...]) -> None:
-    stable, dynamic = "|".join(said(bodies, "ab")), "|".join(said(bodies, "cd"))
-    text = "".join(lay_out(SPLIT, FRAMES, bodies))
+def test_the_boundary_appears_once_where_something_changing_follows_and_nowhere_else() -> None:
+    for bodies in product(["", "x"], ["", "y"], ["", "z"], ["", "w"]):
+        stable, dynamic = "|".join(said(bodies, "ab")), "|".join(said(bodies, "cd"))
 
-    assert text == stable + (MARKER + dynamic if dynamic else "")
+        assert "".join(lay_out(SPLIT, FRAMES, bodies)) == stable + (MARKER + dynamic if dynamic else "")
 
 
-@pytest.mark.parametrize("bodies", list(product(["", "x"], ["", "y"], ["", "z"], ["", "w"])))
-def test_without_a_boundary_a_separator_appears_between_any_two_that_speak(bodies: tuple[str, ...]) -> None:
+def test_without_a_boundary_a_separator_appears_between_any_two_that_speak() -> None:
     frames = [framed(frame.id, frame.heading) for frame in FRAMES]
 
-    assert "".join(lay_out(PLAIN, frames, bodies)) == "|".join(said(bodies, "abcd"))
+    for bodies in product(["", "x"], ["", "y"], ["", "z"], ["", "w"]):
+        assert "".join(lay_out(PLAIN, frames, bodies)) == "|".join(said(bodies, "abcd"))
 
 
 @pytest.fixture
@@ -71,7 +70,9 @@ def in_parts(engine: Engine, values: dict[str, str]) -> SplitPrompt:
     return split_prompt(engine.agent, call, engine.prepare_step(call))
 
 
-@pytest.mark.parametrize("bodies", list(product(["", "x"], ["", "y"], ["", "z"], ["", "w"])))
+@pytest.mark.parametrize(
+    "bodies", [("x", "y", "z", "w"), ("", "y", "", "w"), ("x", "", "", ""), ("", "", "z", ""), ("", "", "", "")]
+)
 def test_the_compiled_parts_make_the_prompt(engine: Engine, bodies: tuple[str, ...]) -> None:
     values = dict(zip("abcd", bodies, strict=True))
     made = in_parts(engine, values)
@@ -91,13 +92,3 @@ def test_no_value_can_fake_the_boundary(engine: Engine, value: str) -> None:
 
     assert made.full_text.lower().count("<!-- below -->") == 1
     assert made.full_text.count("\n## C\n") == 1
-
-
-def test_without_trimming_white_space_is_kept_and_says_something(tmp_path: Path) -> None:
-    engine = opened(
-        tmp_path,
-        "agent: a\nlayout: {trim: false, separator: '|'}\n"
-        "sections: [{id: a, text: ' a '}, {id: b, text: ' '}, {id: c, text: ''}]\n",
-    )
-
-    assert step(engine).system == " a | "

@@ -35,10 +35,9 @@ def test_a_section_whose_first_line_does_not_fit_leaves_no_heading(tmp_path: Pat
     assert prompt(engine) == "b"
 
 
-@pytest.mark.parametrize("role", ["system", "user", "assistant"])
-def test_a_budget_holds_in_every_role(tmp_path: Path, role: str) -> None:
+def test_a_budget_holds_in_a_message_too(tmp_path: Path) -> None:
     engine = opened(
-        tmp_path, f'agent: a\nsections: [{{id: a, text: a}}, {{id: b, role: {role}, budget: 20, text: "{LINES}"}}]\n'
+        tmp_path, f'agent: a\nsections: [{{id: a, text: a}}, {{id: b, role: user, budget: 20, text: "{LINES}"}}]\n'
     )
     made = step(engine)
     texts = [message.content for message in made.messages if isinstance(message.content, str)]
@@ -117,34 +116,18 @@ sections:
 """
 
 
-@pytest.fixture
-def roles(tmp_path: Path) -> Engine:
-    return opened(tmp_path, ROLES, t_yaml=TOOLS)
-
-
 @pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])
-def test_a_section_that_is_a_message_is_never_in_the_system_prompt(tmp_path: Path, delivery: str) -> None:
+def test_a_message_of_a_section_is_neither_in_the_system_prompt_nor_stored(tmp_path: Path, delivery: str) -> None:
     engine = opened(tmp_path, f"{ROLES}delivery: {delivery}\n", t_yaml=TOOLS)
     made = step(engine, Turn(message=HI), "get_page")
 
     assert "Ann" not in made.system
     assert "Welcome" not in made.system
-    assert [(m.role, m.content) for m in made.messages] == [
-        ("system", made.system),
-        ("user", "I am Ann."),
-        ("assistant", "Welcome."),
-        ("user", "Hi"),
-    ]
-
-
-def test_messages_of_sections_are_not_for_a_store(roles: Engine) -> None:
-    made = step(roles, Turn(message=HI))
-
-    assert [(message.id, message.persist) for message in made.messages] == [
-        ("", False),
-        ("b", False),
-        ("c", False),
-        ("", True),
+    assert [(m.role, m.content, m.id, m.persist) for m in made.messages] == [
+        ("system", made.system, "", False),
+        ("user", "I am Ann.", "b", False),
+        ("assistant", "Welcome.", "c", False),
+        ("user", "Hi", "", True),
     ]
 
 
@@ -185,22 +168,23 @@ def test_a_system_prompt_that_begins_with_a_discovery_gets_its_message(tmp_path:
         assert after.messages == (Message("system", after.system, persist=False), *before.messages)
 
 
-def test_a_section_with_a_role_is_in_the_manifest_with_what_it_costs(tmp_path: Path) -> None:
-    engine = opened(tmp_path, "agent: a\nsections: [{id: a, text: Hello}, {id: b, role: user, text: Two rolls}]\n")
-    manifest = step(engine).manifest
-
-    assert [(record.id, record.placement) for record in manifest.sections] == [("a", "system"), ("b", "message")]
-    assert manifest.tokens.messages == engine.count("Two rolls")
-    assert manifest.total_tokens == manifest.tokens.system + manifest.tokens.messages
-
-
-def test_another_text_of_a_section_with_a_role_ends_what_two_prompts_share(tmp_path: Path) -> None:
+def test_a_section_with_a_role_is_counted_and_its_change_ends_what_two_prompts_share(tmp_path: Path) -> None:
     engine = opened(
         tmp_path,
         "agent: a\ninputs: {x: {default: one}}\n"
         "sections: [{id: a, text: Hello}, {id: b, role: user, text: '{{{x}}}'}, {id: c, role: user, text: c}]\n",
     )
-    ended = compare_manifests(step(engine).manifest, step(engine, Turn({"x": "two"})).manifest).first_break
+    manifest = step(engine).manifest
+
+    assert [(record.id, record.placement) for record in manifest.sections] == [
+        ("a", "system"),
+        ("b", "message"),
+        ("c", "message"),
+    ]
+    assert manifest.tokens.messages == engine.count("one") + engine.count("c")
+    assert manifest.total_tokens == manifest.tokens.system + manifest.tokens.messages
+
+    ended = compare_manifests(manifest, step(engine, Turn({"x": "two"})).manifest).first_break
 
     assert ended is not None
     assert (ended.id, ended.placement, str(ended.cause)) == ("b", "message", "input x")

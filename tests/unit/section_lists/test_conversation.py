@@ -44,22 +44,13 @@ def news(engine: Engine, *calls: Call) -> list[str]:
     return [block.text.partition(">\n")[2].removesuffix("</context-update>\n") for block in blocks]
 
 
-def test_nothing_new_says_nothing(engine: Engine) -> None:
+def test_only_what_is_new_or_gone_is_announced_and_neighbours_under_one_heading(engine: Engine) -> None:
     first = call(engine)
 
     assert engine.prepare_step(call(engine, first)).appended == ()
-
-
-def test_a_changed_section_is_announced_under_its_heading(engine: Engine) -> None:
-    first = call(engine)
-
     assert news(engine, call(engine, first, one="uno")) == ["## Notes\n## One\nuno\n"]
-
-
-def test_neighbours_of_a_group_are_announced_under_one_heading(engine: Engine) -> None:
-    first = call(engine)
-
     assert news(engine, call(engine, first, one="uno", two="due")) == ["## Notes\n## One\nuno\ndue\n"]
+    assert news(engine, call(engine, first, two="")) == ["<withdrawn-sections>\ntwo\n</withdrawn-sections>\n"]
 
 
 def test_a_section_that_comes_goes_and_comes_back_is_announced_each_time(engine: Engine) -> None:
@@ -74,12 +65,6 @@ def test_a_section_that_comes_goes_and_comes_back_is_announced_each_time(engine:
         "## Three\ndrei\n",
     ]
     assert [made.prompt.segments == first.prompt.segments for made in (second, third, fourth)] == [True] * 3
-
-
-def test_a_section_without_a_title_is_withdrawn_by_its_name(engine: Engine) -> None:
-    first = call(engine)
-
-    assert news(engine, call(engine, first, two="")) == ["<withdrawn-sections>\ntwo\n</withdrawn-sections>\n"]
 
 
 def test_another_profile_mid_conversation_says_what_is_gone_and_what_came(engine: Engine) -> None:

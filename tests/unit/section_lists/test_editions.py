@@ -106,13 +106,12 @@ variants:
         ("{id: a, group: nowhere}", "unknown-group"),
     ],
 )
-@pytest.mark.parametrize("kind", ["profiles", "variants"])
-def test_a_change_that_cannot_be_meant_is_an_error(tmp_path: Path, kind: str, patches: str, code: str) -> None:
+def test_a_change_that_cannot_be_meant_is_an_error(tmp_path: Path, patches: str, code: str) -> None:
     with pytest.raises(SpecError) as caught:
         opened(
             tmp_path,
             f"agent: a\ninputs: {{x: {{default: ''}}}}\nsections: [{{id: a, text: '{{{{{{x}}}}}}'}}]\n"
-            f"{kind}: {{p: {{sections: [{patches}]}}}}\n",
+            f"variants: {{v: {{sections: [{patches}]}}}}\n",
             b_md="b",
         )
 

@@ -29,7 +29,7 @@ def mistakes(folder: Path, text: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("section", "found"),
     [
-        ("{id: a, text: a, when: {equals: {usr: 1}}}", [("undeclared-input", "{equals: {usr: 1}}")]),
+        ("{id: a, text: a, when: {any: [{not: usr.name}]}}", [("undeclared-input", "{any: [{not: usr.name}]}")]),
         ("{id: a, rows: {input: usr}}", [("undeclared-input", "{input: usr}")]),
         ("{id: a, facts: {labels: {usr: U, other: O}}}", [("undeclared-input", "{labels: {usr")] * 2),
         ('{id: a, facts: {line: "{{{label}}} {{#if}}"}}', [("unclosed-block", "{{")]),

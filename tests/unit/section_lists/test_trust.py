@@ -32,7 +32,6 @@ sections:
         ('text: "{{{ours}}}"', FAKE),
         ('text: "{{#each deep.list}}{{{this.text}}}{{/each}}"', FAKE),
         ('text: "{{#each far.list}}{{{this.text}}}{{/each}}"', SAFE),
-        ('trust: author, text: "{{{ours}}}"', FAKE),
         ('files: {entries: [{path: f.md}], item: "{{{content}}}{{{ours}}}"}', f"Own <i>file</i>.{FAKE}"),
         ('files: {entries: [{path: f.md}], item: "{{{content}}}\\n{{{data}}}"}', f"Own <i>file</i>.\n{SAFE}"),
         ('files: {entries: [{path: s.md}], supplied: true, item: "{{{content}}}"}', SAFE),
@@ -70,7 +69,7 @@ def test_what_cannot_be_seen_in_a_file_that_may_be_missing_never_takes_the_agent
     ]
 
 
-@pytest.mark.parametrize("value", ["    ## Rules", "\n\n      ## Rules", " \t ## Rules", "\u2028     ## Rules"])
+@pytest.mark.parametrize("value", ["\n\n      ## Rules", " \t ## Rules", "\u2028     ## Rules"])
 def test_trimming_a_section_makes_no_heading_of_a_value(tmp_path: Path, value: str) -> None:
     engine = opened(tmp_path, f'{HEAD}  - {{id: s, text: "{{{{{{data}}}}}}"}}\n')
 

@@ -40,13 +40,8 @@ def test_a_value_cannot_write_an_element_that_another_section_writes(engine: Eng
     assert call.prompt.shown["facts"] == f"- x: &lt;{name}>"
 
 
-def test_an_element_that_no_section_writes_stays_unchanged(engine: Engine) -> None:
-    call = engine.prepare_call(Turn(inputs={"said": "<b>a < b</b>"}))
-
-    assert call.prompt.shown["said"] == "<b>a < b</b>"
-
-
-def test_the_record_counts_what_was_escaped_and_nothing_else(engine: Engine) -> None:
+def test_nothing_else_is_escaped_and_the_record_counts_it(engine: Engine) -> None:
     call = engine.prepare_call(Turn(inputs={"said": "a < b, <b>, </rules>, <tool>"}))
 
+    assert call.prompt.shown["said"] == "a < b, <b>, &lt;/rules>, &lt;tool>"
     assert call.record.trust["angle_brackets_escaped"] == 2

@@ -60,8 +60,6 @@ TREE = {
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
-        ('glob: "r/*.md"', "[r/b.md=B]"),
-        ('glob: "r/**/*.md"', "[r/b.md=B][r/d/a.md=A][r/d/old/c.md=C]"),
         ('glob: "./r/**", exclude: ["*.txt", old]', "[r/b.md=B][r/d/a.md=A]"),
         ('glob: "r/**/*.md", exclude: ["r/d/old"]', "[r/b.md=B][r/d/a.md=A]"),
         ('glob: "**/*.md", sort: name', "[r/d/a.md=A][r/b.md=B][r/d/old/c.md=C]"),
@@ -91,7 +89,6 @@ MODES = {"modes/plan.md": "P", "modes/ask.md": "Q", "modes/.secret.md": "S", "ke
         ("ask", "[modes/ask.md=Q]"),
         ("none", "[modes/plan.md=P]"),
         ("../key", "[modes/plan.md=P]"),
-        ("", "[modes/plan.md=P]"),
     ],
 )
 def test_an_input_picks_a_file_and_nothing_else(tmp_path: Path, mode: str, expected: str) -> None:
@@ -125,8 +122,6 @@ NESTED = {"AGENTS.md": "0", "a/AGENTS.md": "1", "a/b/c/AGENTS.md": "3", "a/b/c/C
         ("name: [AGENTS.md, CLAUDE.md], to: a", "./a/b/c/", "[a/AGENTS.md=1][a/b/CLAUDE.md=2][a/b/c/AGENTS.md=3]"),
         ("name: AGENTS.md", "", "[AGENTS.md=0]"),
         ("name: AGENTS.md", "..", ""),
-        ("name: AGENTS.md", "/a", ""),
-        ("name: AGENTS.md, to: a", "b", ""),
     ],
 )
 def test_upward_goes_from_the_outermost_folder_to_the_innermost(
@@ -447,16 +442,18 @@ def test_the_folders_between_two_are_those_on_the_way(inner: str, outer: str, fo
     assert folders_between(inner, outer) == folders
 
 
-def test_a_layout_that_does_not_trim_prints_files_unchanged(tmp_path: Path) -> None:
+def test_a_layout_that_does_not_trim_prints_texts_unchanged_and_white_space_counts(tmp_path: Path) -> None:
     put(tmp_path, "a.md", "\n\n  a  \n\n")
     (tmp_path / "agent.yaml").write_text(
         "agent: x\nlayout: {trim: false, separator: '|'}\nsections:\n"
         "  - {id: one, files: {entries: [{path: a.md}], item: '{{{content}}}', trim: false}}\n"
         "  - {id: two, file: a.md}\n"
         '  - {id: three, text: "  b\\n"}\n'
+        "  - {id: four, text: ' '}\n"
+        "  - {id: five, text: ''}\n"
     )
 
-    assert shown(tmp_path / "agent.yaml") == "\n\n  a  \n\n|\n\n  a  \n\n|  b\n"
+    assert shown(tmp_path / "agent.yaml") == "\n\n  a  \n\n|\n\n  a  \n\n|  b\n| "
 
 
 def test_the_name_of_a_supplied_file_is_data_as_its_text_is(tmp_path: Path) -> None:
@@ -508,12 +505,6 @@ def test_no_value_names_what_the_pattern_does_not(written: str, value: Json, exp
 
     assert (bound and "/".join(bound.segments)) == expected
     assert bound is None or bound.written == written
-
-
-def test_braces_of_a_value_are_plain_characters(tmp_path: Path) -> None:
-    file = agent(tmp_path, '{path: "m/{{x}}"}', inputs="{x: {}}", **{"m/{{y}}": "Y", "m/a": "A"})
-
-    assert shown(file, Turn({"x": "{{y}}"})) == "[m/{{y}}=Y]"
 
 
 def test_upward_takes_names_with_any_character(tmp_path: Path) -> None:

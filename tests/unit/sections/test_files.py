@@ -52,12 +52,13 @@ def test_files_appear_in_the_order_of_the_list_with_their_suffixes() -> None:
     )
 
 
-def test_the_limits_cut_at_that_very_character() -> None:
-    files = held({"SOUL.md": "S" * 120, "IDENTITY.md": "I" * 120, "USER.md": "U" * 120})
+def test_the_limits_cut_at_that_very_code_point() -> None:
+    smile = "\U0001f642"
+    files = held({"SOUL.md": smile * 120, "IDENTITY.md": "I" * 120, "USER.md": "U" * 120})
     made = content(spec(per_file=40, total=50), files)
 
     assert made.text == (
-        f"### SOUL.md (/home/SOUL.md)\n{'S' * 40}\n\n{NOTE}\n\n"
+        f"### SOUL.md (/home/SOUL.md)\n{smile * 40}\n\n{NOTE}\n\n"
         f"### IDENTITY.md (/home/IDENTITY.md)\n{'I' * 10}\n\n{NOTE}"
     )
     assert [d.code for d in made.diagnostics] == [
@@ -82,12 +83,6 @@ def test_the_limits_cut_at_that_very_character() -> None:
         SourceRow("IDENTITY.md", "/home/IDENTITY.md", "truncated", 10),
         SourceRow("USER.md", "/home/USER.md", "truncated", 0),
     )
-
-
-def test_characters_are_code_points() -> None:
-    made = content(spec("entries: [{path: A}]\nper_file: 2\nitem: '{{{content}}}'"), held({"A": "\U0001f642é-"}))
-
-    assert made.text == "\U0001f642é"
 
 
 def test_an_empty_file_keeps_its_place_only_where_its_entry_says_so() -> None:

@@ -43,7 +43,12 @@ def left(tool: str, result: Json, spec: MemorySpec | None = None, **given: Any) 
     [
         (
             "cms_deletePage",
-            {"success": True, "deleted": ["page-4"], "deletedSections": ["sec-9"]},
+            {
+                "success": True,
+                "page": {"id": "page-4", "title": "About Us"},  # shown once more, and not learned from it
+                "deleted": ["page-4"],
+                "deletedSections": ["sec-9"],
+            },
             (POST, LINK),
         ),
         ("cms_deletePageSection", {"success": True, "deleted": ["sec-9"]}, (PAGE, POST, LINK)),
@@ -67,24 +72,15 @@ def test_what_a_tool_says_is_gone_is_forgotten(tool: str, result: Json, expected
     assert left(tool, result) == expected
 
 
-def test_a_result_that_the_host_knows_to_ask_first_deletes_nothing() -> None:
-    deleted: Json = {"success": True, "deleted": ["page-4"]}
-
-    assert PAGE not in left("cms_deletePage", deleted)
-    assert PAGE in left("cms_deletePage", deleted, pending=True)
-
-
 @pytest.mark.parametrize(
     ("tool", "result"),
     [
-        ("cms_deletePage", {"requiresConfirmation": True, "message": "Delete the page?"}),
         ("cms_deletePage", {"requiresConfirmation": True, "success": True, "deleted": ["page-4"]}),
         ("cms_deletePage", {"success": False, "deleted": ["page-4"]}),
         ("cms_deletePage", {"error": {"class": "reference"}}),
         ("cms_deletePage", {"success": True, "deleted": ["sec-9"]}),  # no page
         ("cms_deletePage", {"success": True, "deleted": ["page-40"]}),
         ("cms_deletePage", {"structuredContent": {"success": True, "deleted": ["page-4"]}, "isError": True}),
-        ("cms_deletePage", {"success": True}),
         ("cms_archivePost", {"success": True, "deleted": ["post-5"]}),  # a tool without a rule
         ("cms_deletePage", "page-4"),
         ("cms_deletePage", None),
@@ -121,12 +117,6 @@ def test_a_number_is_the_same_id_as_its_digits() -> None:
     spec = rules("forget: {drop: {}}")
 
     assert remember(Memory((Entity("page", "4", "A"),)), [ToolResult("drop", {"id": 4})], spec, WORDS) == Memory()
-
-
-def test_a_deletion_that_shows_what_it_deleted_does_not_teach_it() -> None:
-    result = {"success": True, "page": {"id": "page-4", "title": "About Us"}, "deleted": ["page-4"]}
-
-    assert PAGE not in left("cms_deletePage", result)
 
 
 def test_patterns_pick_tools_and_every_rule_that_applies_is_used() -> None:
@@ -257,16 +247,6 @@ def test_a_conversation_that_is_rebuilt_from_its_results_remembers_the_same(call
     rebuilt.user(Turn(), results)
 
     assert lived.memory == rebuilt.memory == cms().remember(Memory(), results)
-
-
-def test_thousands_of_entities_come_and_go() -> None:
-    many = [{"id": n, "type": "page", "title": f"T{n}"} for n in range(5000)]
-    results = [
-        ToolResult("cms_listPages", {"data": many}),
-        ToolResult("cms_deletePage", {"success": True, "deleted": [*range(5000)]}),
-    ]
-
-    assert cms().remember(Memory(), results) == Memory()
 
 
 def test_a_result_asks_for_confirmation_by_the_key_that_the_agent_file_names() -> None:

@@ -91,11 +91,6 @@ def test_an_agent_file_says_which_group_a_section_belongs_to(tmp_path: Path) -> 
     )
 
 
-def test_a_group_that_the_layout_does_not_have_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"`layout\.groups` has no group `block`"):
-        Engine.open(agent(tmp_path, "  - {id: notes, group: block, text: x}\n"))
-
-
 NESTED = """
 layout:
   heading: "# {{title}}\\n"
