@@ -44,10 +44,7 @@ def cuts(step: Step) -> list[str]:
 @pytest.mark.parametrize(
     "after",
     [
-        replace(FIRST, role=1),
         replace(FIRST, tools=(2, 1, 0, -1)),
-        replace(FIRST, root="helper"),
-        replace(FIRST, more={"tokens": {"encoding": "cl100k_base"}}),
         replace(FIRST, role=1, delivery="frozen"),
     ],
 )
