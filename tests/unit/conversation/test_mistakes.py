@@ -100,15 +100,10 @@ def test_a_step_by_other_files_or_other_tools_is_refused_with_both_fingerprints(
             f"this engine has {here[:12]}\n  = use one engine for all requests of a user message (as `Pins` does), or "
             "prepare the message again"
         )
+    again = cms().with_tools([ToolCard("new_tool", "Does something new.")])
+    assert again.prepare_step(grown.prepare_call()).active_tools, "the same tools announced again are the same tools"
     unknown = replace(call, configuration=replace(call.configuration, catalogue=""))
     assert "from other tools: none, while" in refused(lambda: cms().prepare_step(unknown))
-
-
-def test_the_same_tools_announced_again_are_the_same_tools() -> None:
-    cards = [ToolCard("new_tool", "Does something new.", {"type": "object"})]
-    call = cms().with_tools(cards).prepare_call()
-
-    assert cms().with_tools(cards).prepare_step(call).active_tools
 
 
 def test_what_was_found_before_a_tool_was_known_is_found_by_an_engine_that_knows_it() -> None:
@@ -121,14 +116,6 @@ def test_what_was_found_before_a_tool_was_known_is_found_by_an_engine_that_knows
     assert [each.tool for each in call.tools.discovered] == ["new_tool"]
     assert call.record.cuts == ()
     assert "new_tool" in chat.step().active_tools
-
-
-def test_the_next_message_may_be_of_other_files_and_says_so() -> None:
-    chat = cms().conversation()
-    chat.user()
-    edited = replace(cms(), agent=replace(cms().agent, sha256="f" * 64)).conversation(chat.state)
-
-    assert "baseline" in {cut.what for cut in edited.user().record.cuts}
 
 
 def test_every_edited_text_is_named_wherever_it_enters() -> None:
