@@ -33,9 +33,10 @@ def test_a_step_needs_a_message_first() -> None:
         )
 
 
-def test_results_of_unknown_calls_are_named_all_at_once_and_nothing_is_kept() -> None:
+def test_results_of_unknown_calls_are_named_all_at_once_and_what_is_refused_changes_nothing() -> None:
     chat = cms().conversation()
     chat.user()
+    chat.compacted()
     before = chat.state
     results = [replace(FOUND, tool=tool, call_id=name) for tool, name in (("", "call-7"), ("a", "b"), ("", "call-8"))]
     hint = "name it in the result, or pass `calls={id: tool}`"
@@ -45,26 +46,9 @@ def test_results_of_unknown_calls_are_named_all_at_once_and_nothing_is_kept() ->
         for place, name in ((0, 7), (2, 8))
     )
     assert chat.state is before
-
-
-def test_a_turn_that_is_refused_changes_nothing() -> None:
-    chat = cms().conversation()
-    chat.user()
-    chat.compacted()
-    before = chat.state
     with pytest.raises(InputError):
         chat.user(Turn({"no_such_input": 1}), [FOUND])
-
     assert chat.state is before
-
-
-def test_a_call_id_that_comes_again_with_another_tool_is_another_result() -> None:
-    chat = cms().conversation()
-    chat.user()
-    chat.step([ToolResult("cms_getPage", {}, "call-1")])
-
-    assert "cms_createPage" in chat.step([FOUND]).active_tools
-    assert len(chat.state.results) == 2
 
 
 def test_another_agents_call_is_refused_by_every_entry_point() -> None:

@@ -72,6 +72,8 @@ def test_append_is_impossible_where_only_the_system_prompt_can_be_set_and_the_re
     choice = choose_delivery(Choice("append", "set by the turn"), "system-only", CACHING, lambda: FEW + 1, BEFORE)
 
     assert choice == Choice("rewrite", f"{ALONE.replace('auto', 'instead of append')} {LONG}")
+    kept = choose_delivery(None, "system-only", CACHING, lambda: FEW + 1, BEFORE)
+    assert kept.delivery == "rewrite", "what is no longer possible is not kept"
 
 
 def test_auto_keeps_what_the_conversation_began_with_however_long_it_is() -> None:
@@ -95,10 +97,6 @@ def test_what_is_told_of_a_model_is_told_once_in_a_conversation() -> None:
     assert told_of_model(Turn(model="shy"), None, known) == (shy,)
     assert told_of_model(Turn(model="shy"), None, replace(SEARCHLESS, known=False)) == (unknown, shy)
     assert told_of_model(Turn(), None, ModelProfile("")) == ()
-
-
-def test_what_is_no_longer_possible_is_not_kept() -> None:
-    assert choose_delivery(None, "system-only", CACHING, lambda: FEW + 1, BEFORE).delivery == "rewrite"
 
 
 def test_forty_tools_are_discovered_and_a_dozen_short_ones_frozen_though_there_are_more(tmp_path: Path) -> None:
