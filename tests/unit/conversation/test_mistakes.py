@@ -33,9 +33,10 @@ def test_a_step_needs_a_message_first() -> None:
         )
 
 
-def test_results_of_unknown_calls_are_named_all_at_once_and_nothing_is_kept() -> None:
+def test_results_of_unknown_calls_are_named_all_at_once_and_what_is_refused_changes_nothing() -> None:
     chat = cms().conversation()
     chat.user()
+    chat.compacted()
     before = chat.state
     results = [replace(FOUND, tool=tool, call_id=name) for tool, name in (("", "call-7"), ("a", "b"), ("", "call-8"))]
     hint = "name it in the result, or pass `calls={id: tool}`"
@@ -45,26 +46,9 @@ def test_results_of_unknown_calls_are_named_all_at_once_and_nothing_is_kept() ->
         for place, name in ((0, 7), (2, 8))
     )
     assert chat.state is before
-
-
-def test_a_turn_that_is_refused_changes_nothing() -> None:
-    chat = cms().conversation()
-    chat.user()
-    chat.compacted()
-    before = chat.state
     with pytest.raises(InputError):
         chat.user(Turn({"no_such_input": 1}), [FOUND])
-
     assert chat.state is before
-
-
-def test_a_call_id_that_comes_again_with_another_tool_is_another_result() -> None:
-    chat = cms().conversation()
-    chat.user()
-    chat.step([ToolResult("cms_getPage", {}, "call-1")])
-
-    assert "cms_createPage" in chat.step([FOUND]).active_tools
-    assert len(chat.state.results) == 2
 
 
 def test_another_agents_call_is_refused_by_every_entry_point() -> None:
@@ -100,15 +84,10 @@ def test_a_step_by_other_files_or_other_tools_is_refused_with_both_fingerprints(
             f"this engine has {here[:12]}\n  = use one engine for all requests of a user message (as `Pins` does), or "
             "prepare the message again"
         )
+    again = cms().with_tools([ToolCard("new_tool", "Does something new.")])
+    assert again.prepare_step(grown.prepare_call()).active_tools, "the same tools announced again are the same tools"
     unknown = replace(call, configuration=replace(call.configuration, catalogue=""))
     assert "from other tools: none, while" in refused(lambda: cms().prepare_step(unknown))
-
-
-def test_the_same_tools_announced_again_are_the_same_tools() -> None:
-    cards = [ToolCard("new_tool", "Does something new.", {"type": "object"})]
-    call = cms().with_tools(cards).prepare_call()
-
-    assert cms().with_tools(cards).prepare_step(call).active_tools
 
 
 def test_what_was_found_before_a_tool_was_known_is_found_by_an_engine_that_knows_it() -> None:
@@ -121,14 +100,6 @@ def test_what_was_found_before_a_tool_was_known_is_found_by_an_engine_that_knows
     assert [each.tool for each in call.tools.discovered] == ["new_tool"]
     assert call.record.cuts == ()
     assert "new_tool" in chat.step().active_tools
-
-
-def test_the_next_message_may_be_of_other_files_and_says_so() -> None:
-    chat = cms().conversation()
-    chat.user()
-    edited = replace(cms(), agent=replace(cms().agent, sha256="f" * 64)).conversation(chat.state)
-
-    assert "baseline" in {cut.what for cut in edited.user().record.cuts}
 
 
 def test_every_edited_text_is_named_wherever_it_enters() -> None:

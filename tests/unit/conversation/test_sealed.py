@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from itertools import product
 
 import pytest
 
@@ -21,14 +22,13 @@ def test_a_text_comes_back_in_its_order() -> None:
     assert json.dumps(unseal(TEXT, KEY, "text")) == json.dumps(DATA)
 
 
-@pytest.mark.parametrize("place", range(len(TEXT)))
-def test_a_text_that_was_changed_anywhere_is_refused(place: int) -> None:
-    for other in ("0", "x", '"', ""):
+def test_a_text_that_was_changed_anywhere_is_refused() -> None:
+    for place, other in product(range(len(TEXT)), ("0", "x", '"', "")):
         changed = TEXT[:place] + other + TEXT[place + 1 :]
         if changed != TEXT:
             with pytest.raises(InputError) as caught:
                 unseal(changed, KEY, "text")
-            assert caught.value.problems[0].code in {"bad-signature", "bad-conversation"}
+            assert caught.value.problems[0].code in {"bad-signature", "bad-conversation"}, changed
 
 
 @pytest.mark.parametrize(

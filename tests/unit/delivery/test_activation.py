@@ -13,7 +13,6 @@ import pytest
 from cms_agent import cms
 from cuecard import Call, ConversationState, Engine, InputError, Step, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
-from cuecard.config.tools_spec import AheadSpec
 from cuecard.types import DeliveryWish
 from unit.section_lists.agents import TOOLS, opened
 
@@ -67,14 +66,6 @@ def test_calls_are_refused_of_what_is_not_active_and_of_nothing_else() -> None:
     assert Step.from_json(step.to_json()).refusal(LAST) == step.refusal(LAST)
 
 
-def test_each_tool_that_fits_whole_is_active_also_after_one_that_did_not() -> None:
-    engine = limited(cost(SMALL) + cost(LAST))
-    assert cost(SMALL) + cost(BIG) > cost(SMALL) + cost(LAST) or pytest.skip("the texts have changed")
-    step = engine.prepare_step(engine.prepare_call(Turn(now=NOW)), [found(1, SMALL), found(2, BIG), found(3, LAST)])
-
-    assert step.active_tools[3:] == (SMALL, LAST)
-
-
 def test_what_was_decided_stays_in_later_turns() -> None:
     engine = limited(cost(BIG))
     first = engine.prepare_call(Turn(now=NOW))
@@ -99,19 +90,6 @@ def test_a_compaction_keeps_what_was_called_last_not_what_was_found_first() -> N
     assert reasons(after)[SMALL].startswith("not active: budget.protocols")
     assert f"<withheld-tools>\n{SMALL}\n" in after.appended[0].text
     assert SMALL not in after.system
-
-
-def test_a_compaction_keeps_the_budget_of_the_whole_prompt() -> None:
-    plain = cms().prepare_step(cms().prepare_call(Turn(now=NOW)))
-    engine = limited(total=plain.manifest.total_tokens + cost(BIG) + 60)
-    history = [found(1, SMALL), found(2, BIG), used(1, BIG)]
-    first = cms().prepare_call(Turn(now=NOW))
-    first = replace(first, configuration=engine.prepare_call(Turn(now=NOW)).configuration)
-    after = engine.prepare_step(engine.prepare_call(Turn(now=NOW), history, previous=first, compacted=True))
-
-    assert BIG in after.active_tools
-    assert SMALL not in after.active_tools
-    assert reasons(after)[SMALL].startswith("not active: budget.total")
 
 
 def test_under_rewrite_each_call_decides_again_and_the_section_says_what_is_left_out() -> None:
@@ -204,14 +182,6 @@ def test_a_tool_without_room_is_remembered_and_active_after_a_compaction(deliver
     assert {BIG, SMALL} <= {*full.active_tools}
     assert BIG not in later.active_tools
     assert {SMALL, "cms_deletePage"} <= {*later.active_tools}
-
-
-def test_a_search_knows_what_the_history_has_taken() -> None:
-    engine = limited(cost(BIG) + cost(LAST) - 1)
-    call = engine.prepare_call(Turn(now=NOW))
-
-    assert LAST in engine.search_tools("delete a page", call=call).tools
-    assert LAST not in engine.search_tools("delete a page", call=call, history=[found(1, BIG)]).tools
 
 
 def test_a_history_without_its_call_is_refused() -> None:
@@ -341,31 +311,6 @@ def test_what_is_hidden_from_a_remote_search_takes_no_place_either() -> None:
 
     assert answer.tools == tuple(names[2:5])
     assert asked == [5]
-
-
-def test_what_does_not_exist_takes_no_place_of_what_is_found_ahead() -> None:
-    engine = ahead_of(1)
-    first = engine.prepare_call(Turn(now=NOW, query="delete a page")).tools.ahead
-    there = tuple(name for name in engine.tools if name not in first)
-    second = engine.prepare_call(Turn(now=NOW, query="delete a page", tools=there)).tools.ahead
-
-    assert len(first) == len(second) == 1
-    assert first != second
-
-
-def ahead_of(limit: int) -> Engine:
-    tools = cms().agent.spec.tools.model_copy(update={"ahead": AheadSpec(limit=limit, confidence=0.1)})
-    agent = replace(cms().agent, spec=cms().agent.spec.model_copy(update={"tools": tools}))
-    return replace(cms(), agent=agent, delivery="append")
-
-
-def test_the_model_is_reported_that_calls_of_withdrawn_tools_are_refused() -> None:
-    chat = limited().conversation()
-    chat.user(Turn(now=NOW))
-    chat.step([found(1, BIG)])
-    chat.user(Turn(now=NOW, tools=cms().core_tools))
-
-    assert f"<withdrawn-tools>\n{BIG}\nNo longer there: calls of them are refused.\n" in chat.step().appended[-1].text
 
 
 def test_what_the_host_has_said_within_the_run_is_not_said_again() -> None:

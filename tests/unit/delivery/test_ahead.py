@@ -37,7 +37,7 @@ def codes(step: Step) -> list[str]:
 
 def test_what_the_user_asks_for_is_active_in_the_first_step_and_its_instructions_appear_with_the_message() -> None:
     engine = ahead()
-    plain = cms().prepare_step(cms().prepare_call(Turn(now=NOW)))
+    plain = cms().prepare_step(cms().prepare_call(said("Delete the about page")))
     step = engine.prepare_step(engine.prepare_call(said("Delete the about page")))
 
     assert DELETE in step.active_tools
@@ -47,14 +47,7 @@ def test_what_the_user_asks_for_is_active_in_the_first_step_and_its_instructions
     record = next(each for each in step.manifest.protocols if each.id == DELETE)
     assert (record.placement, record.reason) == ("appended", "found ahead by the user's message")
     assert step.manifest.sections[-1].reason == "found ahead by the user's message"
-
-
-def test_it_is_off_where_nobody_asks_for_it() -> None:
-    step = cms().prepare_step(cms().prepare_call(said("Delete the about page")))
-
-    assert step.appended == ()
-    assert step.discovered == ()
-    assert codes(step) == []
+    assert (plain.appended, plain.discovered, codes(plain)) == ((), (), []), "off where nobody asks for it"
 
 
 def test_the_text_of_the_message_is_searched_where_there_is_no_query() -> None:
@@ -73,11 +66,10 @@ def test_where_nothing_can_be_searched_a_diagnostic_says_so(turn: Turn) -> None:
     assert step.discovered == ()
 
 
-def test_an_unsure_answer_discovers_nothing_and_the_limit_holds() -> None:
-    sure, one = ahead(confidence=0.99), ahead(limit=1, confidence=0.1)
+def test_an_unsure_answer_discovers_nothing() -> None:
+    sure = ahead(confidence=0.99)
 
     assert sure.prepare_step(sure.prepare_call(said("Delete the about page"))).discovered == ()
-    assert len(one.prepare_step(one.prepare_call(said("Delete the about page"))).discovered) == 1
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
@@ -134,11 +126,14 @@ def test_what_has_no_room_is_left_to_the_search_and_recorded() -> None:
     assert "tool_search" in (step.refusal(DELETE) or "")
 
 
-def test_a_tool_that_the_turn_does_not_have_is_not_found_ahead() -> None:
-    rest = tuple(name for name in cms().tools if name != DELETE)
-    step = ahead().prepare_step(ahead().prepare_call(said("Delete the about page", tools=rest)))
+def test_the_limit_holds_and_a_tool_that_the_turn_does_not_have_takes_no_place() -> None:
+    engine = ahead(limit=1, confidence=0.1)
+    (gone,) = engine.prepare_call(said("Delete the about page")).tools.ahead
+    rest = tuple(name for name in engine.tools if name != gone)
+    step = engine.prepare_step(engine.prepare_call(said("Delete the about page", tools=rest)))
 
-    assert DELETE not in step.active_tools
+    assert len(step.discovered) == 1
+    assert gone not in step.active_tools
 
 
 def test_a_ranker_that_is_awaited_searches_before_the_call() -> None:

@@ -32,14 +32,11 @@ SEARCHLESS = replace(ModelProfile("shy"), searches=False)
 @pytest.mark.parametrize(
     ("host", "model", "tokens", "choice"),
     [
-        ("messages", CACHING, FEW, Choice("frozen", f"{MESSAGES} {FITS}")),
         ("messages", CACHING, FEW + 1, Choice("append", f"{MESSAGES} {LONG}")),
         ("messages", PLAIN, FEW, Choice("frozen", f"{MESSAGES} {FITS}")),
-        ("messages", PLAIN, FEW + 1, Choice("append", f"{MESSAGES} {LONG}")),
         ("system-only", CACHING, FEW, Choice("frozen", f"{ALONE} {FITS}, and `caching` caches")),
         ("system-only", CACHING, FEW + 1, Choice("rewrite", f"{ALONE} {LONG}")),
         ("system-only", PLAIN, FEW, Choice("rewrite", f"{ALONE} {FITS}, and `plain` is not known to cache")),
-        ("system-only", PLAIN, FEW + 1, Choice("rewrite", f"{ALONE} {LONG}")),
         (
             "system-only",
             ModelProfile(""),
@@ -75,6 +72,8 @@ def test_append_is_impossible_where_only_the_system_prompt_can_be_set_and_the_re
     choice = choose_delivery(Choice("append", "set by the turn"), "system-only", CACHING, lambda: FEW + 1, BEFORE)
 
     assert choice == Choice("rewrite", f"{ALONE.replace('auto', 'instead of append')} {LONG}")
+    kept = choose_delivery(None, "system-only", CACHING, lambda: FEW + 1, BEFORE)
+    assert kept.delivery == "rewrite", "what is no longer possible is not kept"
 
 
 def test_auto_keeps_what_the_conversation_began_with_however_long_it_is() -> None:
@@ -100,32 +99,12 @@ def test_what_is_told_of_a_model_is_told_once_in_a_conversation() -> None:
     assert told_of_model(Turn(), None, ModelProfile("")) == ()
 
 
-def test_what_is_no_longer_possible_is_not_kept() -> None:
-    assert choose_delivery(None, "system-only", CACHING, lambda: FEW + 1, BEFORE).delivery == "rewrite"
-
-
-@pytest.mark.parametrize(("tools", "delivery"), [(12, "frozen"), (40, "append")])
-def test_a_dozen_short_tools_are_frozen_and_forty_are_discovered(
-    tmp_path: Path, tools: int, delivery: Delivery
-) -> None:
-    engine = agent_of(tmp_path, tools, "auto")
-
-    assert engine.prepare_call().delivery.name == delivery
-
-
-def test_only_the_tools_of_the_call_count(tmp_path: Path) -> None:
-    engine = agent_of(tmp_path, 40, "auto")
-    few = tuple(engine.tools)[:10]
-
-    assert engine.prepare_call(Turn(tools=few)).delivery.name == "frozen"
-
-
-def test_the_manifest_says_what_was_chosen_and_why(tmp_path: Path) -> None:
+def test_forty_tools_are_discovered_and_a_dozen_short_ones_frozen_though_there_are_more(tmp_path: Path) -> None:
     engine = Engine.open(write_agent(tmp_path, 40, "delivery: auto\n"))
-    found = manifest(engine, engine.prepare_call(Turn(host="system-only", model="claude-opus-4-8")))
+    few = tuple(engine.tools)[:13]  # with the search tool
 
-    assert found.delivery.name == "rewrite"
-    assert found.delivery.reason.startswith("auto: the host can only set the system prompt, and all instructions take")
+    assert engine.prepare_call().delivery.name == "append"
+    assert engine.prepare_call(Turn(tools=few)).delivery.name == "frozen"
 
 
 @pytest.mark.parametrize(
@@ -162,7 +141,6 @@ def test_a_conversation_keeps_its_choice_when_tools_come_and_go(tmp_path: Path) 
         ("claude-opus-4-8", "system"),
         ("claude-sonnet-5", "user"),
         ("gpt-5", "developer"),
-        ("gemini-2.5-pro", "user"),
         ("unheard-of", "user"),
         ("", "unknown"),
     ],

@@ -43,33 +43,17 @@ def shown(step: Step) -> list[str]:
     return [record.id for record in step.manifest.protocols]
 
 
-def test_the_system_prompt_is_rebuilt_with_todays_memory_and_date() -> None:
-    step = engine().prepare_step(compacted())
+def test_the_system_prompt_is_rebuilt_with_todays_memory_and_date_and_what_was_discovered_in_its_order() -> None:
+    before, step = engine().prepare_step(talked(), HISTORY), engine().prepare_step(compacted())
+    places = [step.system.index(f"<{name}>\nBEFORE: ") for name in FOUND]
 
     assert '- "Home" (p1)' in step.system
     assert '- "News" (p2)' in step.system
     assert "2026-11-21" in step.system
     assert step.appended == ()
-
-
-def test_what_was_discovered_appears_in_the_system_prompt_in_order_of_first_discovery() -> None:
-    before, after = engine().prepare_step(talked(), HISTORY), engine().prepare_step(compacted())
-    places = [after.system.index(f"<{name}>\nBEFORE: ") for name in FOUND]
-
     assert places == sorted(places)
-    assert after.active_tools == before.active_tools
-    assert shown(after) == shown(before)
-
-
-def test_the_manifest_says_once_that_there_is_a_new_baseline() -> None:
-    call = compacted()
-    next_call = engine().prepare_call(turn(HOME, NEWS, hours=1), previous=call)
-    reasons = [
-        [cut.reason.partition(":")[0] for cut in engine().prepare_step(each).manifest.cuts if cut.what == "baseline"]
-        for each in (call, next_call)
-    ]
-
-    assert reasons == [["compacted"], []]
+    assert step.active_tools == before.active_tools
+    assert shown(step) == shown(before)
 
 
 def test_after_a_compaction_the_conversation_only_grows_again() -> None:
@@ -86,20 +70,6 @@ def test_after_a_compaction_the_conversation_only_grows_again() -> None:
         ["call-9", 2],
     ]
     assert steps[-1].active_tools[-4:] == (*FOUND, "cms_deletePage")
-
-
-def test_tools_stay_known_when_the_results_that_named_them_are_gone_for_good() -> None:
-    call = compacted()
-    following = engine().prepare_call(turn(hours=2), [], previous=call)
-
-    assert engine().prepare_step(following, []).active_tools == engine().prepare_step(call).active_tools
-
-
-def test_a_second_compaction_keeps_the_order_of_the_first() -> None:
-    again = [search(9, "cms_deletePage", FOUND[2])]
-    call = engine().prepare_call(turn(hours=2), again, previous=compacted(), compacted=True)
-
-    assert engine().prepare_step(call).active_tools[-4:] == (*FOUND, "cms_deletePage")
 
 
 def test_a_compaction_under_frozen_and_rewrite_keeps_what_is_active() -> None:
@@ -123,10 +93,6 @@ def test_a_compaction_does_not_lift_a_budget_and_keeps_what_was_found_last() -> 
 
     assert shown(after)[-2:] == [*FOUND[1:]]
     assert [cut.what for cut in after.manifest.cuts] == ["baseline", FOUND[0]]
-
-
-def test_without_a_call_before_there_is_nothing_to_compact() -> None:
-    assert engine().prepare_call(turn(), compacted=True) == engine().prepare_call(turn())
 
 
 def user(text: str) -> dict[str, object]:

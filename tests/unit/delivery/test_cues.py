@@ -64,7 +64,7 @@ def anchors(step: Step) -> list[str | None]:
     return [block.after_call_id for block in step.appended]
 
 
-def test_the_first_result_brings_after_and_next_and_no_other_does() -> None:
+def test_the_first_result_brings_after_and_next_and_no_other_does_and_the_manifest_counts_them() -> None:
     made = steps([found(DELETE), result(DELETE, "a"), result(DELETE, "b")])
     protocol = timed().protocols[DELETE]
 
@@ -76,6 +76,9 @@ def test_the_first_result_brings_after_and_next_and_no_other_does() -> None:
     for before, after in pairwise(made):
         assert after.appended[: len(before.appended)] == before.appended
         assert after.system == before.system
+    told = [next(each for each in step.manifest.protocols if each.id == DELETE).tokens for step in made[1:3]]
+    assert told == [engine().count(protocol.first), engine().count(protocol.text)]
+    assert made[2].manifest.sections[-1].reason == "cues for first results"
 
 
 @pytest.mark.parametrize(
@@ -184,14 +187,6 @@ def test_the_budget_of_the_whole_prompt_holds_when_the_cues_have_come() -> None:
         made = steps(history, engine(budget=BudgetSpec(total=total)))
         assert all(step.manifest.total_tokens <= total for step in made)
         assert len({step.active_tools for step in made[1:]}) == 1
-
-
-def test_the_manifest_counts_what_was_told() -> None:
-    made = steps([found(DELETE), result(DELETE, "a")])
-    told = [next(p for p in step.manifest.protocols if p.id == DELETE).tokens for step in made[1:]]
-
-    assert told == [engine().count(timed().protocols[DELETE].first), engine().count(timed().protocols[DELETE].text)]
-    assert made[2].manifest.sections[-1].reason == "cues for first results"
 
 
 @pytest.mark.parametrize(

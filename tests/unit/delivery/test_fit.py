@@ -29,7 +29,7 @@ sections:
 - {id: howto, when: {input: show}, text: "<howto>\\n{{{activeProtocols}}}\\n</howto>"}
 """
 ENTRY = "{before: None required, after: Tell the user, next: None required, gotcha: None required}"
-SIMILAR = [("page", "set-page"), ("page", "other"), ("images", "cms-images")]
+SIMILAR = [("page", "set-page"), ("page", "other")]
 
 
 def agent(folder: Path, *names: str, delivery: DeliveryWish | None = None, text: str = AGENT) -> Engine:
@@ -212,14 +212,7 @@ def test_a_message_that_ends_in_the_words_of_another_is_not_taken_for_it(tmp_pat
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])
-@pytest.mark.parametrize("budget", [f"total: {total}" for total in range(60, 420, 40)] + ["protocols: 60"])
-def test_before_the_table_of_tokens_is_unpacked_the_same_is_decided(
-    tmp_path: Path, delivery: DeliveryWish, budget: str
-) -> None:
-    engine = agent(tmp_path, *"abcdef", delivery=delivery, text=f"{AGENT}budget: {{{budget}}}\n")
-    unready = replace(engine, count=TokenCounter(TokenSource("packed", "bundled", exact=True), engine.count.count))
-    assert not unready.count.ready
-
+def test_before_the_table_of_tokens_is_unpacked_the_same_is_decided(tmp_path: Path, delivery: DeliveryWish) -> None:
     def made(engine: Engine) -> Iterator[object]:
         chat = engine.conversation()
         for turn, searches in enumerate([["ab", "c", ""], ["d", "ef"]]):
@@ -228,7 +221,11 @@ def test_before_the_table_of_tokens_is_unpacked_the_same_is_decided(
                 step = chat.step([found(f"{turn}-{number}", *names)])
                 yield step.active_tools, step.system, [block.text for block in step.appended], step.manifest.cuts
 
-    assert [*made(unready)] == [*made(engine)]
+    for budget in (*(f"total: {total}" for total in range(60, 420, 40)), "protocols: 60"):
+        engine = agent(tmp_path, *"abcdef", delivery=delivery, text=f"{AGENT}budget: {{{budget}}}\n")
+        unready = replace(engine, count=TokenCounter(TokenSource("packed", "bundled", exact=True), engine.count.count))
+        assert not unready.count.ready
+        assert [*made(unready)] == [*made(engine)], budget
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])

@@ -32,28 +32,10 @@ def test_the_newest_message_stays_where_it_fits_alone() -> None:
     assert select([user("a " * 17)], "", spec, words).messages == ()
 
 
-def test_a_tool_call_and_its_results_move_together() -> None:
-    spec = BlockHistory(policy="blocks", limit=3, block=1)
-    history = [calls("1", "2"), result("1"), result("2"), user("b")]
-
-    assert texts(select(history, "", spec, words).messages) == ["b"]
-
-
 def test_what_has_moved_out_has_a_cut() -> None:
     assert reasons(select(talk(9), "", SPEC, words).cuts) == {
         "history messages 1 to 4": "history.block: the window has moved on"
     }
-
-
-def test_what_has_moved_out_is_summarized_once() -> None:
-    request = summary_due(talk(9), "", SPEC, words)
-    first = apply_summary(talk(9), "", SPEC, words, "four messages")
-
-    assert request is not None
-    assert request.text.endswith("User: message 1\nAssistant: message 2\nUser: message 3\nAssistant: message 4")
-    assert first.store == Summary("four messages", covers=4)
-    assert first.as_message is not None, "the request that misses them first has the summary"
-    assert summary_due(talk(12), first.store, SPEC, words) is None
 
 
 def test_the_next_summary_is_asked_for_with_the_one_before_and_only_what_is_new() -> None:

@@ -19,13 +19,14 @@ PROMPTS = Path(__file__).parents[3] / "prompts"
 NOW = datetime(2026, 11, 20, 9, 5, tzinfo=UTC)
 TEXTS = {"polyant": "ORDER-7-OF-JANA", "pioneer": "ORDER-7-OF-JANA", "mushroom": "HEARTBEAT_OK", "cms": "BE-BRIEF-ONCE"}
 
-systems = pytest.mark.parametrize("system", TEXTS)
 
-
-@systems
+@pytest.mark.parametrize("system", TEXTS)
 def test_it_loads_and_the_next_turn_has_nothing_of_the_turn_that_was_stored(system: str) -> None:
     engine, text = Engine.open(PROMPTS / system), (BEFORE / f"{system}.json").read_text(encoding="utf-8").strip()
     chat = engine.load(text)
+    with pytest.raises(InputError, match="stale-call") as caught:
+        chat.step()
+    assert caught.value.problems[0].hint, "its own turn does not go on with other files than those of then"
     told = [cut.reason for cut in chat.user(Turn(now=NOW)).record.cuts if cut.what == "baseline"]
     body = str(chat_request(chat.step(), [{"role": "user", "content": "Hello again"}], model="gpt-5.2"))
 
@@ -33,13 +34,3 @@ def test_it_loads_and_the_next_turn_has_nothing_of_the_turn_that_was_stored(syst
     assert [each for each in (TEXTS[system], "BE-BRIEF-ONCE") if each in body] == []
     assert engine.load(engine.dump(chat)).step() == chat.step()
     assert told == ["the configuration changed: the system prompt differs from the one sent before"]
-
-
-@systems
-def test_its_own_turn_does_not_go_on_with_other_files_than_those_of_then(system: str) -> None:
-    chat = Engine.open(PROMPTS / system).load((BEFORE / f"{system}.json").read_text(encoding="utf-8"))
-    with pytest.raises(InputError) as caught:
-        chat.step()
-    (problem,) = caught.value.problems
-    assert problem.code == "stale-call"
-    assert problem.hint

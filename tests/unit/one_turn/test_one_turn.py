@@ -18,13 +18,12 @@ from cuecard.types import Delivery, Host, Json
 
 ROOT = Path(__file__).parents[3] / "prompts"
 WITH, WITHOUT = (True, False, True, False), (False, True, False, False)
-CASES: tuple[tuple[str, dict[str, Json], dict[str, Json], str], ...] = (
-    ("polyant", {"context": "ORDER 7 OF JANA"}, {}, "ORDER 7 OF JANA"),
-    ("mushroom", {"heartbeat": True}, {}, "answer HEARTBEAT_OK"),
-    ("mushroom", {"heartbeat": True}, {}, "Heartbeat run: true"),
-    ("mushroom", {"response_format": "json_object"}, {}, "one valid JSON object"),
-    ("pioneer", {"retry_instruction": "RETRY NOW"}, {}, "RETRY NOW"),
-    ("mistermorph", {"channel": "telegram"}, {"channel": "slack"}, "[ Telegram ]"),
+CASES: tuple[tuple[str, dict[str, Json], dict[str, Json], tuple[str, ...]], ...] = (
+    ("polyant", {"context": "ORDER 7 OF JANA"}, {}, ("ORDER 7 OF JANA",)),
+    ("mushroom", {"heartbeat": True}, {}, ("answer HEARTBEAT_OK", "Heartbeat run: true")),
+    ("mushroom", {"response_format": "json_object"}, {}, ("one valid JSON object",)),
+    ("pioneer", {"retry_instruction": "RETRY NOW"}, {}, ("RETRY NOW",)),
+    ("mistermorph", {"channel": "telegram"}, {"channel": "slack"}, ("[ Telegram ]",)),
 )
 AGENT = """\
 agent: shop
@@ -57,10 +56,16 @@ def ended(call: Call) -> list[str]:
 
 
 @pytest.mark.parametrize("order", [WITH, WITHOUT], ids=["with", "without"])
-@pytest.mark.parametrize(("agent", "one", "other", "mark"), CASES)
+@pytest.mark.parametrize(("agent", "one", "other", "marks"), CASES)
 @pytest.mark.parametrize("passes", [True, False], ids=["the engine has the message", "the host has it"])
 def test_such_a_text_is_in_the_requests_of_its_turn_and_in_no_other(
-    agent: str, one: Mapping[str, Json], other: Mapping[str, Json], mark: str, *, order: tuple[bool, ...], passes: bool
+    agent: str,
+    one: Mapping[str, Json],
+    other: Mapping[str, Json],
+    marks: tuple[str, ...],
+    *,
+    order: tuple[bool, ...],
+    passes: bool,
 ) -> None:
     chat, messages, seen = Engine.open(ROOT / agent).conversation(), list[dict[str, Any]](), []
     for number, has in enumerate(order):
@@ -69,10 +74,10 @@ def test_such_a_text_is_in_the_requests_of_its_turn_and_in_no_other(
         chat.user(Turn(now=now, inputs=one if has else other, message=said))
         messages.append({"role": "user", "content": f"message {number}"})
         body = anthropic.request(chat.step([]), messages, model="claude-opus-4-8")
-        seen.append(json.dumps(body, ensure_ascii=False).count(mark))
+        seen.append([json.dumps(body, ensure_ascii=False).count(mark) for mark in marks])
         messages.append({"role": "assistant", "content": "ok"})
 
-    assert seen == [int(has) for has in order]
+    assert seen == [[int(has)] * len(marks) for has in order]
 
 
 @pytest.mark.parametrize(
@@ -97,27 +102,19 @@ def test_a_text_that_reads_like_an_ended_one_is_sent_once_though_the_host_stores
     assert again == body
 
 
-def test_the_end_of_a_text_is_in_the_manifest(engine: Engine) -> None:
+def test_a_turns_own_text_stands_behind_what_stays_and_its_end_is_in_the_manifest(engine: Engine) -> None:
     chat = engine.conversation()
-    first = chat.user(Turn({"event": "ORDER 7"}, ephemeral="Be brief."))
+    before, first = chat.user(), chat.user(Turn({"event": "ORDER 7", "name": "Jana"}, ephemeral="Be brief."))
+    sent = chat.step().appended
     second, third = chat.user(), chat.user()
 
-    assert ended(first) == []
-    assert ended(second) == ["one-turn text ended: event, ephemeral"]
-    assert ended(third) == []
-    assert second.prompt.segments == first.prompt.segments
-
-
-def test_a_turns_own_text_stands_behind_what_stays(engine: Engine) -> None:
-    chat = engine.conversation()
-    chat.user()
-    chat.user(Turn({"event": "ORDER 7", "name": "Jana"}, ephemeral="Be brief."))
-
-    assert [block.id.rpartition("-")[0] for block in chat.step().appended] == [
+    assert [block.id.rpartition("-")[0] for block in sent] == [
         "context-update",
         "turn-text:event",
         "turn-text:ephemeral",
     ]
+    assert [ended(call) for call in (first, second, third)] == [[], ["one-turn text ended: event, ephemeral"], []]
+    assert second.prompt.segments == before.prompt.segments
 
 
 def test_its_first_request_has_a_breakpoint_in_front_of_it(engine: Engine) -> None:
@@ -203,13 +200,15 @@ def test_a_text_of_one_request_moves_to_the_end_of_each(engine: Engine) -> None:
         {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "t", "input": {}}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "1"}]},
     ]
-    second = anthropic.request(chat.step([ToolResult("t", 1, "c1")]), messages, model="claude-opus-4-8")["messages"]
+    step = chat.step([ToolResult("t", 1, "c1")], inputs={"retry": "Again"})
+    second = anthropic.request(step, messages, model="claude-opus-4-8")["messages"]
 
+    assert [block.lifetime for block in step.appended] == ["turn", "step"], "behind what changed"
     assert [["09:05" in str(message) for message in sent] for sent in (first, second)] == [
         [False, True],
         [False, False, False, True],
     ]
-    assert "cache_control" not in str(second[-1])
+    assert "cache_control" not in str(second[-1]["content"][-1])
     with pytest.raises(InputError, match="lifetime: turn"):
         engine.prepare_call(Turn({"now": "09:05"}, model="claude-opus-5-5"))
 
@@ -229,22 +228,10 @@ def test_a_state_of_the_running_turn_goes_on_and_one_of_an_ended_turn_does_not(e
     assert after.step() == usual.step()
 
 
-def test_conversations_without_such_texts_are_stored_as_before(engine: Engine) -> None:
-    chat = engine.conversation()
-    chat.user(Turn({"name": "Jana"}))
-    call = chat.to_json()["call"]
-
-    assert not {"given", "over"} & call.keys()
-    assert not {"passing", "ended"} & call["prompt"].keys()
-    chat.user(Turn({"name": "Otto"}))
-    assert "lifetime" not in chat.to_json()["call"]["prompt"]["sent"][0]
-
-
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
         ("{id: event, title", "{id: event, tier: static, lifetime: turn, title", "is static"),
-        ("lifetime: turn}\n  retry", "lifetime: turn}\n  retry", ""),
         ("tier: step}", "tier: step, lifetime: conversation}", "may change between the requests"),
         ('text: "{{{event}}}"', 'text: "{{{event}}}{{{activeProtocols}}}"', "holds instructions of tools"),
         ("{id: retry, title", "{id: retry, lifetime: conversation, title", "which may change between"),
@@ -253,23 +240,11 @@ def test_conversations_without_such_texts_are_stored_as_before(engine: Engine) -
 )
 def test_a_lifetime_that_contradicts_its_section_is_an_error(tmp_path: Path, old: str, new: str, told: str) -> None:
     (tmp_path / "agent.yaml").write_text(AGENT.replace(old, new), encoding="utf-8")
-    if not told:
-        Engine.open(tmp_path)
-        return
     with pytest.raises(SpecError, match=told):
         Engine.open(tmp_path)
 
 
-def test_what_moves_with_each_request_comes_behind_what_changed(engine: Engine) -> None:
-    chat = engine.conversation()
-    chat.user(Turn({"now": "Nine sharp"}))
-    step = chat.step([ToolResult("look", {}, "c")], inputs={"retry": "Again"})
-
-    assert [block.lifetime for block in step.appended] == ["turn", "step"]
-    assert "Nine sharp" in step.appended[-1].text
-
-
-@pytest.mark.parametrize("key", ["lifetime: turn", "remove: true", "when: x"])
+@pytest.mark.parametrize("key", ["lifetime: turn", "remove: true"])
 def test_an_element_within_a_section_has_no_lifetime_and_the_error_names_the_section(tmp_path: Path, key: str) -> None:
     core = (
         "<agent>\n<rules>\n{{#if x}}<deep><event>{{{x}}}</event></deep>{{/if}}\n</rules>\n<other>x</other>\n</agent>\n"
@@ -288,7 +263,7 @@ def test_an_element_within_a_section_has_no_lifetime_and_the_error_names_the_sec
     assert (problem.code, problem.span and problem.span.line) == ("unknown-section", 4)
 
 
-@pytest.mark.parametrize("kept", [0, 1, 2])
+@pytest.mark.parametrize("kept", [0, 2])
 def test_after_a_compaction_the_turns_that_are_left_are_known_by_their_new_numbers(engine: Engine, kept: int) -> None:
     chat = engine.conversation()
     for number in range(3):

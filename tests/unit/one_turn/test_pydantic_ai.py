@@ -24,25 +24,6 @@ POLYANT = Path(__file__).parents[3] / "prompts/polyant"
 SECRET = "ORDER-7-OF-JANA"  # noqa: S105 - what must not leak
 
 
-@pytest.mark.parametrize("delivery", get_args(Delivery))
-def test_the_context_of_a_webhook_is_in_its_own_run_alone(delivery: Delivery) -> None:
-    wire: list[str] = []
-
-    def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        wire.append(str(info.instructions) + repr([part for each in messages for part in each.parts]))
-        return ModelResponse(parts=[TextPart("ok")])
-
-    engine = Engine.open(POLYANT, delivery=delivery)
-    turns = iter([Turn({"channel": "webhook", "context": SECRET}), Turn({"channel": "telegram", "userName": "Otto"})])
-    card = Cuecard(engine=engine, turn=lambda _: next(turns), conversation=engine.conversation())
-    agent = Agent(FunctionModel(model), capabilities=[card])
-    first = asyncio.run(agent.run("event"))
-    asyncio.run(agent.run("hi", message_history=first.all_messages()))
-
-    assert [text.count(SECRET) for text in wire] == [1, 0]
-    assert SECRET not in repr(first.all_messages()) or delivery == "rewrite"
-
-
 @pytest.mark.parametrize(("name", "left"), [("claude-opus-5-5", ["T0"]), ("claude-opus-4-8", ["T0", "T1"])])
 def test_thinking_of_an_ended_turn_leaves_where_the_model_checks_it(name: str, left: list[str]) -> None:
     sent: list[list[ModelMessage]] = []
@@ -60,6 +41,7 @@ def test_thinking_of_an_ended_turn_leaves_where_the_model_checks_it(name: str, l
 
     assert [word for word in ("T0", "T1") if f"'{word}'" in repr(sent[-1])] == left
     assert [len(messages) for messages in sent] == [1, 3, 5]
+    assert [SECRET in repr(messages) for messages in (*sent, history)] == [False, True, False, False]
 
 
 @pytest.mark.parametrize("delivery", get_args(Delivery))
