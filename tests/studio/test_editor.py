@@ -32,6 +32,7 @@ def images(studio: ServedStudio) -> Iterator[Path]:
 def entry(page: Page, studio: ServedStudio, images: Path) -> Page:
     """The Editor with the entry of a tool."""
     del images
+    page.goto(studio.url)  # what the test before has restored is noticed meanwhile, and not while somebody writes
     page.goto(f"{studio.url}editor?agent=cms&tool=cms_searchImages")
     expect(page.locator("#yaml li").first).to_contain_text("cms_searchImages")
     return page
