@@ -108,7 +108,9 @@ def test_every_form_contains_name_description_and_schema() -> None:
     assert definitions([card], "gemini") == [{"name": "t", "description": "does", "parametersJsonSchema": schema}]
     assert definitions([card], "bedrock")[0]["toolSpec"]["inputSchema"] == {"json": schema}
     assert definitions([card], "chat")[0]["function"]["parameters"] == schema
-    assert definitions([card], "responses")[0]["strict"] is False
+    assert definitions([card], "responses") == [
+        {"type": "function", "name": "t", "description": "does", "parameters": schema, "strict": False}
+    ]
     assert definitions([ToolCard("t")], "bedrock") == [
         {"toolSpec": {"name": "t", "inputSchema": {"json": {"type": "object", "properties": {}}}}}
     ]
