@@ -66,14 +66,6 @@ def pytest_runtestloop() -> None:
     gc.enable()
 
 
-_LONGEST = ("tests/typescript_client", "tests/unit/library/test_serv", "tests/unit/adapters/test_server_ends")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with those that take a quarter of a minute, or a worker would end with one while the others wait."""
-    items.sort(key=lambda item: not item.nodeid.startswith(_LONGEST))
-
-
 _FOLDERS = itertools.count()
 
 

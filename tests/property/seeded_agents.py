@@ -31,9 +31,12 @@ LATE = {"cues": {"on_discovery": ["before", "gotcha"], "on_result": ["after", "n
 
 
 def seeds(usual: Sequence[int]) -> Sequence[int]:
-    """These, unless `CUECARD_CONVERSATIONS` says how many, of which `CUECARD_SEED` is the first."""
-    first, count = int(os.environ.get("CUECARD_SEED", "0")), os.environ.get("CUECARD_CONVERSATIONS")
-    return range(first, first + int(count)) if count else usual
+    """These, unless `CUECARD_CONVERSATIONS` says how many or `CUECARD_SEED` which is the first."""
+    first, count = os.environ.get("CUECARD_SEED"), os.environ.get("CUECARD_CONVERSATIONS")
+    if not first and not count:
+        return usual
+    begin = int(first or 0)
+    return range(begin, begin + int(count or len(usual)))
 
 
 @dataclass(frozen=True)

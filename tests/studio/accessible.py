@@ -18,7 +18,8 @@ UNSEEN = """(theme) => {
   const changed = [...document.body.querySelectorAll("*")].filter((each) => {
     const style = getComputedStyle(each), look = [style.color, style.background, style.font].join()
     if (!each.checkVisibility({visibilityProperty: true}) || looks[theme].get(each) === look) return false
-    return looks[theme].set(each, look)
+    looks[theme].set(each, look)
+    return true
   })
   window.unseen = changed.filter((each) => !changed.includes(each.parentElement))
   return unseen.length
