@@ -62,17 +62,20 @@ class Faults(logging.Handler):
 @contextmanager
 def in_thread(app: App, chosen: ServiceOptions, listening: socket.socket | None = None) -> Iterator[str]:
     """The address of a service that runs in a thread: uvicorn on a real socket. No request may make it fail."""
-    server, faults, log = server_of(app, chosen), Faults(), logging.getLogger("cuecard.server")
+    server, faults = server_of(app, chosen), Faults()
+    logs = [logging.getLogger(name) for name in ("cuecard.server", "uvicorn.error")]  # an answer that does not end
     with listening or listen("127.0.0.1", 0) as opened:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
         thread.start()
-        log.addHandler(faults)
+        for log in logs:
+            log.addHandler(faults)
         try:
             yield f"http://127.0.0.1:{opened.getsockname()[1]}"
         finally:
             server.should_exit = True
             thread.join(PATIENCE)
-            log.removeHandler(faults)
+            for log in logs:
+                log.removeHandler(faults)
     assert not faults.found
 
 
