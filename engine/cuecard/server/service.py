@@ -274,7 +274,7 @@ class Service:
         return {
             "tools": {**read, **others},
             "items": max(items, 2),  # a list of one may be a wrapper
-            "lists": [*lists, *(name for name, how in others.items() if how == 1 and agent.forgets(name))],
+            "lists": [*lists, *filter(agent.forgets, others)],
             "words": [*([f'"{pending}"'] if pending else []), *MEDIA_WORDS],
             "room": self.room,
             "said": agent.spec.tools.ahead is not None,

@@ -103,7 +103,8 @@ def test_another_replica_takes_the_next_call_and_prepares_the_running_one_anew(
     (tmp_path / "agent.yaml").write_text("agent: cms\nsections: [{id: role, text: You help.}]", encoding="utf-8")
     chat, sign = Engine.open(tmp_path).conversation(), Envelopes(KEY, 3600).close
     chat.user(Turn())
-    host, search = {"host_tools": ["cms_createPage", "theirPages"]}, {"query": "create a page"}
+    theirs = ["theirPages", "cms_deletePageSectionOfTheirs"]
+    host, search = {"host_tools": ["cms_createPage", *theirs]}, {"query": "create a page"}
     began = {"agent": "cms", "turn": {"now": NOW}, "conversation": sign("cms", chat), **host}
     chat.user(Turn())
     result = {"tool": "tool_search", "result": {"tools": ["cms_createPage"]}, "call_id": "call-1"}
@@ -118,7 +119,8 @@ def test_another_replica_takes_the_next_call_and_prepares_the_running_one_anew(
     told = {key: call[key] for key in ("delivery", "reload", "served", "search_tool", "reads")}
 
     assert "not in the folder of states" in call["served"]
-    assert call["reads"]["tools"]["theirPages"] == 1
+    assert [call["reads"]["tools"][name] for name in theirs] == [1, 1]
+    assert {name: name in call["reads"]["lists"] for name in theirs} == {"theirPages": False, theirs[1]: True}
     assert step == {**same, "conversation": step["conversation"], "anew": told}
     assert state_of(step) == state_of(same)
 
