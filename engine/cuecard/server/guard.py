@@ -114,7 +114,7 @@ class RequestGuard:
         await send({"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers})
         await send({"type": "http.response.body", "body": response.body, "more_body": True})
         await discard_body(receive, self._options.max_body, self._options.timeout)
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await send({"type": "http.response.body"})
 
     @contextmanager
     def _counted(self) -> Iterator[None]:

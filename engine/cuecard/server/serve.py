@@ -175,7 +175,7 @@ def _options(settings: Settings, limits: ServeLimits, place: ServeAddress) -> Se
         hint = "set CUECARD_TOKEN, or write `--no-token` if that is meant"
         raise InputError(Problem("open-to-all", told, hint, "--host"))
     return ServiceOptions(
-        key=settings.key or secrets.token_hex(32),
+        key=settings.key or secrets.token_hex(),
         token=settings.token,
         local=local,
         lasting=bool(settings.key),
