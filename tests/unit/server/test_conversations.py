@@ -72,7 +72,11 @@ def test_what_was_signed_for_something_else_is_refused(client: httpx2.Client, ag
 
     assert refused(client, of_the_library) == (422, "bad-conversation")
     assert refused(client, seal({"agent": "cms", "issued": 9e9, "state": {"format": 1, "x": 1}}, KEY))[0] == 422
-    assert refused(client, seal({"agent": "cms", "issued": "now", "state": {}}, KEY)) == (422, "bad-conversation")
+    ours = {"agent": "cms", "issued": int(datetime.now(UTC).timestamp()), "state": engine.conversation().to_json()}
+    assert refused(client, seal(ours, KEY)) == (422, "no-call")
+    without = {name: value for name, value in ours.items() if name != "state"}
+    for other in ({**ours, "issued": "now"}, {**ours, "agent": 1}, {**ours, "packed": ""}, without, [ours]):
+        assert refused(client, seal(other, KEY)) == (422, "bad-conversation")
 
 
 def test_another_agents_conversation_is_refused(client: httpx2.Client) -> None:
