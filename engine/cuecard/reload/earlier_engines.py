@@ -83,7 +83,7 @@ class Earlier(Generic[Made]):
                 self._tasks.pop((os.getpid(), digest), None)
         result = task.result()
         if isinstance(result, NoState):
-            raise NoState(result.reason, damaged=result.damaged)
+            raise NoState(result.reason)
         return result
 
     def _result(self, digest: str) -> Made | NoState:

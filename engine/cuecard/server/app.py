@@ -276,7 +276,7 @@ async def _fault(*_: object) -> Response:
 
 def openapi_text() -> str:
     """The description as JSON text, identical on every run."""
-    return json.dumps(create_routes(None, None, None).openapi(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(create_routes(None, None, None).openapi(), indent=2) + "\n"
 
 
 if __name__ == "__main__":

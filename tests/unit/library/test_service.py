@@ -96,6 +96,21 @@ def test_names_are_labels_or_numbers_and_what_is_not_there_has_a_code(library: L
         assert 'cuecard_agent_stale{agent="helper@staging"} 0.0' in named.get("/metrics").text
 
 
+def test_who_is_asked_for_again_stays_of_the_most_that_are_followed(library: Library, url: str, agent: Path) -> None:
+    library.publish(agent, "the first", author="Ann", label="production")
+    library.label("helper", "staging", author="Ann")
+    agents = LibraryAgents(Library(url), most=2)
+    try:
+        first = agents.find("helper")
+        for name in ("helper@staging", "helper@production", "helper@1"):
+            agents.find(name)
+
+        assert [each.name for each in agents] == ["helper@production", "helper@1"]
+        assert agents.find("helper") is first
+    finally:
+        agents.stop()
+
+
 def test_readiness_says_since_when_a_label_is_stale_and_that_it_was_removed(
     library: Library, url: str, agent: Path
 ) -> None:

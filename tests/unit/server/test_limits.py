@@ -107,12 +107,18 @@ def test_a_server_may_leave_out_of_a_body_what_asgi_allows() -> None:
 
 
 def test_headers_that_arrive_too_slowly_are_abandoned(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection that never ends its headers, and one that says nothing at all, are closed; others are served."""
+    """A connection that never ends its headers, be it those of the second request, and one that says nothing at all,
+    are closed; others are served.
+    """
     monkeypatch.setattr(protocol.PatientProtocol, "seconds", 0.3)
-    with serving(service) as client, opened(client) as slow, opened(client) as silent:
+    with serving(service) as client, opened(client) as slow, opened(client) as silent, opened(client) as later:
         slow.sendall(b"GET /healthz HTTP/1.1\r\nX: ")
+        later.sendall(b"GET /v1/agents HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert later.recv(10_000).startswith(b"HTTP/1.1 200 ")
+        later.sendall(b"GET /v1/agents HTTP/1.1\r\nX: ")
 
         assert ask(client, "search-tools", query="create a page")
+        assert later.recv(100) == b""
         assert slow.recv(100) == b""
         assert silent.recv(100) == b""
         time.sleep(0.4)

@@ -203,7 +203,8 @@ def test_every_option_of_the_command_reaches_the_service(
     assert options == ServiceOptions(key=KEY, token=TOKEN, local=True, lasting=True, **told)
     assert not [secret for secret in (KEY, TOKEN) if secret in repr(options)]
     assert call.json()["delivery"]["name"] == "rewrite"
-    assert (call.json()["reads"]["room"], call.json()["reads"]["tools"]) == (10_000, {"tool_search": 2, "look": 2})
+    reads = call.json()["reads"]
+    assert (reads["room"], reads["tools"], reads["items"]) == (10_000, {"tool_search": 2, "look": 2}, 2)
     assert f"{state}.json" in {file.name for file in (tmp_path / "kept").iterdir()}
     (record, *_) = map(json.loads, (tmp_path / "told" / "served.jsonl").read_text(encoding="utf-8").splitlines())
     assert "Help." in json.dumps(record["texts"])
