@@ -47,17 +47,34 @@ def test_the_whole_prompt_with_the_cues_that_are_still_to_come(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
-def test_the_notice_about_a_tool_that_is_not_active(tmp_path: Path, delivery: DeliveryWish) -> None:
+def test_the_whole_prompt_with_a_tool(tmp_path: Path, delivery: DeliveryWish) -> None:
     engine = opened(tmp_path, PLAIN, t_yaml=TOOLS, delivery=delivery)
     whole = step(engine, None, "get_page").manifest.total_tokens
-    assert step(limited(engine, total=whole), None, "get_page").active_tools == ("tool_search", "get_page")
-    told = step(limited(engine, total=whole - 1), None, "get_page")
-    fits, lacks = (
-        step(limited(engine, total=told.manifest.total_tokens - less), None, "get_page").manifest for less in (0, 1)
-    )
 
-    assert fits.sections == told.manifest.sections
-    assert [cut.reason.endswith("with no room to say so") for cut in (*fits.cuts, *lacks.cuts)] == [False, True]
+    assert step(limited(engine, total=whole), None, "get_page").active_tools == ("tool_search", "get_page")
+    assert step(limited(engine, total=whole - 1), None, "get_page").active_tools == ("tool_search",)
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+@pytest.mark.parametrize("found", [["get_page put_page"], ["get_page", "put_page"]], ids=["together", "apart"])
+def test_the_notice_about_tools_that_are_not_active_begins_once_in_a_message(
+    tmp_path: Path, delivery: DeliveryWish, found: list[str]
+) -> None:
+    text = PLAIN.replace("{{{activeProtocols}}}", "<howto>\\n{{{activeProtocols}}}\\n</howto>")
+    engine = opened(
+        tmp_path, text, t_yaml=TOOLS.replace("Search", "S " * 200).replace("Get", "G " * 200), delivery=delivery
+    )
+    searches = [search(*names.split(), call_id=f"call-{at}") for at, names in enumerate(found)]
+
+    def asked(total: int) -> tuple[int, int]:
+        """The tokens of the prompt, and how many tools it has no room to name."""
+        small = limited(engine, total=total)
+        manifest = small.prepare_step(small.prepare_call(), searches).manifest
+        return manifest.total_tokens, sum(cut.reason.endswith("with no room to say so") for cut in manifest.cuts)
+
+    both = asked(200)[0]
+    one = asked(both - 1)[0]
+    assert (asked(both), asked(one), asked(one - 1)[1]) == ((both, 0), (one, 1), 2)
 
 
 def test_the_whole_prompt_with_the_cues_that_a_turn_before_has_left_to_come(tmp_path: Path) -> None:
