@@ -56,15 +56,14 @@ def test_the_whole_prompt_with_a_tool(tmp_path: Path, delivery: DeliveryWish) ->
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
-@pytest.mark.parametrize("found", [["get_page put_page"], ["get_page", "put_page"]], ids=["together", "apart"])
+@pytest.mark.parametrize("found", ["get_page put_page,del_page", "get_page,put_page,del_page"])
 def test_the_notice_about_tools_that_are_not_active_begins_once_in_a_message(
-    tmp_path: Path, delivery: DeliveryWish, found: list[str]
+    tmp_path: Path, delivery: DeliveryWish, found: str
 ) -> None:
     text = PLAIN.replace("{{{activeProtocols}}}", "<howto>\\n{{{activeProtocols}}}\\n</howto>")
-    engine = opened(
-        tmp_path, text, t_yaml=TOOLS.replace("Search", "S " * 200).replace("Get", "G " * 200), delivery=delivery
-    )
-    searches = [search(*names.split(), call_id=f"call-{at}") for at, names in enumerate(found)]
+    tools = TOOLS + "".join(line.replace("put_", "del_") for line in TOOLS.splitlines() if "put_page" in line)
+    engine = opened(tmp_path, text, t_yaml=tools.replace("e page", f"e {'page ' * 200}"), delivery=delivery)
+    searches = [search(*names.split(), call_id=f"call-{at}") for at, names in enumerate(found.split(","))]
 
     def asked(total: int) -> tuple[int, int]:
         """The tokens of the prompt, and how many tools it has no room to name."""
@@ -72,9 +71,9 @@ def test_the_notice_about_tools_that_are_not_active_begins_once_in_a_message(
         manifest = small.prepare_step(small.prepare_call(), searches).manifest
         return manifest.total_tokens, sum(cut.reason.endswith("with no room to say so") for cut in manifest.cuts)
 
-    both = asked(200)[0]
-    one = asked(both - 1)[0]
-    assert (asked(both), asked(one), asked(one - 1)[1]) == ((both, 0), (one, 1), 2)
+    every = asked(200)[0]
+    less = asked(every - 1)[0]
+    assert (asked(every), asked(less), asked(less - 1)[1]) == ((every, 0), (less, 1), 2)
 
 
 def test_the_whole_prompt_with_the_cues_that_a_turn_before_has_left_to_come(tmp_path: Path) -> None:
