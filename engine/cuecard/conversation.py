@@ -27,10 +27,11 @@ from cuecard.model import (
     Turn,
 )
 from cuecard.model.boundary import Count, FilledText, Given, JsonObject, admit, checked
-from cuecard.pipeline.discovery import Discoveries, last_call_id, record_of
+from cuecard.pipeline.discovery import Discoveries, record_of
 from cuecard.pipeline.hooks import Changed, Hooks
 from cuecard.pipeline.inputs import cleaned_history, memory_problems, problems_of, with_exact_bodies, with_exact_body
 from cuecard.pipeline.placement import Placement
+from cuecard.pipeline.run import last_call_id
 from cuecard.records import dataclass, replace
 from cuecard.sources.memory import newest, remember
 

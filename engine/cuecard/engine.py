@@ -43,12 +43,13 @@ from cuecard.model.signed_text import check_key, seal
 from cuecard.model.tools import SkillText
 from cuecard.pipeline import inputs as rules
 from cuecard.pipeline.ahead import look_ahead
-from cuecard.pipeline.discovery import Discoveries, last_call_id
+from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.history.selection import AsyncSummarizer, Summarizer, SummaryRequest, summary_due
 from cuecard.pipeline.hooks import Changed, Hooks
 from cuecard.pipeline.placement import CallRooms
 from cuecard.pipeline.request import check_texts
 from cuecard.pipeline.results import render_result
+from cuecard.pipeline.run import last_call_id
 from cuecard.records import dataclass, replace
 
 

@@ -39,7 +39,7 @@ def target(data: bytes) -> None:
     else:
         meta = {tool.name: tool.meta for tool in lock.tools}
         cards, _ = cleaned([tool.card for tool in lock.tools])
-        listing = with_authors_words(Listing("kept", cards, lock.instructions, meta))
+        listing = with_authors_words(Listing("kept", cards, (), lock.instructions, meta))
         assert all(card.name for card in listing.cards)
         assert read_lock(lock_text(listing, "kept"), "kept.json").source == "kept"
     try:

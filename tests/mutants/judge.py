@@ -127,6 +127,7 @@ class Collected(Noticed):
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Answer each line."""
+        gc.unfreeze()  # what tests/conftest.py hides from the collector is hidden from this search as well
         functions = defaultdict[str, list[FunctionType]](list)
         for each in gc.get_objects():
             if isinstance(each, FunctionType):

@@ -116,12 +116,18 @@ def test_alike(): assert doubled([1]) == doubled([1])
 def test_twice(): assert doubled([1, 3]) == [2, 6]
 def test_none_is_asked_any_more(): assert doubled([2]) == [5]
 """
+FROZEN = """
+import gc, pytest
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(): gc.freeze()
+"""
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 def test_tests_that_are_collected_once_are_asked_of_functions_with_other_code(tmp_path: Path) -> None:
     (tmp_path / "mistaken.py").write_text(MISTAKEN, encoding="utf-8")
     (tmp_path / "test_it.py").write_text(ASKED, encoding="utf-8")
+    (tmp_path / "conftest.py").write_text(FROZEN, encoding="utf-8")  # as those of the project do
     texts = [MISTAKEN.replace("* times", "+ times"), MISTAKEN, MISTAKEN.replace("=2", "=3"), MISTAKEN + "TWO = 2\n"]
     asked = [{"tests": ["test_it.py"], "seconds": 60, "file": "mistaken.py", "text": text} for text in texts]
     noticed = answers(tmp_path, [asked[0], *asked, {**asked[0], "functions": 2}], "test_it.py")

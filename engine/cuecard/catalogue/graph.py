@@ -125,9 +125,10 @@ def _holds(card: ToolCard, name: str) -> bool:
 def _mentions(known: Collection[str]) -> Callable[[str], list[str]]:
     """Finds the known names in a text as whole words, with any characters that names may contain.
 
-    One-word names are looked up, and only the others are tried one by one, since catalogues are large.
+    One-word names are looked up, and only the others are tried one by one, since catalogues are large: backwards, as a
+    name comes before those that it is the beginning of.
     """
-    others = sorted((name for name in known if not _WHOLE.fullmatch(name)), key=len, reverse=True)
+    others = sorted((name for name in known if not _WHOLE.fullmatch(name)), reverse=True)
     find = re.compile(rf"(?<![\w-])(?:{'|'.join([*map(re.escape, others), _WHOLE.pattern])})(?![\w-])").findall
     names = frozenset(known)
     return lambda text: [name for name in find(text) if name in names]

@@ -52,7 +52,7 @@ class Ranking:
     """Known tools, each once, best first, with scores from 0 to 1; and the problems of the ranker's answer."""
 
     hits: tuple[Hit, ...]
-    diagnostics: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...]
 
 
 class UnusableRankingError(Exception):

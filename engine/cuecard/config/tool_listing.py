@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic_core import PydanticSerializationError, to_json
 
@@ -20,6 +20,7 @@ from cuecard.template import clean, without_controls
 MAX_DESCRIPTION: Final = 8_192
 """The maximum length of a description in characters; the engine truncates it there, too."""
 
+Said = TypeVar("Said")
 _NO: Mapping[str, bool] = MappingProxyType({})
 
 
@@ -30,18 +31,18 @@ class Listing:
     Attributes:
         name: the name that the source gives itself.
         cards: its tools, in the order of the source.
+        dropped: unusable tools, each with the reason, and other warnings.
         instructions: its instructions for the source as a whole.
         meta: by tool, what it says beyond the definition.
-        dropped: unusable tools, each with the reason, and other warnings.
         operations: by tool, the request that it stands for, if the source is an API.
         lines: by tool, what an entry says of it, where that is not its whole description.
     """
 
     name: str
     cards: tuple[ToolCard, ...]
+    dropped: tuple[Problem, ...]
     instructions: str = ""
     meta: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
-    dropped: tuple[Problem, ...] = ()
     operations: Mapping[str, Operation] = field(default_factory=dict)
     lines: Mapping[str, str] = field(default_factory=dict)
 
@@ -50,10 +51,15 @@ class Listing:
         return replace(
             self,
             cards=tuple(replace(card, name=names[card.name]) for card in self.cards),
-            meta={names.get(name, name): said for name, said in self.meta.items()},
-            operations={names.get(name, name): operation for name, operation in self.operations.items()},
-            lines={names.get(name, name): line for name, line in self.lines.items()},
+            meta=_renamed(self.meta, names),
+            operations=_renamed(self.operations, names),
+            lines=_renamed(self.lines, names),
         )
+
+
+def _renamed(said: Mapping[str, Said], names: Mapping[str, str]) -> dict[str, Said]:
+    """What is said of these tools; that of a dropped one could take the new name of another."""
+    return {names[name]: each for name, each in said.items() if name in names}
 
 
 def lock_text(
@@ -75,7 +81,7 @@ def lock_text(
     if gone:
         value["gone"] = [{"name": name, **({"kept": True} if kept else {})} for name, kept in gone.items()]
     try:
-        return to_json(value, indent=1, inf_nan_mode="constants").decode() + "\n"
+        return to_json(value, indent=1).decode() + "\n"
     except PydanticSerializationError:  # half a character, which only an escape can hold
         return json.dumps(value)
 
@@ -100,7 +106,7 @@ def usable(name: str, cards: tuple[ToolCard, ...]) -> Listing:
         if not is_tool_name(card.name)
     ]
     kept, changed = cleaned([card for card in cards if is_tool_name(card.name)])
-    return Listing(name, kept, dropped=(*odd, *changed))
+    return Listing(name, kept, (*odd, *changed))
 
 
 def cleaned(cards: Sequence[ToolCard]) -> tuple[tuple[ToolCard, ...], tuple[Problem, ...]]:

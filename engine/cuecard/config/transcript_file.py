@@ -12,6 +12,7 @@ from cuecard.config.turn_file import EntityEntry
 from cuecard.config.values import Moment
 from cuecard.errors import Problem, Span, SpecError
 from cuecard.model import Json
+from cuecard.records import replace
 
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -108,8 +109,7 @@ def read_json(text: str, name: str, first_line: int = 1) -> Json:
     except json.JSONDecodeError as error:
         span = Span(error.lineno, error.colno)
         found = problem_at(name, text, span, "json-syntax", error.msg, "the file holds JSON")
-        line = Span(error.lineno + first_line - 1, error.colno)
-        raise SpecError(Problem(found.code, found.message, found.hint, name, line, found.source)) from None
+        raise SpecError(replace(found, span=Span(error.lineno + first_line - 1, error.colno))) from None
     except RecursionError:
         raise SpecError(Problem("json-syntax", "nested too deeply", "flatten the file", name)) from None
     except ValueError:  # the exception that Python itself raises

@@ -184,7 +184,7 @@ class CallRun:
 
     Attributes:
         limits: the limits.
-        since: the call id of the last result before it; None if there is none, or it has no id.
+        since: the call id of the last result before it that has one; None if none has.
         results: how many results came before it.
         failures: how many of those had failed.
         left: discovered tools that have left the conversation, until a search finds them again.

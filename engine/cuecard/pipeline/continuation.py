@@ -26,7 +26,6 @@ from cuecard.model import (
     Withheld,
 )
 from cuecard.pipeline.cues import waiting
-from cuecard.pipeline.discovery import last_call_id
 from cuecard.pipeline.fit import NOT_SHOWN, Decisions, Room, call_room, excess
 from cuecard.pipeline.messages import as_before, with_system
 from cuecard.pipeline.news import NOTHING_UNSAID, ToolsInView, Unsaid, make_news, tool_notices
@@ -46,6 +45,7 @@ from cuecard.pipeline.placement import (
     withheld_notice,
 )
 from cuecard.pipeline.request import CallRequest, StepRequest, is_mixed
+from cuecard.pipeline.run import last_call_id
 from cuecard.pipeline.segments import PROBE, InstructionPlace
 from cuecard.pipeline.tools import discover_more, restored_tools
 from cuecard.records import dataclass, replace

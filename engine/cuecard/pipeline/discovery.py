@@ -237,11 +237,6 @@ def record_of(result: ToolResult, search_tool: str, pending: str = "") -> Result
     return ResultRecord(result.tool, result.call_id, found.names, result.is_error, found.unread, asks, result.batch)
 
 
-def last_call_id(results: Sequence[ToolResult | ResultRecord]) -> str | None:
-    """The call id of the last result that has one."""
-    return next((result.call_id for result in reversed(results) if result.call_id is not None), None)
-
-
 def _unread(record: ResultRecord) -> Diagnostic:
     return Diagnostic("unknown_search_result", f"{_named(record)}: {record.unread}")
 

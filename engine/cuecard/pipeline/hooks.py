@@ -254,10 +254,10 @@ class Hooks:
     ) -> SearchResult:
         search, words = self.agent.spec.tools.search, self.agent.spec.words
         instructed = Instructed(self.agent.protocol_place, self.agent.protocols)
-        if call is None:
+        if call is None or found is None:
             return index.search(query, limit, spec=search, instructed=instructed, words=words)
         check_call(call, self.agent)
-        request = StepRequest(self.agent, call, found or Discoveries.before(call), self.count)
+        request = StepRequest(self.agent, call, found, self.count)
         seen = seen_tools(self.agent, call, request.found)
         index = replace(index, hidden=index.names.difference(call.tools.available), known=seen)
         result = index.search(query, limit, spec=search, instructed=instructed, words=words)

@@ -10,7 +10,7 @@ from cuecard.config.agent_file import RunSpec
 from cuecard.config.values import fill
 from cuecard.config.words_spec import WordsSpec
 from cuecard.errors import Problem
-from cuecard.model import CallRun, ResultRecord, RunLimits
+from cuecard.model import CallRun, ResultRecord, RunLimits, ToolResult
 from cuecard.records import dataclass, replace
 
 
@@ -36,6 +36,11 @@ def not_forced(model: str, tool: str, place: str) -> Problem:
     told = f"`{model}` cannot be forced to call `{tool}`: it refuses such a `tool_choice`"
     hint = "write `force_first: false` under `run`: other calls are refused until then all the same"
     return Problem("forced-tool", told, hint, place)
+
+
+def last_call_id(results: Sequence[ToolResult | ResultRecord]) -> str | None:
+    """The call id of the last result that has one."""
+    return next((result.call_id for result in reversed(results) if result.call_id is not None), None)
 
 
 @dataclass(frozen=True)
@@ -70,9 +75,9 @@ class Tally:
     def earlier(self, results: Sequence[ResultRecord]) -> int:
         """How many of these results came before the run: none where earlier ones were added before."""
         run = self.run
-        if self.begun or not run.results:
+        if self.begun:
             return 0
-        if len(results) >= run.results and results[run.results - 1].call_id == run.since:
+        if len(results) >= run.results and last_call_id(results[: run.results]) == run.since:
             return run.results
         if run.since is None:
             return 0

@@ -150,7 +150,7 @@ def _definitions(request: StepRequest, tools: Iterable[str]) -> dict[str, int]:
 
 
 def _configuration(made: Configuration, salt: str) -> Configuration:
-    return replace(made, sha256=salted(made.sha256, salt), catalogue=salted(made.catalogue, salt)) if salt else made
+    return replace(made, sha256=salted(made.sha256, salt), catalogue=salted(made.catalogue, salt))
 
 
 def _fingerprint(manifest: Manifest) -> str:

@@ -11,12 +11,12 @@ from cuecard.agent import Section
 from cuecard.config.values import fill
 from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Call, CallPrompt, CallRecord, Json, ResultRecord, ToolResult
-from cuecard.pipeline.discovery import last_call_id
 from cuecard.pipeline.fingerprints import fingerprints
 from cuecard.pipeline.inputs import clean_again
 from cuecard.pipeline.passing import PASSING, ended_texts, of_turn, section_block, section_of
 from cuecard.pipeline.placement import edition, make_block
 from cuecard.pipeline.request import StepRequest
+from cuecard.pipeline.run import last_call_id
 from cuecard.pipeline.sections import Again, compose_again
 from cuecard.pipeline.segments import make_segments, said
 from cuecard.records import dataclass, replace

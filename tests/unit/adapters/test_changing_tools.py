@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from cms_agent import cms as engine
 from cuecard import Engine, InputError, Problem, Step, ToolResult, Turn
 from cuecard.adapters import langgraph
 from cuecard.adapters.langchain import Cuecard
-from cuecard.types import Delivery
+from cuecard.types import Delivery, Diagnostic
 from unit.adapters.graph_models import Model
 from unit.adapters.model_server import Calls
 
@@ -201,16 +202,24 @@ def test_a_result_that_a_template_shortens_is_a_cut_with_its_size(tmp_path: Path
 
 
 def test_only_a_host_that_renders_its_results_has_their_cuts(tmp_path: Path) -> None:
-    engine = shop(tmp_path, own_tool="{head: 12}")
+    engine = shop(tmp_path, own_tool="{head: 12, unit: tokens}")
     chat = engine.conversation()
     chat.user(Turn())
-    result = ToolResult("own_tool", "x" * 400, "one")
+    unseen = "one\u200b " * 400
+    texts = ("brief", unseen, f"\u200b{unseen}")
+    results = [ToolResult("own_tool", text, call) for text, call in zip(texts, ("1", "2", None), strict=True)]
 
-    assert [cut.what for cut in chat.step([result]).manifest.cuts if "shortened" in cut.reason] == []
-    again = ToolResult("own_tool", "x" * 400, "two")
-    (cut,) = [c for c in chat.step([again], templates=True).manifest.cuts if "shortened" in c.reason]
-    told = engine.render_result(again).text
-    assert (cut.what, cut.tokens) == ("own_tool", engine.count("x" * 400) - engine.count(told))
+    assert [cut.what for cut in chat.step(results).manifest.cuts if "shortened" in cut.reason] == []
+    chat.user(Turn())
+    made = chat.step([replace(each, call_id=each.call_id and f"{each.call_id}b") for each in results], templates=True)
+    told = "shortened by `results` (own_tool): 389 of 401 tokens left out"
+    less = [engine.count(text) - engine.count(engine.render_result(results[1]).text) for text in texts]
+    assert [(cut.what, cut.reason, cut.tokens) for cut in made.manifest.cuts if "shortened" in cut.reason] == [
+        ("own_tool", f"result 2b {told}", less[1]),
+        ("own_tool", f"result {told}", less[2]),
+    ]
+    removed = "characters that nobody sees, and that were removed: "
+    assert made.manifest.diagnostics == tuple(Diagnostic("invisible_characters", f"{removed}{n}") for n in (400, 401))
 
 
 class Trimming(AgentMiddleware[Any, Any, Any]):

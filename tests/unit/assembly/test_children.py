@@ -90,7 +90,12 @@ def over(folder: Path, below: str, said: str) -> Engine:
             "template: null\nsections: [{id: tone, text: Hi.}]\n",
             "Hi.",
         ),
-        (LIST, "template: null\nsections: [{id: tone, text: Hi.}]\n", "# Tone: Hi."),
+        (LIST, "template: null\nsections: [{id: more, text: Hi.}]\n", "# Tone: Be dry.\n\nHi."),
+        (
+            HEAD + "layout: {separator: '-'}\nsections: [{id: x, after: tone, text: X}]\n",
+            "template: null\nsections: [{id: tone, text: Hi}, {id: more, text: there}]\n",
+            "Hi-there",
+        ),
         (
             HEAD + "sections: [{id: rules, remove: true}]\n",
             "template: {file: house/core.xml, escaping: names}\n",

@@ -33,12 +33,15 @@ def test_a_slip_in_yaml_is_told_where_it_is(text: str, line: int, told: str) -> 
     (problem,) = caught.value.problems
 
     assert problem.span
-    assert (problem.code, problem.severity, problem.span.line) == ("yaml-syntax", "error", line)
+    assert (problem.name, problem.code, problem.severity) == ("a.yaml", "yaml-syntax", "error")
+    assert problem.span.line == line
     assert told in f"{problem.message} {problem.hint}"
 
 
 def test_such_a_space_within_a_text_is_a_letter_of_it() -> None:
-    assert read_yaml(f"a: |\n  {SPACE}x\nb: x{SPACE}y\n", "a.yaml").value == {"a": f"{SPACE}x\n", "b": f"x{SPACE}y"}
+    made = read_yaml(f"a: |\n  {SPACE}x\nb: x{SPACE}y\n'{SPACE}c': z\n", "a.yaml")
+
+    assert made.value == {"a": f"{SPACE}x\n", "b": f"x{SPACE}y", f"{SPACE}c": "z"}
 
 
 @pytest.mark.parametrize(

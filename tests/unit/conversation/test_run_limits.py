@@ -61,17 +61,33 @@ def test_a_handle_and_a_host_that_keeps_the_results_itself_are_told_the_same(tmp
         assert call == own
 
 
-def test_only_the_results_of_this_run_may_be_passed(tmp_path: Path) -> None:
-    engine = shop(tmp_path, "{steps: 2, retries: 1, failures: 3}")
-    before = [failed("greet", "1"), failed("greet", "2")]
+def test_only_the_results_of_this_run_may_be_passed_or_some_of_those_before_it(tmp_path: Path) -> None:
+    engine = shop(tmp_path, "{steps: 2, retries: 1, failures: 4}")
+    before, own = [failed("greet", call) for call in "12"], [failed("ship", call) for call in "345"]
     call = engine.prepare_call(history=before)
 
-    whole = engine.prepare_step(call, [*before, failed("greet", "3")])
-    alone = engine.prepare_step(call, [failed("greet", "3")])
+    for made in range(4):
+        alone, some, whole = [engine.prepare_step(call, [*before[at:], *own[:made]]) for at in (2, 1, 0)]
+        assert alone.to_json() == some.to_json() == whole.to_json()
+        assert alone.stopped == ("run.steps: 2" if made > 1 else "")
+        assert (f"{made + 2} calls have failed" in str(alone.refusal("greet"))) == (made > 1)
 
-    assert whole.to_json() == alone.to_json()
-    assert "3 calls have failed" in str(alone.refusal("greet"))
-    assert alone.stopped == ""
+
+@pytest.mark.parametrize("ids", [["1", "1"], ["2", "1"], ["1", None], [None, None]])
+def test_a_whole_history_is_known_by_its_length_where_ids_repeat_or_are_missing(
+    tmp_path: Path, ids: list[str | None]
+) -> None:
+    engine = shop(tmp_path, "{steps: 1}")
+    before, own = [ToolResult("greet", "ok", call) for call in ids], ToolResult("greet", "ok", ids[-1], batch="")
+    chat, call = engine.conversation(), engine.prepare_call(history=before)
+
+    assert engine.prepare_step(call, before).stopped == ""
+    assert engine.prepare_step(call, [*before, own]).stopped == "run.steps: 1"
+    chat.user()
+    chat.step(before)
+    chat.user()
+    assert chat.step([own, own]).stopped == ("" if ids[-1] else "run.steps: 1")  # a conversation takes each id once
+    assert ids[-1] or engine.prepare_step(call, [own]).stopped == "run.steps: 1"
 
 
 def test_an_engine_without_limits_keeps_nothing_of_them_and_stored_states_load(tmp_path: Path) -> None:

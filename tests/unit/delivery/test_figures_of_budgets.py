@@ -19,6 +19,7 @@ tools: {instructions: t.yaml, core: [tool_search], cues: {on_discovery: [before,
 sections: [{id: a, text: a}, {id: p, text: "{{{activeProtocols}}}"}]
 """
 PLAIN = CUES.replace(", cues: {on_discovery: [before, gotcha], on_result: [after, next]}", "")
+HOWTO = PLAIN.replace("{{{activeProtocols}}}", "<howto>\\n{{{activeProtocols}}}\\n</howto>")
 SECTIONS = """\
 agent: a
 sections:
@@ -47,17 +48,43 @@ def test_the_whole_prompt_with_the_cues_that_are_still_to_come(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
-def test_the_notice_about_a_tool_that_is_not_active(tmp_path: Path, delivery: DeliveryWish) -> None:
-    engine = opened(tmp_path, PLAIN, t_yaml=TOOLS, delivery=delivery)
+def test_the_whole_prompt_with_a_tool(tmp_path: Path, delivery: DeliveryWish) -> None:
+    engine = opened(tmp_path, HOWTO, t_yaml=TOOLS, delivery=delivery)
     whole = step(engine, None, "get_page").manifest.total_tokens
-    assert step(limited(engine, total=whole), None, "get_page").active_tools == ("tool_search", "get_page")
-    told = step(limited(engine, total=whole - 1), None, "get_page")
-    fits, lacks = (
-        step(limited(engine, total=told.manifest.total_tokens - less), None, "get_page").manifest for less in (0, 1)
-    )
 
-    assert fits.sections == told.manifest.sections
-    assert [cut.reason.endswith("with no room to say so") for cut in (*fits.cuts, *lacks.cuts)] == [False, True]
+    assert step(limited(engine, total=whole), None, "get_page").active_tools == ("tool_search", "get_page")
+    assert step(limited(engine, total=whole - 1), None, "get_page").active_tools == ("tool_search",)
+
+
+def test_a_section_of_instructions_with_a_tool(tmp_path: Path) -> None:
+    engine = opened(tmp_path, HOWTO, t_yaml=TOOLS, delivery="rewrite")
+    whole = engine.count(step(engine, None, "get_page").system.removeprefix("a").lstrip())
+
+    def active(budget: int) -> tuple[str, ...]:
+        text = HOWTO.replace("id: p,", f"id: p, budget: {budget},")
+        return step(opened(tmp_path, text, t_yaml=TOOLS, delivery="rewrite"), None, "get_page").active_tools
+
+    assert [active(whole), active(whole - 1)] == [("tool_search", "get_page"), ("tool_search",)]
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+@pytest.mark.parametrize("found", ["get_page put_page,del_page", "get_page,put_page,del_page"])
+def test_the_notice_about_tools_that_are_not_active_begins_once_in_a_message(
+    tmp_path: Path, delivery: DeliveryWish, found: str
+) -> None:
+    tools = TOOLS + "".join(line.replace("put_", "del_") for line in TOOLS.splitlines() if "put_page" in line)
+    engine = opened(tmp_path, HOWTO, t_yaml=tools.replace("e page", f"e {'page ' * 200}"), delivery=delivery)
+    searches = [search(*names.split(), call_id=f"call-{at}") for at, names in enumerate(found.split(","))]
+
+    def asked(total: int) -> tuple[int, int]:
+        """The tokens of the prompt, and how many tools it has no room to name."""
+        small = limited(engine, total=total)
+        manifest = small.prepare_step(small.prepare_call(), searches).manifest
+        return manifest.total_tokens, sum(cut.reason.endswith("with no room to say so") for cut in manifest.cuts)
+
+    every = asked(200)[0]
+    less = asked(every - 1)[0]
+    assert (asked(every), asked(less), asked(less - 1)[1]) == ((every, 0), (less, 1), 2)
 
 
 def test_the_whole_prompt_with_the_cues_that_a_turn_before_has_left_to_come(tmp_path: Path) -> None:

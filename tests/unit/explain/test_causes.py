@@ -201,8 +201,12 @@ def test_another_delivery_is_the_cause_where_nothing_else_is(engine: Engine, rew
 
 def test_another_delivery_is_the_cause_of_tools_that_only_it_shows(folder: Path) -> None:
     before = manifest(folder)
-    for after in (manifest(folder, delivery="frozen"), manifest(write(folder, after="Show less"), delivery="frozen")):
-        assert changed(compare(before, after)) == {"instructions": "changed: delivery append -> frozen"}
+    told = {"instructions": "changed: delivery append -> frozen"}
+    assert changed(compare(before, manifest(folder, delivery="frozen"))) == told
+
+    edited = write(folder, after="Show less", core=CORE.replace("Be brief.", "Be very brief."))
+    after = manifest(edited, delivery="frozen")
+    assert changed(compare(before, after)) == {"rules": "changed: file edit agent.xml:2", **told}
 
 
 def test_what_compaction_took_into_the_system_prompt_is_a_compaction(engine: Engine) -> None:
@@ -241,12 +245,18 @@ def test_an_update_that_withdraws_a_tool_names_it(engine: Engine) -> None:
     assert [*changed(compare(before, after)).values()] == ["added: discovery list_pages"]
 
 
-def test_a_value_that_changed_and_changed_back_is_an_input(engine: Engine) -> None:
-    first = engine.prepare_call(Turn(now=NOON))
-    second = engine.prepare_call(Turn(now=NOON, memory=HOME), previous=first)
-    comparison = compare(engine.prepare_step(first).manifest, step(engine, previous=second).manifest)
+def test_a_value_that_changed_and_changed_back_is_an_input_or_an_edit_without_a_place(folder: Path) -> None:
+    def back(engine: Engine) -> Manifest:
+        first = engine.prepare_call(Turn(now=NOON))
+        return step(engine, previous=engine.prepare_call(Turn(now=NOON, memory=HOME), previous=first)).manifest
 
-    assert [*changed(comparison).values()] == ["added: input", "added: input"]
+    before, after = manifest(folder), back(Engine.open(folder, delivery="append"))
+    assert [*changed(compare(before, after)).values()] == ["added: input", "added: input"]
+
+    edited = write(folder, core=CORE.replace("Be brief.", "Be very brief."))
+    after = back(Engine.open(edited, delivery="append"))
+    told = ["changed: file edit agent.xml:2", "added: file edit", "added: file edit"]
+    assert [*changed(compare(before, after)).values()] == told
 
 
 def test_where_a_value_and_a_file_differ_the_value_is_named(folder: Path) -> None:
@@ -299,6 +309,7 @@ def test_a_condition_that_holds_now_names_its_input(listed: Engine) -> None:
     found = why(listed, Turn(now=NOON), Turn(now=NOON, inputs={"formal": True}))
 
     assert found["tone"] == "added: input formal"
+    assert why(listed, Turn(now=NOON, inputs={"formal": True}), Turn(now=NOON))["tone"] == "removed: input formal"
 
 
 def test_another_profile_is_an_input(listed: Engine) -> None:
@@ -329,6 +340,10 @@ def test_a_compacted_conversation_says_so_whatever_else_differs(engine: Engine) 
         "instructions": "changed: compaction",
         **{record.id: "removed: compaction" for record in before.sections if record.placement == "appended"},
     }
+
+    turn = Turn(now=NOON, tools=("tool_search", "make_page"))
+    without = engine.prepare_step(engine.prepare_call(turn, history, previous=first, compacted=True))
+    assert [*changed(compare(before, without.manifest)).values()] == ["removed: compaction; discovery list_pages"]
 
 
 def test_the_break_costs_everything_after_it(engine: Engine) -> None:

@@ -5,7 +5,7 @@ import pytest
 from cuecard import Message
 from cuecard.config.history_spec import TokenHistory
 from cuecard.pipeline.history.selection import HistoryCut, apply_summary, select, summary_due
-from cuecard.types import Cut, Summary
+from cuecard.types import Cut, Summary, ToolCall
 from unit.history.chat import assistant, calls, reasons, result, talk, texts, user, words
 
 # 100 tokens; a message of `talk` costs 4 + 2.
@@ -128,11 +128,12 @@ def test_a_summarizer_gets_3000_characters_of_assistant_texts_and_all_of_user_te
 
 
 def test_tool_calls_are_counted_and_reported() -> None:
-    history = [calls("1"), result("1", "an answer"), *talk(12)]
+    call = Message("assistant", "", tool_calls=(ToolCall("1", "look_up", {"id": "1", "names": ["Noë", None]}),))
+    history = [call, result("1", "an answer"), *talk(12)]
     request = summary_due(history, "", SPEC, words)
 
     assert request is not None
-    assert 'Tool call: look_up {"id":"1"}\nTool result: an answer\nUser: message 1' in request.text
+    assert 'Tool call: look_up {"id":"1","names":["Noë",null]}\nTool result: an answer\nUser' in request.text
 
 
 def test_never_summarize_only_leaves_out_the_oldest() -> None:

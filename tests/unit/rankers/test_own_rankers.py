@@ -130,7 +130,7 @@ BROKEN: dict[str, tuple[Callable[..., object], str]] = {
     "mapping": (lambda *_: {"mail": 0.9}, f"its answer is of type dict{NO_LIST}"),
     "generator": (lambda *_: (hit for hit in [("mail", 0.9)]), f"its answer is of type generator{NO_LIST}"),
     "asynchronous": (later, "it is asynchronous; it must be a plain function"),
-    "names": (lambda *_: ["mail", "sing"], f"{UNUSABLE}`mail` is not a name with a score"),
+    "names": (lambda *_: ["go", 5], f"{UNUSABLE}`go` is not a name with a score"),
     "triples": (lambda *_: [("mail", 0.9, 1)], f"{UNUSABLE}`('mail', 0.9, 1)` is not a name with a score"),
     "only NaN": (lambda *_: [("mail", math.nan)], f"{UNUSABLE}the score of `mail` is `nan`, not a number"),
     "scores as text": (lambda *_: [("mail", "0.9")], f"{UNUSABLE}the score of `mail` is `0.9`, not a number"),
@@ -155,12 +155,12 @@ def test_where_nothing_can_be_made_of_an_answer_bm25_answers_and_the_host_hears_
 
 
 def test_more_than_there_are_tools_is_not_read(tmp_path: Path) -> None:
-    said = [("mail", 0.9), *[("sing", 0.8)] * 1_000_000]
+    said = [("mail", 0.9), ("pay", 0.9), *[("sing", 0.8)] * 1_000_000]
     result = Engine.open(write_agent(tmp_path), ranker=lambda *_: said).search_tools(QUERY)
 
-    assert result.tools == ("mail", "sing")
+    assert result.tools == ("mail", "pay", "sing")
     assert result.diagnostics == (
-        Diagnostic("ranker_mended", "part of the ranker's answer was ignored: `sing` is named twice, and 2 more"),
+        Diagnostic("ranker_mended", "part of the ranker's answer was ignored: `sing` is named twice, and 1 more"),
     )
 
 

@@ -61,6 +61,22 @@ def test_fields_are_found_in_whatever_a_result_is_wrapped_in(tmp_path: Path, res
     assert rendered(tmp_path, form, result).text == "3 hi hi"
 
 
+@pytest.mark.parametrize(
+    ("field", "result", "text"),
+    [
+        ("", {"a": "é"}, '{"a": "é"}.'),
+        ("", " ", " ."),
+        ("out", {"out": {"a": 1}}, '{"a": 1}.'),
+        ("", {"k": 1, "k\u200b": 2}, '{"k": 1, "k": 2}.'),
+        ("out", {"out": " "}, " ."),
+    ],
+)
+def test_a_text_is_the_content_as_it_is_and_anything_else_as_json(
+    tmp_path: Path, field: str, result: Json, text: str
+) -> None:
+    assert rendered(tmp_path, f"  run: {{field: '{field}', text: '{{{{{{content}}}}}}.'}}\n", result).text == text
+
+
 def test_a_long_field_is_cut_wherever_the_template_prints_it(tmp_path: Path) -> None:
     form = "  run: {field: out, head: 3, tail: 2, marker: '[{count}]', text: '{{{result.out}}}|{{{content}}}'}\n"
 

@@ -91,7 +91,7 @@ READ = {
 
 @pytest.mark.parametrize("text", [*MISREAD, *READ])
 def test_a_text_that_yaml_would_misread_is_mended_and_others_are_not(text: str) -> None:
-    made, problems = read(f"name: trip\ndescription: {text}")
+    made, problems = read(f"name: trip\ndescription: {text}\nlicense:")
     places = [(p.code, p.severity, p.span and (p.span.line, p.span.column, p.span.length)) for p in problems]
 
     assert made

@@ -16,6 +16,7 @@ OPERATION = {"method": "get", "path": "/x/{id}/y", "id": "op", "arguments": {"q"
 LISTING = Listing(
     "mini",
     (ToolCard("a", "A", {"type": "object"}), ToolCard("b", "B")),
+    (),
     "Say",
     meta={"a": {"m": 1}},
     operations={"b": Operation.model_validate(OPERATION)},
@@ -37,7 +38,7 @@ def test_a_lock_holds_all_that_a_source_says_and_what_authors_decided() -> None:
     }
 
     assert text == json.dumps(whole, indent=1) + "\n"
-    assert lock_text(Listing("mini", ()), "src") == '{\n "version": 2,\n "source": "src",\n "tools": []\n}\n'
+    assert lock_text(Listing("mini", (), ()), "src") == '{\n "version": 2,\n "source": "src",\n "tools": []\n}\n'
     assert read_lock(text, "a.lock.json") == Lock(
         version=2,
         source="src",
@@ -50,8 +51,8 @@ def test_a_lock_holds_all_that_a_source_says_and_what_authors_decided() -> None:
     assert LISTING.operations["b"].key == ("GET", "/x/{}/y")
 
 
-def test_other_names_are_those_of_all_that_is_said() -> None:
-    renamed = LISTING.renamed({"a": "z", "b": "y"})
+def test_other_names_are_those_of_all_that_is_said_but_of_a_tool_that_was_dropped() -> None:
+    renamed = replace(LISTING, meta={**LISTING.meta, "z": {"m": 2}}).renamed({"a": "z", "b": "y"})
 
     assert renamed == replace(
         LISTING,
@@ -125,8 +126,8 @@ def test_tools_are_cleaned_and_what_cannot_be_used_is_told() -> None:
         ToolCard("a", "Does \x1b[2Ja.\r\n", {"type": "object", "p\u200b": 1}),
         ToolCard("b c\u202e" + "d" * 80, source="api"),
         ToolCard("d", "y" * 8_192),
-        ToolCard("e", f" {'y' * 8_191}  zz"),
         ToolCard("f", "", {"k": 1, "k\u200b": 2}, source="api"),
+        ToolCard("e", f" {'y' * 8_191}  zz"),
     )
     found = usable("mini", cards)
 
@@ -148,12 +149,12 @@ def test_tools_are_cleaned_and_what_cannot_be_used_is_told() -> None:
             "people cannot see them, but models read them: review the rest of the text as well",
             "",
         ),
-        ("`e`: its description has 8,196 characters", "it is truncated after 8,192", ""),
         (
             "`f`: two keys of `[1]` are both `k` once invisible characters are removed",
             "the tool is skipped",
             "api",
         ),
+        ("`e`: its description has 8,196 characters", "it is truncated after 8,192", ""),
     ]
 
 
@@ -176,7 +177,7 @@ def test_tools_are_cleaned_and_what_cannot_be_used_is_told() -> None:
 def test_the_words_of_a_trusted_server_are_its_tools_instructions(said: dict[str, object], expected: ToolCard) -> None:
     card, other = ToolCard("a", "A", {}), ToolCard("b", phrases=("kept",))
     words = {"a": said, "b": {"cuecard/instructions": {"after": "Tell", "phrases": ["not"]}}}
-    made = with_authors_words(Listing("mini", (card, other, ToolCard("c")), meta=words))  # type: ignore[arg-type] # JSON
+    made = with_authors_words(Listing("mini", (card, other, ToolCard("c")), (), meta=words))  # type: ignore[arg-type] # JSON
 
     told = replace(other, instructions=ToolInstructions(after="Tell"))
     assert made.cards == (expected, told, ToolCard("c"))

@@ -236,7 +236,7 @@ def test_a_lock_that_was_edited_by_hand_is_one_clear_error(
 
 
 def test_half_a_character_is_kept_as_an_escape() -> None:
-    text = lock_text(Listing("mini", (ToolCard("listPosts", "\ud800"),)), "mini")
+    text = lock_text(Listing("mini", (ToolCard("listPosts", "\ud800"),), ()), "mini")
 
     assert text.isascii()
     assert json.loads(text)["tools"][0]["description"] == "\ud800"

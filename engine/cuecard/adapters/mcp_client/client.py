@@ -73,7 +73,7 @@ class ToolServer:
         cards, info = await self.tools(), self.client.server_info
         said = clean(without_controls(self.client.instructions or ""))[0][:MAX_SAID]
         found = usable(info.name if info else "", cards)
-        return Listing(found.name, found.cards, said, dict(self.meta), (*self.dropped, *found.dropped))
+        return Listing(found.name, found.cards, (*self.dropped, *found.dropped), said, dict(self.meta))
 
     async def _tools(self) -> tuple[ToolCard, ...]:
         self.dropped.clear()

@@ -109,7 +109,7 @@ def printable_line(text: str) -> str:
 
 def to_json(value: Json) -> str:
     """JSON as models read it: compact, without escaping letters."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def message_text(message: Message) -> str:
