@@ -116,7 +116,7 @@ def deferred(tools: Sequence[Body], turns: Sequence[Body], step: Step, model: Mo
     added = _additions(step, {tool: call for tool, call in calls.items() if tool not in there}, model)
     wanted = {tool for tool, call in calls.items() if call is not None or tool in step.active_tools}
     unrevealed = wanted - there.keys() - {block.text for block in added} - step.brought.keys()
-    loaded = {*(step.base_tools or step.initial_tools), *unrevealed}
+    loaded = {*(step.base_tools), *unrevealed}
     # Tools of a server (web search and the like) have a type of their own, and are never found by our search.
     late = [tool for tool in tools if tool.get("name") not in loaded and tool.get("type", "custom") == "custom"]
     sent = [{"defer_loading": True, **tool} if tool in late else tool for tool in tools]

@@ -86,7 +86,7 @@ def order_tools(tools: Iterable[Message], step: Step) -> list[Body]:
     Discovered tools keep the place they had before, and withdrawn ones stay, because tools stand before everything else
     in a cached prefix. The search tool is left out where the conversation has none.
     """
-    first = {name: place for place, name in enumerate(step.base_tools or step.initial_tools)}
+    first = {name: place for place, name in enumerate(step.base_tools)}
 
     def rank(tool: Message) -> tuple[int, str]:
         return first.get(tool_name(tool), len(first)), tool_name(tool)

@@ -144,7 +144,7 @@ class _Late:
         bare = [item for item in items if item.get("type") != DEFINITIONS]
         held = {call for item in bare for call in _output_ids(item)}
         by_name = {tool_name(tool): tool for tool in tools}
-        base = {*(step.base_tools or step.initial_tools)}
+        base = {*(step.base_tools)}
         found = {
             each.tool: each.after_call_id
             for each in step.found or step.discovered
@@ -156,7 +156,7 @@ class _Late:
     def front(self, also: Collection[str]) -> list[Message]:
         """What is defined from the start, and what nothing else could define."""
         step = self.step
-        base = {name for name in (*(step.base_tools or step.initial_tools), *also) if is_offered(name, step)}
+        base = {name for name in (*(step.base_tools), *also) if is_offered(name, step)}
         # One that was withdrawn before the baseline comes with the message that brings it back.
         told = (each for each in step.found or step.discovered if each.after_call_id or each.tool in step.active_tools)
         lost = {each.tool for each in told} - self.found.keys() - step.brought.keys()

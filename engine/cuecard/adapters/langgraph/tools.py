@@ -47,7 +47,7 @@ class OrderedTools:
 
     def of(self, tools: Sequence[AnyTool], step: Step) -> list[AnyTool]:
         """These tools, as every request of the conversation has them."""
-        base, (known, given, ordered) = step.base_tools or step.initial_tools, self._last
+        base, (known, given, ordered) = step.base_tools, self._last
         if base != known or [*map(id, tools)] != [*map(id, given)]:
             first = {name: place for place, name in enumerate(base)}
             named = {name_of(tool): tool for tool in tools}
@@ -79,7 +79,7 @@ class DeferredTools:
             return list(tools)
         found = (each for each in step.found or step.discovered if each.tool not in step.brought)
         lost = {each.tool for each in found if each.after_call_id not in held}
-        loaded = {*(step.base_tools or step.initial_tools), *lost}
+        loaded = {*(step.base_tools), *lost}
         return [
             self._copy(tool)
             if isinstance(tool, BaseTool) and tool.name in catalogue and tool.name not in loaded
