@@ -142,6 +142,12 @@ def is_offered(tool: str, step: Step) -> bool:
     return step.offers_search or tool != step.refusals.search
 
 
+def loaded_tools(step: Step) -> set[str]:
+    """The tools that are defined in front: those of the baseline, and core tools that have come since and come back."""
+    told = {*step.brought, *(each.tool for each in step.found)}
+    return {*step.base_tools, *(name for name in step.initial_tools if name not in told)}
+
+
 def tool_name(tool: Message) -> str:
     """The name of a tool, in whichever form it is written."""
     inner = tool.get("function") or tool.get("toolSpec") or tool.get("systemTool") or {}
