@@ -231,7 +231,7 @@ def _join_late(read: MessageFacts, groups: list[tuple[int, list[int]]], *, whole
     end = len(read.ids)
     for at in range(len(groups) - 1, 0, -1):
         (before, turns), (start, members) = groups[at - 1 : at + 1]
-        lacking = len(turns) - read.words_between(max(before, 0), start)
+        lacking = len(turns) - read.words_between(before, start)
         late = lacking > 0 and (whole or before >= 0)
         if late and read.words_between(start, end) >= lacking + len(members):
             groups[at - 1 : at + 1] = [(before, [*turns, *members])]
