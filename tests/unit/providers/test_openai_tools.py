@@ -14,6 +14,7 @@ from cuecard import Engine, InputError, Problem, Turn
 from cuecard.adapters import anthropic, openai
 from cuecard.adapters.lifetimes import check_lifetimes
 from cuecard.adapters.openai_tools import additional_tools, allowed_tools
+from cuecard.types import Discovery
 from shipped import read_models
 from unit.providers.loopback import loopback
 from unit.providers.talk import (
@@ -109,6 +110,26 @@ def test_a_tool_whose_search_result_is_gone_is_defined_in_front() -> None:
 
     assert {*names(front)} >= {found.tool for found in moment.step.discovered}
     assert [item for item in items if item.get("type") == "additional_tools"] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "since", "place"),
+    [("a s1 b", [], 3), ("a s1 b c2", [], 4), ("a s1 b c", ["s1"], 4), ("a s1 b c2 c3 c", ["c3"], 5)],
+)
+def test_a_search_that_was_told_late_defines_its_tool_behind_the_next_message(
+    said: str, since: list[str], place: int
+) -> None:
+    step = replace(two_turns().step, found=(Discovery("send_email", "s1"),), turns=(None, None, *since), appended=())
+    items: list[dict[str, Any]] = [
+        {"type": "function_call_output", "call_id": each, "output": "ok"}
+        if each[1:]
+        else {"role": "user", "content": each}
+        for each in said.split()
+    ]
+
+    _, placed = additional_tools([OWN], items, step)
+
+    assert [at for at, each in enumerate(placed) if each.get("type") == "additional_tools"] == [place]
 
 
 def test_both_forms_are_known_to_the_sdk() -> None:
