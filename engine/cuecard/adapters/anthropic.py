@@ -19,6 +19,7 @@ from cuecard.adapters.bodies import (
     Message,
     ToolBody,
     body_rules,
+    loaded_tools,
     order_tools,
     profile_of,
     reminder,
@@ -111,12 +112,12 @@ def deferred(tools: Sequence[Body], turns: Sequence[Body], step: Step, model: Mo
     if step.looks_ahead and not model.adds_tools:
         return Deferral(list(tools))
     held = {call_id for turn in turns for call_id in _revealing(turn)}
-    calls = {each.tool: each.after_call_id for each in step.found or step.discovered if each.tool not in step.brought}
+    calls = {each.tool: each.after_call_id for each in step.found if each.tool not in step.brought}
     there = {tool: call for tool, call in calls.items() if call is not None and call in held}
     added = _additions(step, {tool: call for tool, call in calls.items() if tool not in there}, model)
     wanted = {tool for tool, call in calls.items() if call is not None or tool in step.active_tools}
     unrevealed = wanted - there.keys() - {block.text for block in added} - step.brought.keys()
-    loaded = {*(step.base_tools or step.initial_tools), *unrevealed}
+    loaded = loaded_tools(step) | unrevealed
     # Tools of a server (web search and the like) have a type of their own, and are never found by our search.
     late = [tool for tool in tools if tool.get("name") not in loaded and tool.get("type", "custom") == "custom"]
     sent = [{"defer_loading": True, **tool} if tool in late else tool for tool in tools]

@@ -231,7 +231,7 @@ def _join_late(read: MessageFacts, groups: list[tuple[int, list[int]]], *, whole
     end = len(read.ids)
     for at in range(len(groups) - 1, 0, -1):
         (before, turns), (start, members) = groups[at - 1 : at + 1]
-        lacking = len(turns) - read.words_between(max(before, 0), start)
+        lacking = len(turns) - read.words_between(before, start)
         late = lacking > 0 and (whole or before >= 0)
         if late and read.words_between(start, end) >= lacking + len(members):
             groups[at - 1 : at + 1] = [(before, [*turns, *members])]
@@ -246,7 +246,7 @@ def _joined(read: MessageFacts, places: list[int], wanted: int, whole: bool) -> 
     when nobody has answered, unless messages in front of them may be gone.
     """
     each, rest = divmod(sum(read.words[place] for place in places), wanted)
-    if each and not rest and all(read.words[place] % each == 0 for place in places):
+    if not rest and all(read.words[place] % each == 0 for place in places):
         return [place for place in places for _ in range(read.words[place] // each)]
     return [*places, *places[-1:] * (wanted - len(places))] if whole else places
 
@@ -264,7 +264,7 @@ def _messages(read: MessageFacts, start: int, end: int, wanted: int) -> list[int
     may be the host's remarks. Where there are more than were wanted, neighbours count as one; then those at the front
     of the conversation are older than its first turn, and elsewhere the later ones are the host's.
     """
-    alone = read.alone(start + 1, end)
+    alone = read.alone(start, end)
     if not read.joins:
         return alone[:wanted] if start >= 0 else alone[max(len(alone) - wanted, 0) :]
     results = read.next_results(start + 1, end)
@@ -273,7 +273,7 @@ def _messages(read: MessageFacts, start: int, end: int, wanted: int) -> list[int
     ends = [place for place in early if place + 1 not in together]
     places = ends if len(ends) >= wanted else early
     beside = start + 1
-    while start >= 0 and beside in together:
+    while beside in together:
         beside += 1
     apart = [place for place in places if place >= beside]
     places = apart if len(apart) >= wanted else places
@@ -281,7 +281,7 @@ def _messages(read: MessageFacts, start: int, end: int, wanted: int) -> list[int
         places = [start, *places]
     if len(places) < wanted:  # not all results were told to the engine
         everything = [place for place in range(max(start, 0), end) if read.words[place]]
-        return everything[-wanted:] if wanted else []
+        return everything[-wanted:]
     return places[-wanted:] if start < 0 and wanted else places[:wanted]
 
 

@@ -86,7 +86,7 @@ def order_tools(tools: Iterable[Message], step: Step) -> list[Body]:
     Discovered tools keep the place they had before, and withdrawn ones stay, because tools stand before everything else
     in a cached prefix. The search tool is left out where the conversation has none.
     """
-    first = {name: place for place, name in enumerate(step.base_tools or step.initial_tools)}
+    first = {name: place for place, name in enumerate(step.base_tools)}
 
     def rank(tool: Message) -> tuple[int, str]:
         return first.get(tool_name(tool), len(first)), tool_name(tool)
@@ -140,6 +140,12 @@ _CHOICES: Mapping[Form, Callable[[str], Body]] = {
 def is_offered(tool: str, step: Step) -> bool:
     """Whether requests of the conversation have a tool: all of the host's, and the search tool if it was decided so."""
     return step.offers_search or tool != step.refusals.search
+
+
+def loaded_tools(step: Step) -> set[str]:
+    """The tools that are defined in front: those of the baseline, and core tools that have come since and come back."""
+    told = {*step.brought, *(each.tool for each in step.found)}
+    return {*step.base_tools, *(name for name in step.initial_tools if name not in told)}
 
 
 def tool_name(tool: Message) -> str:

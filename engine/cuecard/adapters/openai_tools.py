@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from cuecard.adapters.block_places import MessageReader, homes
 from cuecard.adapters.blocks import without_blocks
-from cuecard.adapters.bodies import Body, Message, is_offered, reminder, tool_name
+from cuecard.adapters.bodies import Body, Message, is_offered, loaded_tools, reminder, tool_name
 from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Step
 from cuecard.records import dataclass
@@ -144,10 +144,10 @@ class _Late:
         bare = [item for item in items if item.get("type") != DEFINITIONS]
         held = {call for item in bare for call in _output_ids(item)}
         by_name = {tool_name(tool): tool for tool in tools}
-        base = {*(step.base_tools or step.initial_tools)}
+        base = loaded_tools(step)
         found = {
             each.tool: each.after_call_id
-            for each in step.found or step.discovered
+            for each in step.found
             if each.after_call_id is not None and each.after_call_id in held
             if each.tool in by_name and each.tool not in base and each.tool not in step.brought
         }
@@ -156,9 +156,9 @@ class _Late:
     def front(self, also: Collection[str]) -> list[Message]:
         """What is defined from the start, and what nothing else could define."""
         step = self.step
-        base = {name for name in (*(step.base_tools or step.initial_tools), *also) if is_offered(name, step)}
+        base = {name for name in (*loaded_tools(step), *also) if is_offered(name, step)}
         # One that was withdrawn before the baseline comes with the message that brings it back.
-        told = (each for each in step.found or step.discovered if each.after_call_id or each.tool in step.active_tools)
+        told = (each for each in step.found if each.after_call_id or each.tool in step.active_tools)
         lost = {each.tool for each in told} - self.found.keys() - step.brought.keys()
         return [tool for name, tool in self.tools.items() if name in base or name in lost]
 

@@ -606,6 +606,21 @@ def test_calls_keep_their_ids_where_a_summary_takes_the_place_of_the_users_messa
     assert sent == ["a", "a b", "b c", "b c"]
 
 
+def test_calls_keep_their_ids_where_one_that_shares_them_was_never_answered() -> None:
+    card, said, stored = langgraph.Cuecard(engine=engine()), list[BaseMessage]([HumanMessage("go", id="1")]), None
+    for more in (
+        [asks("a"), got("a")],
+        [asks("a"), HumanMessage("go on", id="2")],
+        [asks("a"), got("a")],
+        [asks("b"), got("b")],
+    ):
+        said += more
+        ready = card.prepare(Model(), said, [own_tool, card.search_tool], stored)
+        stored = ready.after(asks("next"))
+
+    assert [each.tool_call_id for each in ready.messages if isinstance(each, ToolMessage)] == ["a", "a-3", "b"]
+
+
 def test_calls_that_share_an_id_are_told_apart_where_messages_have_no_ids_and_a_run_is_cut() -> None:
     card, exchanges = langgraph.Cuecard(engine=engine()), list[list[BaseMessage]]()
     for query in ("one", "two", "three"):

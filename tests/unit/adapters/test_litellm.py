@@ -200,6 +200,26 @@ HOURS = {"cache_control_injection_points": [{"location": "message", "index": -1,
 KEY = {"extra_body": {"prompt_cache_key": "cuecard-"}}
 
 
+@pytest.mark.parametrize(("kept", "mark"), [("5m", [{"type": "ephemeral"}]), ("1h", [HOUR]), (None, [])])
+def test_the_prompt_has_no_more_breakpoints_than_the_end_of_the_conversation_leaves(
+    kept: Any, mark: list[Json], tmp_path: Path
+) -> None:
+    least, most = (f"{{value: {figure}, source: measured, as_of: 2026-11-22}}" for figure in (40, 2))
+    figures = f"{{provider: anthropic, min_cache_tokens: {least}, breakpoints: {most}}}"
+    (tmp_path / "models.yaml").write_text(f"models: {{claude-opus-4-8: {figures}}}")
+    (tmp_path / "agent.yaml").write_text(
+        "agent: a\nmodels: models.yaml\ninputs: {name: {default: Ann}}\n"
+        "sections: [{id: role, text: Be brief.}, {id: who, text: 'You help {{name}}.'}]"
+    )
+    made = card(engine=Engine.open(tmp_path), cache=kept)
+    ready = made.prepare(CLAUDE, [{"role": "user", "content": "hi"}], TOOLS)  # which count for the minimum
+
+    assert ready.arguments["tools"] == sorted(TOOLS, key=str)  # and no search tool where nothing is to be found
+    role, who = ready.arguments["messages"][0]["content"]
+    assert [*role, *who] == ["type", "text", *["cache_control" for _ in mark], "type", "text"]
+    assert [role[key] for key in role if key == "cache_control"] == mark
+
+
 @pytest.mark.parametrize("own", [{}, {"extra_body": {"a": 1}}, {"extra_body": {"prompt_cache_key": "mine"}}])
 @pytest.mark.parametrize(
     ("model", "base", "cache", "kept", "role"),
@@ -350,6 +370,8 @@ def test_nothing_of_a_request_is_shared_with_the_host_or_with_the_next_request()
         spoil(made.prepare(GPT, said[:end], tools).arguments)
         assert (said, tools) == (before, TOOLS)
     assert made.prepare(GPT, said, tools).arguments == card().prepare(GPT, before, TOOLS).arguments
+    tools[0]["function"]["description"] = "now of another host"
+    assert tools[0] in made.prepare(GPT, said, tools).arguments["tools"]
 
 
 def test_requests_go_on_from_the_newest_that_began_like_them() -> None:
@@ -684,6 +706,7 @@ def test_a_tool_that_is_taken_away_stays_in_front_and_the_model_is_told_behind_t
     ]
     first = card.prepare(GPT, _said(), tools)
     gone = card.prepare(GPT, [*_said(), *more], [definition(name) for name in NAMES[1:]])
+    other = card.prepare(GPT, more[1:], [definition(name) for name in NAMES[1:]])
     back = card.prepare(GPT, [*_said(), *more, *more], tools)
 
     assert "cms_createPage" in first.step.active_tools
@@ -693,6 +716,7 @@ def test_a_tool_that_is_taken_away_stays_in_front_and_the_model_is_told_behind_t
     sent = [each.arguments for each in (first, gone, back)]
     assert all(each["tools"] == sent[0]["tools"] for each in sent)
     assert all(now["messages"][: len(old["messages"])] == old["messages"] for old, now in pairwise(sent))
+    assert "cms_createPage" not in str(other.arguments["tools"])
     assert "<withdrawn-tools>" in str(sent[1]["messages"][-1])
     assert "<restored-tools>" in str(sent[2]["messages"][-1])
     assert not [cut for each in (gone, back) for cut in each.step.manifest.cuts if cut.what == "baseline"]

@@ -734,12 +734,13 @@ def test_a_run_continues_after_an_approval() -> None:
 
 def test_a_run_continues_after_an_approval_in_another_process() -> None:
     first = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]], tools=[confirmed()])
-    chat = engine().conversation()
+    second, chat = Host([[("tool_search", IMAGES)]], tools=[confirmed()], name="later-"), engine().conversation()
+    for host in (first, second):
+        host.agent.handoffs = [Agent("other", tools=host.card.tools([cms_searchImages]))]
     result = first.run(chat=chat)
     state = result.to_state()
     state.approve(result.interruptions[0])
     waiting, stored = state.to_string(context_serializer=lambda _run: {}), engine().dump(chat)
-    second = Host([], tools=[confirmed()])
     run = second.card.run(conversation=engine().load(stored), resumed=True)
 
     async def go_on() -> Any:
@@ -750,6 +751,7 @@ def test_a_run_continues_after_an_approval_in_another_process() -> None:
     assert second.calls == []
     assert second.sent[0].system_instructions == first.sent[0].system_instructions
     assert shape(second.sent[0])[: len(shape(first.sent[-1]))] == shape(first.sent[-1])
+    assert '"tools": []' in outputs(second.sent[1])[-1]  # what another agent has, it does not tell
     assert run.chat.memory.entities == (Entity("page", "page-9", "About"),)
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cuecard import InputError, Problem
+from cuecard import Engine, InputError, Problem, Turn
 from cuecard.adapters import anthropic, openai
 from cuecard.adapters.lifetimes import check_lifetimes
 from cuecard.adapters.openai_tools import additional_tools, allowed_tools
+from cuecard.types import Discovery
 from shipped import read_models
 from unit.providers.loopback import loopback
 from unit.providers.talk import (
@@ -108,6 +110,26 @@ def test_a_tool_whose_search_result_is_gone_is_defined_in_front() -> None:
 
     assert {*names(front)} >= {found.tool for found in moment.step.discovered}
     assert [item for item in items if item.get("type") == "additional_tools"] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "since", "place"),
+    [("a s1 b", [], 3), ("a s1 b c2", [], 4), ("a s1 b c", ["s1"], 4), ("a s1 b c2 c3 c", ["c3"], 5)],
+)
+def test_a_search_that_was_told_late_defines_its_tool_behind_the_next_message(
+    said: str, since: list[str], place: int
+) -> None:
+    step = replace(two_turns().step, found=(Discovery("send_email", "s1"),), turns=(None, None, *since), appended=())
+    items: list[dict[str, Any]] = [
+        {"type": "function_call_output", "call_id": each, "output": "ok"}
+        if each[1:]
+        else {"role": "user", "content": each}
+        for each in said.split()
+    ]
+
+    _, placed = additional_tools([OWN], items, step)
+
+    assert [at for at, each in enumerate(placed) if each.get("type") == "additional_tools"] == [place]
 
 
 def test_both_forms_are_known_to_the_sdk() -> None:
@@ -250,6 +272,26 @@ def test_elsewhere_all_definitions_stand_in_front(model: Any, more: dict[str, An
 
     assert {*names(functions())} <= {tool.get("name") for tool in body["tools"]}
     assert not [item for item in body["input"] if item.get("type") == "additional_tools"]
+
+
+def test_a_core_tool_that_came_late_and_comes_back_is_defined_in_front_in_its_place(tmp_path: Path) -> None:
+    (tmp_path / "tools.yaml").write_text("category: shop\ntools: {sell: {gotcha: B.}}")
+    (tmp_path / "agent.yaml").write_text(
+        "agent: a\ndelivery: append\ntools: {instructions: tools.yaml, core: [sell]}\n"
+        "sections: [{id: role, text: Be brief.}, {id: instructions, text: '{{{activeProtocols}}}'}]"
+    )
+    chat, both = Engine.open(tmp_path).conversation(), ("look", "sell")
+    chat.user(Turn(tools=()))
+    *_, step = (chat.step(tools=there) for there in (("look",), both, ("look",), both))
+    made = [{"name": name, "input_schema": {"type": "object"}} for name in both]
+    hello = [{"role": "user", "content": "hi"}]
+
+    assert (step.base_tools, step.active_tools) == ((), ("sell",))
+    told = anthropic.request(step, hello, model="claude-opus-4-8", tools=made, defer=True)["tools"]
+    assert [(tool["name"], "defer_loading" in tool) for tool in told] == [("look", True), ("sell", False)]
+    late = [{"type": "function", "name": name, "parameters": {"type": "object"}} for name in both]
+    for model in ("gpt-5.6", "gpt-5"):
+        assert names(openai.responses_request(step, hello, model=model, tools=late)["tools"]) == [*both]
 
 
 def test_a_tool_that_is_defined_late_can_be_forced() -> None:

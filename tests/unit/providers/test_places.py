@@ -127,6 +127,7 @@ def test_what_is_sent_once_more_at_the_end_and_what_has_ended_leave_no_message_b
         ("u a u", "- -", "X:0 Y:1 Z", "X0 Y2 Z2"),
         ("u u a u", "- -", "X:0 Y:1", "X1 Y3"),
         ("u u a", "- - -", "X:0 Y:1 Z:2", "X0 Y0 Z1"),
+        ("u a u a u", "- - - -", "X:2", "X2"),
         ("u a c0 u u a u", "- c0", "X:c0 Y:1", "X2 Y3"),
         ("u a c0 a u", "- c0 c0", "X:1 Y:2 Z:0", "X2 Y4 Z0"),
         ("c0 u u", "c0 c0", "X:0 Y:1", "X1 Y2"),

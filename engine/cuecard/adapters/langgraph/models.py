@@ -133,7 +133,7 @@ def system_message(
     tools: list[dict[str, Any]],
     cache: Cache | None,
     own: SystemMessage | None,
-    marks: int = 0,
+    marks: int,
 ) -> SystemMessage:
     """The system prompt, with the agent's own behind it; for Claude in pieces, with breakpoints where they pay.
 

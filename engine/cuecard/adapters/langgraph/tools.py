@@ -10,6 +10,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field, create_model
 
+from cuecard.adapters.bodies import loaded_tools
 from cuecard.adapters.function_tools import search_card
 from cuecard.adapters.host import HostTool
 from cuecard.adapters.langgraph.messages import revealed_by_results
@@ -47,7 +48,7 @@ class OrderedTools:
 
     def of(self, tools: Sequence[AnyTool], step: Step) -> list[AnyTool]:
         """These tools, as every request of the conversation has them."""
-        base, (known, given, ordered) = step.base_tools or step.initial_tools, self._last
+        base, (known, given, ordered) = step.base_tools, self._last
         if base != known or [*map(id, tools)] != [*map(id, given)]:
             first = {name: place for place, name in enumerate(base)}
             named = {name_of(tool): tool for tool in tools}
@@ -77,9 +78,9 @@ class DeferredTools:
         """
         if step.looks_ahead:
             return list(tools)
-        found = (each for each in step.found or step.discovered if each.tool not in step.brought)
+        found = (each for each in step.found if each.tool not in step.brought)
         lost = {each.tool for each in found if each.after_call_id not in held}
-        loaded = {*(step.base_tools or step.initial_tools), *lost}
+        loaded = loaded_tools(step) | lost
         return [
             self._copy(tool)
             if isinstance(tool, BaseTool) and tool.name in catalogue and tool.name not in loaded
@@ -101,7 +102,7 @@ def revealing(messages: Sequence[BaseMessage], step: Step, there: Collection[str
     What a message of the user brought is revealed by the first result behind that.
     """
     found: dict[str, list[dict[str, str]]] = {}
-    calls = {each.tool: each.after_call_id for each in step.found or step.discovered if each.tool not in step.brought}
+    calls = {each.tool: each.after_call_id for each in step.found if each.tool not in step.brought}
     for tool, call in {**calls, **revealed_by_results(messages, step)}.items():
         if call is not None and tool in there:
             found.setdefault(call, []).append({"type": "tool_reference", "tool_name": tool})

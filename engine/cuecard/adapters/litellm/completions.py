@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, cast
 
 from cuecard.adapters.block_places import CallNames
@@ -201,12 +201,11 @@ class ToolOffer:
 
     def keeping(self, before: ToolOffer | None, gone: Collection[str]) -> ToolOffer:
         """These tools, and those of the request before that are gone since: their definitions stay in front."""
-        left = {*gone}.difference(self.names)
-        kept = [each for each in before.copies() if tool_name(each) in left] if before and left else []
+        kept = [each for each in before.copies() if tool_name(each) in gone] if before and gone else []
         if not kept:
             return self
         tools = [*self.copies(), *kept]
-        return ToolOffer(tuple(map(tool_name, tools)), self.told, self._given, pickle.dumps(tools))
+        return replace(self, names=tuple(map(tool_name, tools)), _packed=pickle.dumps(tools), _orders={})
 
     def sent(self, step: Step, catalogue: Collection[str] | None) -> list[Body]:
         """What a request shows, in an order that neither discovery, nor a withdrawal, nor the host changes.
@@ -215,10 +214,8 @@ class ToolOffer:
             step: what is to be sent.
             catalogue: the names of which only those are shown that are active; None to show all.
         """
-        names, packed = self._ordered(step.base_tools or step.initial_tools)
+        names, packed = self._ordered(step.base_tools)
         tools = cast("list[Body]", pickle.loads(packed))  # noqa: S301 - our own
-        if catalogue is None and step.offers_search:
-            return tools
         hidden = {*catalogue} - {*step.active_tools} if catalogue is not None else set[str]()
         named = zip(names, tools, strict=True)
         return [tool for name, tool in named if name not in hidden and is_offered(name, step)]

@@ -361,8 +361,7 @@ class Cuecard:
         words = engine.words.search
 
         async def search(context: ToolContext[Any], query: str, limit: int | None = None) -> str:
-            here = {tool.name for tool in context.agent.tools} if context.agent else set()
-            return self._running(context.context).search(query, limit, context.tool_call_id, here)
+            return self._running(context.context).search(query, limit, context.tool_call_id, context.agent)
 
         described = {"query": words.query_description, "limit": words.limit_description}
         tool = function_tool(

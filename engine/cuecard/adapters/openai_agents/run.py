@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from asyncio import Future
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import currentframe
 from typing import Any, TypeAlias, cast
@@ -182,7 +182,6 @@ class Run:
         door: what chooses the engine; None for the one that the run has.
         before: the conversation as the run began.
         words: the user's words that it answers.
-        names_tools: whether it is known which tools exist.
     """
 
     engine: Engine
@@ -209,10 +208,6 @@ class Run:
     door: EngineDoor | None = None
     before: ConversationState | None = None
     words: str = ""
-    names_tools: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.names_tools = isinstance(self.turn, Turn) and bool(self.turn.tools)
 
     def begin(self, agent: AgentBase) -> Call:
         """The call of this run, made once.
@@ -230,7 +225,7 @@ class Run:
             turn = with_words(turn, self.engine, lambda: self.words)
             if before := self.chat.call:  # another process may have sent definitions, too
                 self.listed.update(before.tools.available, before.tools.base, before.tools.sent)
-            self.call, self.names_tools = self.chat.user(turn), bool(turn.tools)
+            self.call = self.chat.user(turn)
             check_own(self.call, self.engine)
             if self.call.delivery.rebuilds:
                 self.first = self.chat.step().active_tools
@@ -344,9 +339,9 @@ class Run:
             self.failed.add(call_id)
         return refusal
 
-    def search(self, query: str, limit: int | None, call_id: str, here: Collection[str]) -> str:
+    def search(self, query: str, limit: int | None, call_id: str, agent: AgentBase | None) -> str:
         """What the search tool answers, as JSON: no tool that this agent does not have, unless servers have others."""
-        found = search(self.engine, self.chat, query, limit, here if self.names_tools else None)
+        found = search(self.engine, self.chat, query, limit, self._own(agent) if agent else None)
         if isinstance(found, str):
             self.failed.add(call_id)
             return found
@@ -379,6 +374,9 @@ class Run:
         tools = [tool for each in agents for tool in each.tools]
         there = (t for t in tools if not isinstance(t, FunctionTool) or self.on.get(id(t), t.is_enabled is not False))
         return tuple(dict.fromkeys(tool.name for tool in there))
+
+    def _own(self, agent: AgentBase) -> set[str] | None:
+        return None if self._names(agent) is None else {tool.name for tool in agent.tools}
 
     def _described(self, agent: AgentBase) -> list[HostTool]:
         tools = [tool for each in reachable(agent) for tool in each.tools if isinstance(tool, FunctionTool)]
