@@ -49,23 +49,26 @@ def options(**more: Any) -> ServiceOptions:
 
 
 class Faults(logging.Handler):
-    """What went wrong in a service, which its clients are not told."""
+    """What went wrong in the service of a thread, which its clients are not told."""
 
-    def __init__(self) -> None:
+    def __init__(self, thread: threading.Thread) -> None:
         super().__init__(logging.ERROR)
         self.found: list[str] = []
+        self._thread = thread
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.found.append(f"{record.getMessage()}: {record.exc_info}")
+        if record.thread == self._thread.ident:
+            self.found.append(f"{record.getMessage()}: {record.exc_info}")
 
 
 @contextmanager
 def in_thread(app: App, chosen: ServiceOptions, listening: socket.socket | None = None) -> Iterator[str]:
     """The address of a service that runs in a thread: uvicorn on a real socket. No request may make it fail."""
-    server, faults = server_of(app, chosen), Faults()
+    server = server_of(app, chosen)
     logs = [logging.getLogger(name) for name in ("cuecard.server", "uvicorn.error")]  # an answer that does not end
     with listening or listen("127.0.0.1", 0) as opened:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
+        faults = Faults(thread)
         thread.start()
         for log in logs:
             log.addHandler(faults)
@@ -76,7 +79,7 @@ def in_thread(app: App, chosen: ServiceOptions, listening: socket.socket | None 
             thread.join(PATIENCE)
             for log in logs:
                 log.removeHandler(faults)
-    assert not faults.found
+    assert not faults.found, faults.found
 
 
 ANSWERS: dict[str, type[answers.Shape]] = {
