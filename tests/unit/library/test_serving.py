@@ -265,7 +265,7 @@ def test_no_more_engines_are_kept_than_were_asked_for(url: str, agent: Path) -> 
 def test_a_postgresql_that_is_away_fails_no_prompt_and_no_write_hangs(agent: Path) -> None:
     """With a lifetime that is never over: the loss is told, all the same. `make soak` does each under load."""
     with running_server() as server:
-        library = Library(new_database(server, "away"), timeout=3)
+        library = Library(new_database(server, "away"), timeout=2)
         library.create()
         library.publish(agent, "the first", author="Ann", label="production")
         assert version(library.engine("helper")) == 1

@@ -146,7 +146,7 @@ class Replica:
 @contextmanager
 def replica(*arguments: str, states: Path, **environment: str) -> Iterator[Replica]:
     """A process that serves on loopback; it ends with the test."""
-    words = ["serve", *arguments, "--port", "0", "--states", states]
+    words = ["serve", "--grace", "1", *arguments, "--port", "0", "--states", states]
     process = start(*words, pipes="stderr", text=True, errors=None, **{"CUECARD_KEY": KEY, **environment})
     made = Replica(process, "")
     reader = threading.Thread(target=_read, args=(made,))
