@@ -180,6 +180,7 @@ def test_a_tool_without_room_is_remembered_and_active_after_a_compaction(deliver
     assert answer.withheld[0] == "cms_deletePage"
     assert answer.to_json()["withheld"] == list(answer.withheld)
     assert {BIG, SMALL} <= {*full.active_tools}
+    assert reasons(full)["cms_deletePage"] == f"not active: budget.protocols: {cost(BIG, SMALL)} tokens"
     assert BIG not in later.active_tools
     assert {SMALL, "cms_deletePage"} <= {*later.active_tools}
 

@@ -11,7 +11,7 @@ from cuecard import Engine, Step, ToolCard, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.pipeline.limits import within_budget
 from cuecard.types import DeliveryWish
-from unit.section_lists.agents import TOOLS, opened, search, step
+from unit.section_lists.agents import TOOLS, cut, opened, search, step
 
 CUES = """\
 agent: a
@@ -60,11 +60,17 @@ def test_a_section_of_instructions_with_a_tool(tmp_path: Path) -> None:
     engine = opened(tmp_path, HOWTO, t_yaml=TOOLS, delivery="rewrite")
     whole = engine.count(step(engine, None, "get_page").system.removeprefix("a").lstrip())
 
-    def active(budget: int) -> tuple[str, ...]:
+    def asked(budget: int) -> list[Step]:
+        """The requests behind a search for it, and behind one for another tool."""
         text = HOWTO.replace("id: p,", f"id: p, budget: {budget},")
-        return step(opened(tmp_path, text, t_yaml=TOOLS, delivery="rewrite"), None, "get_page").active_tools
+        chat = opened(tmp_path, text, t_yaml=TOOLS, delivery="rewrite").conversation()
+        chat.user()
+        return [chat.step([search(name, call_id=name)]) for name in ("get_page", "put_page")]
 
-    assert [active(whole), active(whole - 1)] == [("tool_search", "get_page"), ("tool_search",)]
+    (fits, full), (lacks, _) = asked(whole), asked(whole - 1)
+    assert fits.active_tools == full.active_tools == ("tool_search", "get_page")
+    assert lacks.active_tools == ("tool_search",)
+    assert cut(full, "put_page").reason == f"not active: budget of the section `p`: {whole} tokens"
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
@@ -152,12 +158,13 @@ def test_what_is_open_where_a_section_is_cut_is_closed_from_the_inside(tmp_path:
     assert text.endswith("\n</inner>\n</outer>")
 
 
+@pytest.mark.parametrize("core", ["put_page", "put_*"])
 @pytest.mark.parametrize("first", [None, ("tool_search", "get_page")], ids=["from the start", "later"])
 def test_core_tools_take_nothing_of_the_budget_of_instructions_also_those_that_come_later(
-    tmp_path: Path, first: tuple[str, ...] | None
+    tmp_path: Path, first: tuple[str, ...] | None, core: str
 ) -> None:
     engine = opened(
-        tmp_path, PLAIN.replace("[tool_search]", "[tool_search, put_page]"), t_yaml=TOOLS, delivery="append"
+        tmp_path, PLAIN.replace("[tool_search]", f'[tool_search, "{core}"]'), t_yaml=TOOLS, delivery="append"
     )
     engine = limited(engine, protocols=engine.count(engine.agent.protocols["get_page"].text))
     call = engine.prepare_call(previous=engine.prepare_call(Turn(tools=first)))
