@@ -122,6 +122,7 @@ def test_a_change_below_the_template_says_where_that_is_named(tmp_path: Path) ->
     assert "mix.yaml:1:17: error[unknown-section]: the base of this file has no section `tone`" in said
     assert "mix.yaml:1:42: error[unknown-section]: the base of this file has no section `new`" in said
     assert said.count("= a later file names the template, at house/agent.yaml:2:11") == 2
+    assert step(opened(tmp_path, "extends: [mix.yaml, house]\ntemplate: own.xml\n", own_xml=OWN)).system == OWN
 
 
 def test_a_profile_below_that_needs_a_section_of_the_other_template(tmp_path: Path) -> None:

@@ -84,8 +84,9 @@ def test_the_notice_about_tools_that_are_not_active_begins_once_in_a_message(
 
     def asked(total: int) -> tuple[int, int]:
         """The tokens of the prompt, and how many tools it has no room to name."""
-        small = limited(engine, total=total)
-        manifest = small.prepare_step(small.prepare_call(), searches).manifest
+        chat = limited(engine, total=total).conversation()
+        chat.user()
+        manifest = [chat.step([each]) for each in searches][-1].manifest
         return manifest.total_tokens, sum(cut.reason.endswith("with no room to say so") for cut in manifest.cuts)
 
     every = asked(200)[0]
@@ -167,10 +168,12 @@ def test_core_tools_take_nothing_of_the_budget_of_instructions_also_those_that_c
         tmp_path, PLAIN.replace("[tool_search]", f'[tool_search, "{core}"]'), t_yaml=TOOLS, delivery="append"
     )
     engine = limited(engine, protocols=engine.count(engine.agent.protocols["get_page"].text))
-    call = engine.prepare_call(previous=engine.prepare_call(Turn(tools=first)))
-    active = engine.prepare_step(call, [search("get_page")]).active_tools
+    before = engine.prepare_call(Turn(tools=first))
+    searched = engine.prepare_step(engine.prepare_call(previous=before), [search("get_page")])
+    named = [engine.prepare_call(Turn(discovered=("get_page",)), previous=call) for call in (before, None)]
 
-    assert active == ("tool_search", "put_page", "get_page")
+    for made in (searched, *map(engine.prepare_step, named)):
+        assert {*made.active_tools} - {"tool_search"} == {"put_page", "get_page"}
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
