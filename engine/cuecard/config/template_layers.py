@@ -56,7 +56,7 @@ def _templates(layers: Sequence[Layer]) -> Iterator[str]:
         written = document.value.get("template", {})
         if not isinstance(written, dict) or "file" in written:
             file = written["file"] if isinstance(written, dict) else written
-            current = posixpath.normpath(posixpath.join(folder, file)) if isinstance(file, str) and file else ""
+            current = posixpath.normpath(posixpath.join(folder, file)) if isinstance(file, str) else ""
         yield current
 
 

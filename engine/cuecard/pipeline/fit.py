@@ -123,7 +123,7 @@ def first_fit(offers: Iterable[Offer], room: Room, *, anew: bool = False) -> Fit
             continue
         if anew and lacks is not room.protocols and lacks is not room.definitions:
             left.protocols -= asked
-            left.full = left.full or (None if lacks is _NOWHERE else lacks)
+            left.full = None if lacks is _NOWHERE else lacks
         lost = Withheld(tool, after, lacks.reason, definition if lacks is room.definitions else tokens)
         withheld.append(left.tell(lost, message))
     return Fit(tuple(active), tuple(withheld), left.room)

@@ -110,6 +110,8 @@ def test_a_file_that_names_another_template_starts_over(tmp_path: Path, below: s
 def test_a_template_that_is_taken_away_with_nothing_in_its_place(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"agent\.yaml:2:11: error\[wrong-value\]: an agent needs either `template`"):
         over(tmp_path, HEAD, "template: null\n")
+    with pytest.raises(SpecError, match=r"agent\.yaml:2:18: error\[wrong-value\]: `template\.file` should be a text"):
+        over(tmp_path, HEAD, "template: {file: 3}\n")
 
 
 def test_a_change_below_the_template_says_where_that_is_named(tmp_path: Path) -> None:

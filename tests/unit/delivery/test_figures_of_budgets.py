@@ -49,11 +49,14 @@ def test_the_whole_prompt_with_the_cues_that_are_still_to_come(tmp_path: Path) -
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
 def test_the_whole_prompt_with_a_tool(tmp_path: Path, delivery: DeliveryWish) -> None:
-    engine = opened(tmp_path, HOWTO, t_yaml=TOOLS, delivery=delivery)
+    long = f"  del_page: {{before: {'a page ' * 200}}}\n"
+    engine = opened(tmp_path, HOWTO, t_yaml=TOOLS + long, delivery=delivery)
     whole = step(engine, None, "get_page").manifest.total_tokens
+    both = limited(engine, total=step(engine, None, "get_page", "put_page").manifest.total_tokens)
 
     assert step(limited(engine, total=whole), None, "get_page").active_tools == ("tool_search", "get_page")
     assert step(limited(engine, total=whole - 1), None, "get_page").active_tools == ("tool_search",)
+    assert step(both, None, "get_page", "put_page", "del_page").active_tools == ("tool_search", "get_page", "put_page")
 
 
 def test_a_section_of_instructions_with_a_tool(tmp_path: Path) -> None:
@@ -87,7 +90,8 @@ def test_the_notice_about_tools_that_are_not_active_begins_once_in_a_message(
         chat = limited(engine, total=total).conversation()
         chat.user()
         manifest = [chat.step([each]) for each in searches][-1].manifest
-        return manifest.total_tokens, sum(cut.reason.endswith("with no room to say so") for cut in manifest.cuts)
+        lacks = f"not active: budget.total: {total} tokens, with no room to say so"
+        return manifest.total_tokens, sum(cut.reason == lacks for cut in manifest.cuts)
 
     every = asked(200)[0]
     less = asked(every - 1)[0]
