@@ -94,6 +94,10 @@ def test_a_search_announces_what_the_next_step_has_active(client: httpx2.Client)
 
     assert found["tools"] == ["cms_createPage"]
     assert len(ask(client, "search-tools", query="create a page")["tools"]) > 1
+    least, most = (ask(client, "search-tools", query="page", limit=n, bounded=True)["tools"] for n in (0, 10**6))
+    assert len(least) == 1 < len(most)
+    for limit in (0, 10**6):
+        assert refused(client, "search-tools", query="page", limit=limit)[0] == 422
 
 
 def test_another_replica_takes_the_next_call_and_prepares_the_running_one_anew(
