@@ -43,7 +43,7 @@ def begun_anew(layers: Sequence[Layer]) -> TemplateChoice:
         return TemplateChoice(layers, {}, ())
     place = where(layers[first][0], ("template",))
     ids = (section_id(item, "") for document in below for item in listed(document))
-    gone = {"sections"} if templates[first - 1] or not templates[first] else {"sections", "layout"}
+    gone = {"sections"} if templates[first - 1] else {"sections", "layout"}
     kept = [(_without(document, gone), folder) for document, folder in layers[:first]]
     early = () if any(templates[:first]) else _early(below, place)
     return TemplateChoice([*kept, *layers[first:]], dict.fromkeys(ids, place), tuple(early))
@@ -56,7 +56,7 @@ def _templates(layers: Sequence[Layer]) -> Iterator[str]:
         written = document.value.get("template", {})
         if not isinstance(written, dict) or "file" in written:
             file = written["file"] if isinstance(written, dict) else written
-            current = posixpath.normpath(posixpath.join(folder, file)) if isinstance(file, str) and file else ""
+            current = posixpath.normpath(posixpath.join(folder, file)) if isinstance(file, str) else ""
         yield current
 
 

@@ -88,10 +88,7 @@ class NamedTexts:
 
     def text(self, document: Document, key: Key, place: str) -> Iterator[SourceText]:
         """The file at `place`, by the path written in a section."""
-        if not place.strip():
-            self.problems.append(document.problem(key, "missing-file", "a path is empty", "write the path of a file"))
-            return
-        if is_folder(self.folder / place):
+        if place.strip() and is_folder(self.folder / place):
             hint = f"name a file in {shown(self.folder / place)}"
             self.problems.append(document.problem(key, "missing-file", f"`{place}` is a folder", hint))
             return
@@ -100,7 +97,10 @@ class NamedTexts:
 
     def named(self, document: Document, key: Key, patterns: tuple[str, ...], place: object) -> Iterator[SourceText]:
         """The file at `place`, or the files of the folder at `place` that match one of the patterns."""
-        if not isinstance(place, str) or not place:
+        if not isinstance(place, str):
+            return
+        if not place.strip():
+            self.problems.append(document.problem(key, "missing-file", "a path is empty", "write the path of a file"))
             return
         target = self.folder / place
         try:

@@ -65,7 +65,7 @@ class Message:
     @property
     def blank(self) -> bool:
         """Whether it is empty: no tool call, no text except white space, no other part."""
-        texts = (self.content,) if isinstance(self.content, str) else map(_text_of_part, self.content)
+        texts = (self.content,) if isinstance(self.content, str) else map(part_text, self.content)
         return not self.tool_calls and all(text is not None and not text.strip() for text in texts)
 
     def to_json(self) -> dict[str, Json]:
@@ -143,7 +143,8 @@ def _message(item: Mapping[str, Json]) -> Message:
     )
 
 
-def _text_of_part(part: Part) -> str | None:
+def part_text(part: Part) -> str | None:
+    """The text of a part, or None for other kinds."""
     text = part.get("text")
     return text if part.get("type") == "text" and isinstance(text, str) else None
 

@@ -74,7 +74,6 @@ class Room(NamedTuple):
         definitions: the budget of definitions.
         total: the budget of the whole prompt.
         section: the budget of the section of instructions, of which the notice takes only what they leave.
-        opened: the messages that are open.
         noticed: the messages that contain a notice, each with whether that is about definitions.
     """
 
@@ -86,7 +85,6 @@ class Room(NamedTuple):
     protocols: Budget | None = None
     total: Budget | None = None
     section: Budget | None = None
-    opened: frozenset[int] = frozenset()
     noticed: frozenset[tuple[int, bool]] = frozenset()
     definitions: Budget | None = None
 
@@ -125,7 +123,7 @@ def first_fit(offers: Iterable[Offer], room: Room, *, anew: bool = False) -> Fit
             continue
         if anew and lacks is not room.protocols and lacks is not room.definitions:
             left.protocols -= asked
-            left.full = left.full or (None if lacks is _NOWHERE else lacks)
+            left.full = None if lacks is _NOWHERE else lacks
         lost = Withheld(tool, after, lacks.reason, definition if lacks is room.definitions else tokens)
         withheld.append(left.tell(lost, message))
     return Fit(tuple(active), tuple(withheld), left.room)
@@ -141,7 +139,7 @@ class _Left:
         self.full: Budget | None = None
         budgets = (room.protocols, room.definitions, room.total, room.section)
         self.protocols, self.definitions, self.total, self.section = map(_tokens, budgets)
-        self.opened, self.noticed = {*room.opened}, {*room.noticed}
+        self.opened, self.noticed = set[int](), {*room.noticed}
 
     def take(self, asked: int, definition: int, placed: Collection[str], messages: AbstractSet[int]) -> Budget | None:
         """Take the room for a tool, or for several at once; or else take nothing, and give the budget that lacks room.
@@ -198,7 +196,6 @@ class _Left:
             definitions=room.definitions and Budget(room.definitions.reason, self.definitions),
             total=room.total and Budget(room.total.reason, self.total),
             section=room.section and Budget(room.section.reason, self.section),
-            opened=frozenset(self.opened),
             noticed=frozenset(self.noticed),
         )
 

@@ -206,8 +206,8 @@ def test_only_a_host_that_renders_its_results_has_their_cuts(tmp_path: Path) -> 
     chat = engine.conversation()
     chat.user(Turn())
     unseen = "one\u200b " * 400
-    texts = ("brief", unseen, f"\u200b{unseen}")
-    results = [ToolResult("own_tool", text, call) for text, call in zip(texts, ("1", "2", None), strict=True)]
+    texts = ("brief", unseen, f"\u200b{unseen}", f"{'one ' * 12}{' ' * 60}x")  # the last loses fewer tokens than say so
+    results = [ToolResult("own_tool", text, call) for text, call in zip(texts, ("1", "2", None, "4"), strict=True)]
 
     assert [cut.what for cut in chat.step(results).manifest.cuts if "shortened" in cut.reason] == []
     chat.user(Turn())
@@ -217,6 +217,7 @@ def test_only_a_host_that_renders_its_results_has_their_cuts(tmp_path: Path) -> 
     assert [(cut.what, cut.reason, cut.tokens) for cut in made.manifest.cuts if "shortened" in cut.reason] == [
         ("own_tool", f"result 2b {told}", less[1]),
         ("own_tool", f"result {told}", less[2]),
+        ("own_tool", "result 4b shortened by `results` (own_tool): 2 of 14 tokens left out", 0),
     ]
     removed = "characters that nobody sees, and that were removed: "
     assert made.manifest.diagnostics == tuple(Diagnostic("invisible_characters", f"{removed}{n}") for n in (400, 401))

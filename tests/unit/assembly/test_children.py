@@ -110,6 +110,8 @@ def test_a_file_that_names_another_template_starts_over(tmp_path: Path, below: s
 def test_a_template_that_is_taken_away_with_nothing_in_its_place(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"agent\.yaml:2:11: error\[wrong-value\]: an agent needs either `template`"):
         over(tmp_path, HEAD, "template: null\n")
+    with pytest.raises(SpecError, match=r"agent\.yaml:2:18: error\[wrong-value\]: `template\.file` should be a text"):
+        over(tmp_path, HEAD, "template: {file: 3}\n")
 
 
 def test_a_change_below_the_template_says_where_that_is_named(tmp_path: Path) -> None:
@@ -122,6 +124,7 @@ def test_a_change_below_the_template_says_where_that_is_named(tmp_path: Path) ->
     assert "mix.yaml:1:17: error[unknown-section]: the base of this file has no section `tone`" in said
     assert "mix.yaml:1:42: error[unknown-section]: the base of this file has no section `new`" in said
     assert said.count("= a later file names the template, at house/agent.yaml:2:11") == 2
+    assert step(opened(tmp_path, "extends: [mix.yaml, house]\ntemplate: own.xml\n", own_xml=OWN)).system == OWN
 
 
 def test_a_profile_below_that_needs_a_section_of_the_other_template(tmp_path: Path) -> None:

@@ -78,10 +78,14 @@ def test_an_entry_that_names_a_folder_is_an_error(tmp_path: Path, path: str) -> 
     assert "name a file in it, or show all of them with `glob:" in str(caught.value)
 
 
-@pytest.mark.parametrize("section", ['file: ""', 'files: {entries: [{path: ""}]}', 'choose: [{file: ""}]'])
-def test_an_empty_path_is_an_error(tmp_path: Path, section: str) -> None:
+SECTION = "sections: [{id: a, text: A}, {id: b, %s}]"
+EMPTY = ['file: ""', 'files: {entries: [{path: ""}]}', 'choose: [{file: ""}]']
+
+
+@pytest.mark.parametrize("said", [*(SECTION % each for each in EMPTY), 'template: ""', 'template: {file: " "}'])
+def test_an_empty_path_is_an_error(tmp_path: Path, said: str) -> None:
     with pytest.raises(SpecError, match=r"agent\.yaml:2:\d+: error\[missing-file\]: a path is empty"):
-        opened(tmp_path, f"agent: a\nsections: [{{id: a, text: A}}, {{id: b, {section}}}]\n")
+        opened(tmp_path, f"agent: a\n{said}\n")
 
 
 def test_what_the_host_supplies_may_have_the_name_of_a_folder(tmp_path: Path) -> None:

@@ -180,6 +180,7 @@ def test_a_tool_without_room_is_remembered_and_active_after_a_compaction(deliver
     assert answer.withheld[0] == "cms_deletePage"
     assert answer.to_json()["withheld"] == list(answer.withheld)
     assert {BIG, SMALL} <= {*full.active_tools}
+    assert reasons(full)["cms_deletePage"] == f"not active: budget.protocols: {cost(BIG, SMALL)} tokens"
     assert BIG not in later.active_tools
     assert {SMALL, "cms_deletePage"} <= {*later.active_tools}
 
@@ -236,6 +237,10 @@ def test_tools_that_a_later_turn_names_are_decided_by_their_use_within_both_budg
     assert reasons(named(limited(cost(SMALL, BIG), room + 60), SMALL, LAST, BIG))[LAST].startswith(
         "not active: budget.p"
     )
+    least = limited().prepare_step(limited().prepare_call(Turn(now=NOW))).manifest.total_tokens
+    tight = limited(cost(SMALL, BIG) - 1, least)
+    first = tight.prepare_step(tight.prepare_call(Turn(now=NOW, discovered=(SMALL, BIG))))
+    assert [reasons(first)[tool].split(":")[1] for tool in (BIG, SMALL)] == [" budget.total", " budget.protocols"]
 
 
 def test_a_tool_that_had_no_room_in_a_step_and_is_named_by_the_next_turn_is_announced_once() -> None:

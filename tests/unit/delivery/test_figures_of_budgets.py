@@ -11,7 +11,7 @@ from cuecard import Engine, Step, ToolCard, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.pipeline.limits import within_budget
 from cuecard.types import DeliveryWish
-from unit.section_lists.agents import TOOLS, opened, search, step
+from unit.section_lists.agents import TOOLS, cut, opened, search, step
 
 CUES = """\
 agent: a
@@ -49,22 +49,31 @@ def test_the_whole_prompt_with_the_cues_that_are_still_to_come(tmp_path: Path) -
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
 def test_the_whole_prompt_with_a_tool(tmp_path: Path, delivery: DeliveryWish) -> None:
-    engine = opened(tmp_path, HOWTO, t_yaml=TOOLS, delivery=delivery)
+    long = f"  del_page: {{before: {'a page ' * 200}}}\n"
+    engine = opened(tmp_path, HOWTO, t_yaml=TOOLS + long, delivery=delivery)
     whole = step(engine, None, "get_page").manifest.total_tokens
+    both = limited(engine, total=step(engine, None, "get_page", "put_page").manifest.total_tokens)
 
     assert step(limited(engine, total=whole), None, "get_page").active_tools == ("tool_search", "get_page")
     assert step(limited(engine, total=whole - 1), None, "get_page").active_tools == ("tool_search",)
+    assert step(both, None, "get_page", "put_page", "del_page").active_tools == ("tool_search", "get_page", "put_page")
 
 
 def test_a_section_of_instructions_with_a_tool(tmp_path: Path) -> None:
     engine = opened(tmp_path, HOWTO, t_yaml=TOOLS, delivery="rewrite")
     whole = engine.count(step(engine, None, "get_page").system.removeprefix("a").lstrip())
 
-    def active(budget: int) -> tuple[str, ...]:
+    def asked(budget: int) -> list[Step]:
+        """The requests behind a search for it, and behind one for another tool."""
         text = HOWTO.replace("id: p,", f"id: p, budget: {budget},")
-        return step(opened(tmp_path, text, t_yaml=TOOLS, delivery="rewrite"), None, "get_page").active_tools
+        chat = opened(tmp_path, text, t_yaml=TOOLS, delivery="rewrite").conversation()
+        chat.user()
+        return [chat.step([search(name, call_id=name)]) for name in ("get_page", "put_page")]
 
-    assert [active(whole), active(whole - 1)] == [("tool_search", "get_page"), ("tool_search",)]
+    (fits, full), (lacks, _) = asked(whole), asked(whole - 1)
+    assert fits.active_tools == full.active_tools == ("tool_search", "get_page")
+    assert lacks.active_tools == ("tool_search",)
+    assert cut(full, "put_page").reason == f"not active: budget of the section `p`: {whole} tokens"
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
@@ -78,9 +87,11 @@ def test_the_notice_about_tools_that_are_not_active_begins_once_in_a_message(
 
     def asked(total: int) -> tuple[int, int]:
         """The tokens of the prompt, and how many tools it has no room to name."""
-        small = limited(engine, total=total)
-        manifest = small.prepare_step(small.prepare_call(), searches).manifest
-        return manifest.total_tokens, sum(cut.reason.endswith("with no room to say so") for cut in manifest.cuts)
+        chat = limited(engine, total=total).conversation()
+        chat.user()
+        manifest = [chat.step([each]) for each in searches][-1].manifest
+        lacks = f"not active: budget.total: {total} tokens, with no room to say so"
+        return manifest.total_tokens, sum(cut.reason == lacks for cut in manifest.cuts)
 
     every = asked(200)[0]
     less = asked(every - 1)[0]
@@ -152,18 +163,21 @@ def test_what_is_open_where_a_section_is_cut_is_closed_from_the_inside(tmp_path:
     assert text.endswith("\n</inner>\n</outer>")
 
 
+@pytest.mark.parametrize("core", ["put_page", "put_*"])
 @pytest.mark.parametrize("first", [None, ("tool_search", "get_page")], ids=["from the start", "later"])
 def test_core_tools_take_nothing_of_the_budget_of_instructions_also_those_that_come_later(
-    tmp_path: Path, first: tuple[str, ...] | None
+    tmp_path: Path, first: tuple[str, ...] | None, core: str
 ) -> None:
     engine = opened(
-        tmp_path, PLAIN.replace("[tool_search]", "[tool_search, put_page]"), t_yaml=TOOLS, delivery="append"
+        tmp_path, PLAIN.replace("[tool_search]", f'[tool_search, "{core}"]'), t_yaml=TOOLS, delivery="append"
     )
     engine = limited(engine, protocols=engine.count(engine.agent.protocols["get_page"].text))
-    call = engine.prepare_call(previous=engine.prepare_call(Turn(tools=first)))
-    active = engine.prepare_step(call, [search("get_page")]).active_tools
+    before = engine.prepare_call(Turn(tools=first))
+    searched = engine.prepare_step(engine.prepare_call(previous=before), [search("get_page")])
+    named = [engine.prepare_call(Turn(discovered=("get_page",)), previous=call) for call in (before, None)]
 
-    assert active == ("tool_search", "put_page", "get_page")
+    for made in (searched, *map(engine.prepare_step, named)):
+        assert {*made.active_tools} - {"tool_search"} == {"put_page", "get_page"}
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])

@@ -5,7 +5,7 @@ import pytest
 from cuecard import Message
 from cuecard.config.history_spec import CompressionSpec, SummarySpec
 from cuecard.pipeline.history.selection import ask
-from cuecard.types import SummaryRequest
+from cuecard.types import Part, SummaryRequest
 from unit.history.chat import assistant, calls, result, user
 
 SPEC = SummarySpec()
@@ -48,9 +48,12 @@ def test_facts_without_a_label_are_left_out() -> None:
 
 
 def test_an_image_is_named_and_not_included() -> None:
-    parts = ({"type": "text", "text": "see"}, {"type": "image", "data": "AAAA"})
+    texts: list[Part] = [{"type": "text", "text": "see"}, {"type": "text", "text": ""}]
+    others: list[Part] = [{"type": "image", "text": "AAAA"}, {"type": "text", "text": 7}, {}, {"type": "a\nb"}]
 
-    assert ask([Message("user", parts)], "", SPEC).text.endswith("User: see\n  [image]")
+    assert ask([Message("user", (*texts, *others))], "", SPEC).text.endswith(
+        "User: see\n  \n  [image]\n  [text]\n  [part]\n  [a b]"
+    )
 
 
 @pytest.mark.parametrize(("own", "expected"), [(None, 10), (50, 50)])

@@ -41,6 +41,9 @@ def test_another_key_is_refused(client: httpx2.Client, agents: Agents) -> None:
     assert refused(client, foreign.close("cms", chat)) == (403, "bad-signature")
     with pytest.raises(InputError, match="set CUECARD_KEY"):
         Envelopes(KEY, 3600, lasting=False).open(foreign.close("cms", chat), "cms")
+    with pytest.raises(InputError) as caught:
+        Envelopes(KEY, 3600, lasting=False).open("no such text", "cms")
+    assert "CUECARD_KEY" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +78,14 @@ def test_what_was_signed_for_something_else_is_refused(client: httpx2.Client, ag
     ours = {"agent": "cms", "issued": int(datetime.now(UTC).timestamp()), "state": engine.conversation().to_json()}
     assert refused(client, seal(ours, KEY)) == (422, "no-call")
     without = {name: value for name, value in ours.items() if name != "state"}
-    for other in ({**ours, "issued": "now"}, {**ours, "agent": 1}, {**ours, "packed": ""}, without, [ours]):
+    for other in (
+        {**ours, "issued": "now"},
+        {**ours, "issued": True},
+        {**ours, "agent": 1},
+        {**ours, "packed": ""},
+        without,
+        [ours],
+    ):
         assert refused(client, seal(other, KEY)) == (422, "bad-conversation")
 
 
@@ -97,7 +107,9 @@ def test_an_old_conversation_is_refused_and_one_that_continues_is_not(agents: Ag
         first = ask(client, "prepare-call")["conversation"]
         now += timedelta(minutes=50)
         second = ask(client, "prepare-step", conversation=first)["conversation"]
-        now += timedelta(minutes=50)
+        now += timedelta(minutes=10)
+        assert ask(client, "prepare-step", conversation=first)
+        now += timedelta(minutes=40)
 
         assert refused(client, first) == (410, "old-conversation")
         assert ask(client, "prepare-step", conversation=second)

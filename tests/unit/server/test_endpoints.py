@@ -94,6 +94,10 @@ def test_a_search_announces_what_the_next_step_has_active(client: httpx2.Client)
 
     assert found["tools"] == ["cms_createPage"]
     assert len(ask(client, "search-tools", query="create a page")["tools"]) > 1
+    least, most = (ask(client, "search-tools", query="page", limit=n, bounded=True)["tools"] for n in (0, 10**6))
+    assert len(least) == 1 < len(most)
+    for limit in (0, 10**6):
+        assert refused(client, "search-tools", query="page", limit=limit)[0] == 422
 
 
 def test_another_replica_takes_the_next_call_and_prepares_the_running_one_anew(
@@ -285,11 +289,11 @@ def test_a_problem_is_told_as_problem_details(
 
 
 def test_a_request_keeps_the_name_that_it_came_with(client: httpx2.Client) -> None:
-    named = client.get("/healthz", headers={"X-Request-ID": "order-66"})
-    forged = client.get("/healthz", headers={"X-Request-ID": "two words"})
+    names = ("order-66", "a" * 100, "a" * 101, "two words", "")
+    answers = [client.get("/healthz", headers={"X-Request-ID": name}).headers["x-request-id"] for name in names]
 
-    assert named.headers["x-request-id"] == "order-66"
-    assert forged.headers["x-request-id"] != "two words"
+    assert tuple(answers[:2]) == names[:2]
+    assert [len(answer) for answer in answers[2:]] == [16, 16, 16]
 
 
 @pytest.mark.parametrize(

@@ -172,9 +172,13 @@ def test_core_tools_take_their_part_of_the_budget(folder: Path, limit: int) -> N
     file = folder / "agent.yaml"
     file.write_text(file.read_text(encoding="utf-8").replace("[tool_search]", "[tool_search, bare]"), encoding="utf-8")
     tight = Engine.open(folder).with_tools(made.tools.values())
-    step = tight.prepare_step(tight.prepare_call(), [found("small")])
+    chat = tight.conversation()
+    chat.user()
+    step = chat.step([found("small")])
+    full = chat.step([ToolResult("tool_search", {"tools": ["small", "mini"]}, "search-2")])
 
-    assert step.active_tools == ("tool_search", "bare", *["small"] * (limit == 695))
+    assert step.active_tools == full.active_tools == ("tool_search", "bare", *["small"] * (limit == 695))
+    assert cuts(full.manifest)["mini"] == f"not active: budget.definitions: {limit} tokens"
 
 
 def test_frozen_has_every_tool_whatever_its_definition_takes(folder: Path) -> None:

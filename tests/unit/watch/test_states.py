@@ -181,7 +181,12 @@ def test_no_more_bytes_are_kept_than_allowed(tmp_path: Path) -> None:
     for number in range(20):
         states.save(state(number, 1000))
 
-    assert sum(file.stat().st_size for file in tmp_path.iterdir()) <= 5000
+    sizes = [file.stat().st_size for file in tmp_path.iterdir()]
+    assert sum(sizes) <= 5000 < sum(sizes) + min(sizes)
+    tight = States(tmp_path / "tight", size=sizes[0])
+    assert tight.load(tight.save(state(19, 1000)), HOME) == States(tmp_path).load(state(19, 1000).sha256(), HOME)
+    with pytest.raises(OSError, match=f"but the folder's limit is {sizes[0]:,}"):
+        tight.save(state(19, 1001))
     assert state(19, 1000).sha256() in digests(tmp_path)
 
 
@@ -208,6 +213,13 @@ def test_the_last_good_state_of_an_agent_goes_after_all_others(tmp_path: Path) -
 
     assert LastGood(states, HOME / "agent.yaml").load().sha256() == state(0).sha256()
     assert len(digests(tmp_path)) == 3
+
+    others = [LastGood(states, Path(f"/home/{number}/agent.yaml")) for number in range(4)]
+    for at, other in enumerate(others):
+        other.save(state(at))
+        os.utime(other.file, (1_000_000_000 + at,) * 2)
+    states.save(state(10))
+    assert [other.file.exists() for other in others] == [False, False, True, True]
 
 
 def test_what_a_process_left_unfinished_is_removed_in_the_end(tmp_path: Path) -> None:

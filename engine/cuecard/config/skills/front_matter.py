@@ -156,9 +156,9 @@ def _mend_below(first: str, rest: list[str]) -> list[str]:
         return rest
     margin = min(len(line) - len(line.lstrip(" ")) for line in filled)
     inner = [line[margin:] for line in rest]
-    if margin and all(_KEY.match(line) or line[:1] in " #-" for line in inner if line):
+    if all(_KEY.fullmatch(line) or line[:1] in " #-" for line in inner):
         mended = (line for entry in _entries("\n".join(inner)) for line in _mend(entry))
-        return [f"{' ' * margin}{line}" if line else line for line in mended]
+        return [f"{' ' * margin}{line}" for line in mended]
     start = next(at for at, line in enumerate(rest) if line.strip())
     end = max(at for at, line in enumerate(rest) if line.strip()) + 1
     texts = [line.strip() for line in rest[start:end]]

@@ -13,7 +13,7 @@ from datetime import datetime
 from cuecard.config.history_spec import OVERHEAD, PART_TOKENS, UNDATED, HistoryBase
 from cuecard.config.values import fill
 from cuecard.model import CountTokens, Json
-from cuecard.model.messages import Message, Part, ToolCall
+from cuecard.model.messages import Message, Part, ToolCall, part_text
 from cuecard.records import dataclass, replace
 
 
@@ -118,12 +118,6 @@ def message_text(message: Message) -> str:
         return message.content
     texts = ((part, part_text(part)) for part in message.content)
     return "\n".join(_placeholder(part) if text is None else text for part, text in texts)
-
-
-def part_text(part: Part) -> str | None:
-    """The text of a part, or None for other kinds."""
-    text = part.get("text")
-    return text if part.get("type") == "text" and isinstance(text, str) else None
 
 
 def call_text(call: ToolCall) -> str:
