@@ -32,7 +32,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from cms_agent import cms as engine
-from cuecard import Call, Conversation, Turn
+from cuecard import Call, Conversation, Step, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.adapters.pydantic_ai.models import (
     ToolList,
@@ -380,28 +380,43 @@ def test_a_tool_that_went_mid_run_and_stays_away_is_not_withdrawn_again(name: st
 
 
 @each_form
-def test_a_definition_that_is_back_within_a_run_stays_there_once_its_tool_is_gone_again(name: str) -> None:
-    async def in_the_second(ctx: RunContext[Any], definition: ToolDefinition) -> ToolDefinition | None:
-        return definition if ctx.run_step == 2 else None
+@pytest.mark.parametrize(
+    ("delivery", "made", "there"),
+    [
+        ("frozen", "cms_createPage", "1 010"),
+        ("append", "cms_createPage", "1 101"),  # the host names it
+        ("append", "acknowledge", "0 101"),
+        ("append", "acknowledge", "010 010"),
+    ],
+)
+def test_a_definition_that_came_stays_where_it_was_once_its_tool_is_gone_again(
+    name: str, delivery: Any, made: str, there: str
+) -> None:
+    async def known(_: RunContext[Any], definition: ToolDefinition) -> ToolDefinition | None:
+        return definition if requests[len(server.bodies)] == "1" else None
 
-    pages, frozen = [("cms_listPages", dict[str, Any]())], engine(delivery="frozen")
-    chat = frozen.conversation()
-    some = [tool("cms_listPages"), tool("cms_searchImages")]
-    with model_server([[], pages, pages]) as server:
-
-        async def run(words: str, made: Tool[Any], before: list[ModelMessage]) -> list[ModelMessage]:
-            card = Cuecard(engine=frozen, conversation=chat, turn=Turn(now=NOW))
-            agent = Agent(model_of(name, server.url, gateway=False), tools=[*some, made], capabilities=[card])
-            return (await agent.run(words, message_history=before)).all_messages()
+    chosen, requests, steps = engine(delivery), there.replace(" ", ""), list[Step]()
+    chat, pages = chosen.conversation(), ("cms_listPages", dict[str, Any]())
+    tools = [tool("cms_listPages"), tool("cms_searchImages"), replace(tool(made), prepare=known)]
+    with model_server([calls for run in there.split() for calls in (*[[pages]] * (len(run) - 1), [])]) as server:
 
         async def runs() -> None:
-            first = await run("a page, please", tool("cms_createPage"), [])
-            await run("and the next", replace(tool("cms_createPage"), prepare=in_the_second), first)
+            messages: list[ModelMessage] = []
+            for _ in there.split():
+                named = (made,) if messages and delivery == "append" else ()
+                turn = Turn(now=NOW, discovered=named)
+                card = Cuecard(engine=chosen, conversation=chat, turn=turn, on_step=steps.append)
+                agent = Agent(model_of(name, server.url, gateway=False), tools=tools, capabilities=[card])
+                messages = (await agent.run("a page, please", message_history=messages)).all_messages()
 
         asyncio.run(runs())
         bodies = [unmarked(json.loads(body)) for body in server.bodies]
-    for before, after in pairwise(body.get("input") or body["messages"] for body in bodies[1:]):
-        assert after[: len(before)] == before
+    key = "input" if "input" in bodies[0] else "messages"
+    told = [f'"name": "{made}"' in json.dumps(body[key]) for body in bodies]
+    assert not any(told[: [made in step.active_tools for step in steps].index(True)])
+    for before, after in pairwise(bodies[there.index(" ") :]):
+        for place in ("tools", key):
+            assert after[place][: len(before[place])] == before[place]
 
 
 def test_words_behind_results_of_a_run_that_was_broken_off_stay_where_a_new_baseline_put_them() -> None:
@@ -483,21 +498,23 @@ def test_a_history_goes_through_a_gateway_and_back(name: str) -> None:
     assert after[key][: len(before[key])] == before[key]
 
 
-def test_a_model_that_defers_nothing_continues_where_one_did_that_does() -> None:
-    card = Cuecard(engine=engine(), turn=Turn(now=NOW))
+@pytest.mark.parametrize("names", [("claude-opus-4-8", "claude-sonnet-4-6"), ("claude-sonnet-4-6", "claude-opus-4-8")])
+def test_a_model_that_defers_and_one_that_does_not_continue_each_other(names: tuple[str, str]) -> None:
+    card = Cuecard(engine=engine(), turn=Turn(now=NOW), conversation=engine().conversation())
     agent = Agent(tools=[tool(each) for each in TOOLS], capabilities=[card])
 
     async def runs(url: str) -> None:
-        first = await agent.run("a page", model=model_of("claude-opus-4-8", url, gateway=False))
-        other = model_of("claude-sonnet-4-6", url, gateway=False)
-        await agent.run("go on", model=other, message_history=first.all_messages())
+        first, other = (model_of(name, url, gateway=False) for name in names)
+        before = await agent.run("a page", model=first)
+        await agent.run("go on", model=other, message_history=before.all_messages())
 
     with model_server(TALK) as server:
         asyncio.run(runs(server.url))
         last = server.sent[-1]
 
     assert declared(last) == ["tool_search", *sorted(TOOLS)]
-    assert not any(each.get("defer_loading") for each in last["tools"])
+    late = {each["name"] for each in last["tools"] if each.get("defer_loading")}
+    assert late == ({*TOOLS} if names[1] == "claude-opus-4-8" else set())
     assert "search_tools" not in json.dumps(last["messages"])
 
 
@@ -566,22 +583,19 @@ def test_what_the_host_has_set_of_the_cache_is_left_out_of_what_is_wanted() -> N
     assert wanted("openai", "5m", {"framing_announcement": "x", "openai_prompt_cache_key": "y"}) == {"cache": "5m"}
 
 
-@pytest.mark.parametrize("delivery", ["append", "frozen"])
-def test_which_definitions_a_request_shows_and_which_of_them_later(delivery: Any) -> None:
-    chat = engine(delivery).conversation()
-    call = chat.user(Turn(now=NOW))
+def test_which_definitions_a_request_shows_and_which_of_them_later() -> None:
+    chat = engine().conversation()
+    chat.user(Turn(now=NOW))
     step = replace(chat.step(), base_tools=("b",), initial_tools=("i",), active_tools=("i", "x", "b"))
-    front = replace(call, host=replace(call.host, front=("f",)))
-    tools = [ToolDefinition(name=name) for name in "xfnbio"]
+    tools = [ToolDefinition(name=name) for name in "xfbio"]
 
-    def shown(showing: Any, call: Call | None = front) -> str:
-        made = shown_tools(tools, replace(step, call=call), {*"xfnbi"}, showing, ["n"])
+    def shown(showing: Any) -> str:
+        made = shown_tools(tools, step, {*"xfbi"}, showing, ["f"])
         return " ".join(each.name + "?" * each.defer_loading for each in made)
 
-    assert shown("all") == "x f n b i o"
+    assert shown("all") == "x f b i o"
     assert shown("active") == "i o x b"
-    assert shown("revealed") == ("x? f n b i o" if call.delivery.shows_all else "x? f? n? b i o")
-    assert shown("revealed", None) == "x? f? n? b i o"
+    assert shown("revealed") == "x? f b i o"
 
 
 def test_definitions_that_were_sent_stay_and_new_ones_follow_as_the_first_list_is_sorted() -> None:

@@ -209,7 +209,9 @@ class Cuecard(AbstractCapability[Any]):
         if showing == "all" and not begins:  # pydantic-ai tells the model of what comes within a run
             hidden = engine.tools.keys() - {*step.active_tools, *call.host.front, *told}
             tools = [tool for tool in tools if tool.name not in hidden]
-        shown = shown_tools(tools, step, engine.tools, showing, told)
+        # No search has to find these: one that is withdrawn stays where it was defined.
+        kept_front = {*call.host.front, *told} & {*engine.agent.core_names, *step.brought}
+        shown = shown_tools(tools, step, engine.tools, showing, kept_front)
         late = deferred = {tool.name for tool in shown if tool.defer_loading}
         if adds_tools(model):  # what comes within a run, pydantic-ai defines behind the messages
             defined = {tool.name for tool in shown}

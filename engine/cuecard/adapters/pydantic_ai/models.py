@@ -137,19 +137,17 @@ def shown_tools(
     step: Step,
     catalogue: Collection[str],
     showing: Showing,
-    announced: Collection[str],
+    staying: Collection[str],
 ) -> list[ToolDefinition]:
     """The tools of one request; those that the catalogue does not know are the host's own, and always there.
 
-    Of tools that pydantic-ai has `announced`, the definition stays where it told of it.
+    Definitions that are `staying` are never sent later, whether their tools are active or not.
     """
     if showing == "all":
         return list(tools)
     if showing == "active":
         return active_only({tool.name: tool for tool in tools}, step, catalogue)
-    kept = {*step.base_tools, *step.initial_tools}
-    if step.call and step.call.delivery.shows_all:
-        kept |= {*step.call.host.front, *announced}
+    kept = {*step.base_tools, *step.initial_tools, *staying}
     late = {tool.name for tool in tools if tool.name in catalogue and tool.name not in kept}
     return [replace(tool, defer_loading=True) if tool.name in late else tool for tool in tools]
 
