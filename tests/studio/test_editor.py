@@ -258,6 +258,7 @@ def test_a_file_that_becomes_invalid_takes_nothing_from_the_form(entry: Page, im
     images.write_text(good)
     expect(entry.locator("#unreadable")).to_be_empty()
     images.write_text(good.replace("tools:", "tools: [", 1))
+    expect(entry.locator("#unreadable")).to_contain_text("images.yaml")  # the studio has seen it, and sees it go
     saves(entry).click()
     expect(entry.locator("#unreadable")).to_contain_text("images.yaml")
     expect(after(entry)).to_have_value("Mine")
