@@ -102,12 +102,12 @@ def _results(agent: Mapping[str, Json]) -> tuple[tuple[Path, str], ...]:
         for name, form in (written.items() if isinstance(written, dict) else ())
         if isinstance(form, dict)
     )
-    return tuple((at, file) for at, file in files if isinstance(file, str) and file)
+    return tuple((at, file) for at, file in files if isinstance(file, str))
 
 
 def texts(value: Json) -> tuple[str, ...]:
     """A text or a list of texts; anything else is reported by the validation."""
-    return tuple(text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str) and text)
+    return tuple(text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str))
 
 
 def _sections(agent: Json) -> Iterator[tuple[Path, dict[str, Json]]]:
@@ -137,15 +137,14 @@ def _entries(files: Json) -> Iterator[tuple[list[str], list[FileSearch]]]:
     listed = files.get("entries") if isinstance(files, dict) else None
     supplied = isinstance(files, dict) and files.get("supplied") is True
     for written in listed if isinstance(listed, list) else ():
-        paths = texts(written.get("path")) if isinstance(written, dict) else ()
+        paths = [*filter(None, texts(written.get("path")))] if isinstance(written, dict) else []
         if not isinstance(written, dict) or (supplied and not paths):
             continue
         if paths and not any(map(has_inputs, paths)):
-            yield list(paths), []
+            yield paths, []
         elif entry := written_entry(written):
             yield [*known_paths(entry)], [*searches(entry)]
 
 
 def _roots(skills: Json) -> list[str]:
-    roots = skills.get("roots") if isinstance(skills, dict) else None
-    return [root for root in (roots if isinstance(roots, list) else [roots]) if isinstance(root, str)]
+    return [*texts(skills.get("roots"))] if isinstance(skills, dict) else []

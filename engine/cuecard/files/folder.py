@@ -103,7 +103,9 @@ class _Layers:
             file = in_folder(self.folder / target, "agent")
             inner = posixpath.join(target, file.name) if is_folder(self.folder / target) else target
             name = Path(os.path.relpath(self.folder / inner, self.folder)).as_posix()
-            if name in above or len(above) > MAX_LAYERS:
+            if not place.strip():
+                yield document.problem(at, "missing-file", "a path is empty", "write the path of a file")
+            elif name in above or len(above) > MAX_LAYERS:
                 hint = "an agent file cannot extend itself: " + " -> ".join((*reversed(above), name))
                 yield document.problem(at, "extends-cycle", f"`{place}` extends this file again", hint)
             elif not is_there(self.folder / inner):
@@ -168,7 +170,7 @@ def _extended(document: Document) -> Iterator[tuple[Place, str]]:
     """The agent files that this one extends, each with the place that names it."""
     written = document.value.get("extends")
     for index, text in enumerate(written if isinstance(written, list) else [written]):
-        if isinstance(text, str) and text:
+        if isinstance(text, str):
             yield ("extends", index) if isinstance(written, list) else ("extends",), text
 
 

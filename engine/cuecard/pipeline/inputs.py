@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict
 from datetime import datetime
 from functools import reduce
 
@@ -379,8 +379,8 @@ class Values:
     values: Mapping[str, Json]
     cuts: tuple[Cut, ...]
     removed: int
-    files: Mapping[str, FileText] = field(default_factory=dict)
-    metadata: Mapping[str, Json] = field(default_factory=dict)
+    files: Mapping[str, FileText]
+    metadata: Mapping[str, Json]
 
 
 def clean_inputs(request: CallRequest, summary: str = "") -> Values:

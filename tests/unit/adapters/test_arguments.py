@@ -160,6 +160,8 @@ def test_litellm() -> None:
         asks(("one", "c")),
         gave("c", "C"),
         {"role": "function", "name": "own", "content": None},
+        {"role": "assistant", "tool_calls": [{"id": "d", "function": {"arguments": "{}"}}]},
+        gave("d", "D", name="named behind it"),
     ]
     reader = _ReplayReader()
     for place in range(len(told)):
@@ -172,6 +174,7 @@ def test_litellm() -> None:
         ("two", [{"type": "text", "text": "B"}], "b", False, False, "a", '{"of": "b"}'),
         ("one", "C", "c", False, False, None, '{"of": "c"}'),
         ("own", None, "result-7", False, False, None, None),
+        ("named behind it", "D", "d", False, False, None, "{}"),
     ]
     copy(reader).read([asks(("one", "elsewhere"))], 0)
     reader.read([gave("elsewhere", "told nothing, like what was told")], 0)

@@ -79,10 +79,16 @@ def test_an_entry_that_names_a_folder_is_an_error(tmp_path: Path, path: str) -> 
 
 
 SECTION = "sections: [{id: a, text: A}, {id: b, %s}]"
-EMPTY = ['file: ""', 'files: {entries: [{path: ""}]}', 'choose: [{file: ""}]']
+EMPTY = [
+    *(SECTION % each for each in ('file: ""', 'files: {entries: [{path: ""}]}', 'choose: [{file: ""}]')),
+    'template: ""',
+    'template: {file: " "}',
+    *(f"{each}\n{SECTION % 'text: B'}" for each in ('tools: {instructions: ["", " "]}', 'extends: ""')),
+    *(f"{each}\n{SECTION % 'text: B'}" for each in ('results: {search: {file: ""}}', 'extends: [" "]')),
+]
 
 
-@pytest.mark.parametrize("said", [*(SECTION % each for each in EMPTY), 'template: ""', 'template: {file: " "}'])
+@pytest.mark.parametrize("said", EMPTY)
 def test_an_empty_path_is_an_error(tmp_path: Path, said: str) -> None:
     with pytest.raises(SpecError, match=r"agent\.yaml:2:\d+: error\[missing-file\]: a path is empty"):
         opened(tmp_path, f"agent: a\n{said}\n")

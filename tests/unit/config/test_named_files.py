@@ -45,8 +45,8 @@ def test_every_file_of_an_agent_is_named_with_its_place() -> None:
 
     assert (found.template_key, found.template, found.models) == (("template", "file"), "a.xml", "m.yaml")
     assert found.partials == ((("template", "partials"), "p"), (("layout", "partials"), "q"))
-    assert found.instructions == ("t", "u.yaml")
-    assert found.results == ((("results", "x", "file"), "x.hbs"),)
+    assert found.instructions == ("t", "", "u.yaml")
+    assert found.results == ((("results", "x", "file"), "x.hbs"), (("results", "w", "file"), ""))
     assert found.written == ("written-by-model/notes.md", "written-by-model/more.md")
     assert found.sections.texts == (
         (("sections", 0, "file"), "a.md"),

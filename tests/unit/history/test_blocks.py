@@ -16,6 +16,7 @@ def starts(counts: range, spec: BlockHistory) -> list[int]:
 
 def test_the_window_stays_for_a_block_of_messages_and_then_moves_by_one() -> None:
     assert starts(range(1, 19), SPEC) == [1] * 8 + [5] * 4 + [9] * 4 + [13] * 2
+    assert starts(range(1, 12), SPEC.model_copy(update={"block": 1})) == [1] * 8 + [2, 3, 4]
 
 
 def test_over_its_tokens_the_window_moves_down_to_the_low_water_mark() -> None:

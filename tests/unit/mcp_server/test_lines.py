@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +201,21 @@ def test_a_notification_with_anything_in_it_changes_nothing(tmp_path: Path) -> N
     assert [each["id"] for each in answers] == ["behind"]
 
 
+@contextmanager
+def standard(given: int, taken: int) -> Iterator[None]:
+    """These two as standard input and output, meanwhile; they are closed behind it."""
+    usual = os.dup(0), os.dup(1)
+    os.dup2(given, 0)
+    os.dup2(taken, 1)
+    try:
+        yield
+    finally:
+        for place, descriptor in enumerate(usual):
+            os.dup2(descriptor, place)
+        for descriptor in (*usual, given, taken):
+            os.close(descriptor)
+
+
 def test_pipes_that_never_wait_are_waited_for(tmp_path: Path) -> None:
     """Who starts the server may use them so: its input is empty at first, and nobody reads its answers yet."""
     (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
@@ -221,21 +239,34 @@ def test_pipes_that_never_wait_are_waited_for(tmp_path: Path) -> None:
             time.sleep(0.1)
             said.extend(reads.readline() for _ in range(2))
 
-    usual = os.dup(0), os.dup(1)
-    os.dup2(given, 0)
-    os.dup2(taken, 1)
     client = threading.Thread(target=talk)
     client.start()
     try:
-        asyncio.run(serve())
+        with standard(given, taken):
+            asyncio.run(serve())
     finally:
-        for place, descriptor in enumerate(usual):
-            os.dup2(descriptor, place)
-        for descriptor in (*usual, given, taken):
-            os.close(descriptor)
         client.join()
     assert [json.loads(line)["id"] for line in said] == [0, 7]
     assert len(said[1]) > 200_000
+
+
+def test_what_comes_after_a_server_has_ended_by_itself_is_no_error() -> None:
+    given, gives = os.pipe()
+    takes, taken = os.pipe()
+
+    async def end() -> None:
+        async with standard_streams() as (reads, _writes):
+            await reads.aclose()
+            os.write(gives, request(1) + b"\n" + request(2) + b"\nno JSON\n")
+            assert (await asyncio.to_thread(select.select, [takes], [], [], 10))[0]
+            os.close(gives)
+            for thread in (each for each in threading.enumerate() if each.name == "cuecard-mcp"):
+                await asyncio.to_thread(thread.join)
+
+    with standard(given, taken):
+        asyncio.run(end())
+    assert json.loads(os.read(takes, 1_000))["id"] is None
+    os.close(takes)
 
 
 def test_what_came_before_the_end_of_the_input_is_answered(tmp_path: Path) -> None:

@@ -50,6 +50,10 @@ class _Listed(Result):
     nextCursor: str | None = None  # noqa: N815 - as it is on the wire
 
 
+class _Unlisted(Result):
+    skills: str
+
+
 def lying_server(
     skills: list[Any], files: Mapping[str, str | bytes], cursor: Callable[[], str | None] = lambda: None
 ) -> Any:
@@ -189,6 +193,20 @@ def test_a_list_of_skills_that_fills_memory_is_one_clear_error() -> None:
         "report it to the server's authors: at most 1,000 skills and 8,388,608 characters, "
         "and each cursor must lead to a new page"
     )
+
+
+def test_a_list_that_is_none_is_one_clear_error() -> None:
+    server = lying_server([], FILES)
+
+    async def listed(_context: Any, _params: Any) -> Result:
+        return _Unlisted(skills="all")
+
+    server.add_request_handler("skills/list", PaginatedRequestParams, listed)
+    with pytest.raises(ToolServerError) as caught:
+        read_from(server)
+
+    told = "its list of skills is not valid", "report it to the server's authors"
+    assert caught.value.problems == (Problem("server-output", *told, "--mcp"),)
 
 
 def test_a_server_without_skills_says_so() -> None:

@@ -147,7 +147,7 @@ def system_message(
     """
     if not model.claude:
         return SystemMessage("\n\n".join(text for text in (whole_system(step), own.text if own else "") if text))
-    limit = max(0, model.profile.breakpoints - 1 - marks) if cache else 0
+    limit = model.profile.breakpoints - 1 - marks if cache else 0
     pieces = system_pieces(step, model.profile, tools, limit)
     blocks: list[str | dict[str, Any]] = [
         {"type": "text", "text": text, **({"cache_control": breakpoint_of(cache)} if marked and cache else {})}

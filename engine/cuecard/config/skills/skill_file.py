@@ -176,5 +176,5 @@ def _strings(value: Json) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, (dict, list)):
-        for item in value.values() if isinstance(value, dict) else value:
+        for item in (*value, *value.values()) if isinstance(value, dict) else value:
             yield from _strings(item)
