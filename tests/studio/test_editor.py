@@ -35,6 +35,7 @@ def entry(page: Page, studio: ServedStudio, images: Path) -> Page:
     page.goto(studio.url)  # what the test before has restored is noticed meanwhile, and not while somebody writes
     page.goto(f"{studio.url}editor?agent=cms&tool=cms_searchImages")
     expect(page.locator("#yaml li").first).to_contain_text("cms_searchImages")
+    expect(after(page)).to_have_value(AFTER.removeprefix("after: "))
     return page
 
 

@@ -197,6 +197,7 @@ def serve() -> None:
     way, later = WAY, sys.argv[2:]
     for line in sys.stdin:
         message = json.loads(line)
+        assert None not in message.values(), "strict servers refuse null where JSON-RPC has a structure or nothing"
         number, method = message.get("id"), message.get("method")
         if method == "initialize":
             if way == "bytes at once":

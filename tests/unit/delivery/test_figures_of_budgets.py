@@ -59,6 +59,22 @@ def test_the_whole_prompt_with_a_tool(tmp_path: Path, delivery: DeliveryWish) ->
     assert step(both, None, "get_page", "put_page", "del_page").active_tools == ("tool_search", "get_page", "put_page")
 
 
+def test_the_place_of_two_tools_that_come_with_one_message_counts_once(tmp_path: Path) -> None:
+    more = "  del_page: {before: a page, after: nothing}\n"
+    engine = opened(tmp_path, HOWTO, t_yaml=TOOLS + more, delivery="append")
+
+    def asked(engine: Engine) -> Step:
+        """The request behind a search for one tool, and another for two."""
+        chat = engine.conversation()
+        chat.user()
+        chat.step([search("get_page", call_id="1")])
+        return chat.step([search("put_page", "del_page", call_id="2")])
+
+    whole = asked(engine).manifest.total_tokens
+    assert asked(limited(engine, total=whole)).active_tools == asked(engine).active_tools
+    assert asked(limited(engine, total=whole - 1)).active_tools == ("tool_search", "get_page", "put_page")
+
+
 def test_a_section_of_instructions_with_a_tool(tmp_path: Path) -> None:
     engine = opened(tmp_path, HOWTO, t_yaml=TOOLS, delivery="rewrite")
     whole = engine.count(step(engine, None, "get_page").system.removeprefix("a").lstrip())

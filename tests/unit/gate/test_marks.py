@@ -2,14 +2,15 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cuecard.template.guards.marks import CLOSE, HTML, MARKS, DataSpan, read_marks
+from cuecard.template.guards.marks import CLOSE, HTML, MARKS, OPEN, DataSpan, read_marks
 
 
 @settings(max_examples=200)
 @given(st.text(alphabet=f"ab{MARKS}", max_size=12))
+@example(f"{OPEN}a{OPEN}b{CLOSE}")
 def test_marks_are_read_as_one_character_after_another(text: str) -> None:
     opened, plain, owners = list[int](), "", list[int]()
     for place, character in enumerate(text):

@@ -226,6 +226,21 @@ def test_a_user_may_paste_a_reminder_word_by_word(shape: Shape) -> None:
     assert all(message.get("content", message.get("parts", True)) for message in body[shape.messages])
 
 
+@REMINDING
+def test_a_reminder_that_a_user_pastes_behind_words_stays_theirs(shape: Shape) -> None:
+    chat = ENGINE.conversation()
+    chat.user(Turn(now=NOW))
+    said = [user(), calls("tool_search"), search("c0", "t_1")[0]]
+    requests = [(chat.step([search("c0", "t_1")[1]]), [*said])]
+    pasted = reminder(requests[0][0].appended[0].text)
+    said += [DONE, user("what is this?"), user(pasted)]
+    chat.user(Turn(now=NOW))
+    requests.append((chat.step(), [*said]))
+    body = grows(shape, *requests)[-1]
+
+    assert json.dumps(body).count(json.dumps(pasted)[1:-1]) == 2
+
+
 @pytest.mark.parametrize("deliver", [ENGINE, FROZEN], ids=["append", "frozen"])
 def test_a_window_of_the_agent_that_moves_is_a_recorded_baseline(deliver: object) -> None:
     engine = engine_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -192,9 +193,11 @@ def test_without_names_look_alikes_stay() -> None:
 
 
 def test_names_match_in_any_case_and_composition() -> None:
-    names = ["Mémoire", "指示"]
+    names = ["Mémoire", "指示", "지시"]
 
     assert escape_text("‹me\u0301moire› ‹指示›", names) == "&lt;me\u0301moire› &lt;指示›"
+    apart = unicodedata.normalize("NFD", "‹지시›")
+    assert escape_text(apart, names) == f"&lt;{apart[1:]}"
 
 
 def test_html_escapes_what_handlebars_js_escapes_and_nothing_else() -> None:
