@@ -177,14 +177,15 @@ class LibraryWatcher:
 class News:
     """Tells what other processes have changed: PostgreSQL notifies, and the file of SQLite is looked at."""
 
-    def __init__(self, database: Database, expire: Callable[[str], None]) -> None:
+    def __init__(self, database: Database, expire: Callable[[str], None], doubt: Callable[[], None]) -> None:
         """Nothing runs yet.
 
         Args:
             database: where changes are.
             expire: called with the name of an agent that has changed, or with an empty text if any may have.
+            doubt: called when there is no connection: others may work, or fail without being told.
         """
-        self._database, self._expire = database, expire
+        self._database, self._expire, self._doubt = database, expire, doubt
         self._threads: dict[int, threading.Thread] = {}
         self._ended = threading.Event()
 
@@ -202,13 +203,11 @@ class News:
             thread.join(2.0)
 
     def _work(self) -> None:
-        lost = True
         while not self._ended.is_set():
             connection: Any = None
             try:
                 connection = self._database.raw()
                 self._expire("")  # what happened without a connection is not known
-                lost = False
                 self._look(connection) if self._database.is_sqlite else self._listen(connection)
             except (CuecardError, OSError) as error:
                 _log.debug("no news of the library: %s", error)
@@ -218,9 +217,8 @@ class News:
                 if connection is not None:
                     with suppress(Exception):
                         connection.close()
-            if not (lost or self._ended.is_set()):
-                self._expire("")  # whether the database is away is found out, and told, now
-            lost = True
+            if not self._ended.is_set():
+                self._doubt()  # whether the database is away is found out, and told, now
             self._ended.wait(_PAUSE)
 
     def _listen(self, connection: Any) -> None:

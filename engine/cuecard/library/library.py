@@ -110,7 +110,7 @@ class Library:
         maker = EngineMaker(delivery, clock, Secrets(salt, key), ready, search, self._load)
         last = None if fallback is None else Path(fallback)
         self._engines = Engines(self._store, maker.apart, ServingOptions(lifetime, most, removed, last, timeout))
-        self._news = News(self._database, self._engines.hear)
+        self._news = News(self._database, self._engines.hear, self._engines.doubt)
 
     def __repr__(self) -> str:
         return f"Library({str(self._database)!r})"

@@ -225,6 +225,12 @@ class Engines:
                 self._news[name] = self._news.get(name, 0) + 1
         self._catch_up()
 
+    def doubt(self) -> None:
+        """The database may be away: labels that are served as if it were there are asked again in the background."""
+        for name in {name for (name, _), held in list(self._labels.items()) if not held.failures}:
+            self._news[name] = self._news.get(name, 0) + 1
+        self._catch_up()
+
     def _catch_up(self) -> None:
         """One thread asks for all labels of which there is news, however much there is."""
         if self._behind():

@@ -92,17 +92,19 @@ def away(server: Any, fault: str) -> Iterator[None]:
     postmaster = psutil.Process(int((data / "postmaster.pid").read_text().split()[0]))
     processes = [postmaster, *postmaster.children(recursive=True)]
     command, user = postmaster.cmdline(), postmaster.uids().real
+
+    def control(*said: str) -> None:
+        asked = [str(Path(command[0]).with_name("pg_ctl")), "-D", str(data), "-w", *said]
+        subprocess.run(asked, user=user, group=data.stat().st_gid, check=True, stdout=subprocess.DEVNULL)
+
+    if fault == "stopped":
+        control("-m", "fast", "stop")
     for process in processes if fault == "frozen" else ():
         process.send_signal(signal.SIGSTOP)
-    if fault == "stopped":
-        postmaster.send_signal(signal.SIGINT)  # what `pg_ctl stop -m fast` sends
-        psutil.wait_procs(processes, timeout=30)
     try:
         yield
     finally:
         for process in processes if fault == "frozen" else ():
             process.send_signal(signal.SIGCONT)
         if fault == "stopped":
-            control = str(Path(command[0]).with_name("pg_ctl"))
-            start = [control, "-D", str(data), "-w", "-l", str(data / "log"), "-o", shlex.join(command[1:]), "start"]
-            subprocess.run(start, user=user, group=data.stat().st_gid, check=True, stdout=subprocess.DEVNULL)
+            control("-l", str(data / "log"), "-o", shlex.join(command[1:]), "start")

@@ -262,22 +262,33 @@ def test_no_more_engines_are_kept_than_were_asked_for(url: str, agent: Path) -> 
     library.close()
 
 
-def test_a_postgresql_that_is_away_fails_no_prompt_and_no_write_hangs(agent: Path) -> None:
+def no_connection_for_news() -> None:
+    raise OSError
+
+
+def test_a_postgresql_that_is_away_fails_no_prompt_and_no_write_hangs(
+    agent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With a lifetime that is never over: the loss is told, all the same. `make soak` does each under load."""
     with running_server() as server:
-        library = Library(new_database(server, "away"), timeout=2)
+        url = new_database(server, "away")
+        library = Library(url, timeout=2, lifetime=10_000)
         library.create()
         library.publish(agent, "the first", author="Ann", label="production")
         assert version(library.engine("helper")) == 1
+        untold = Library(url, timeout=2, lifetime=10_000)
+        monkeypatch.setattr(untold._database, "raw", no_connection_for_news)
+        assert version(untold.engine("helper")) == 1
         for fault in ("frozen", "stopped"):
             with away(server, fault):
-                wait_until(lambda: bool(stale(library)))
+                wait_until(lambda: bool(stale(library) and stale(untold)))
                 with pytest.raises(LibraryError, match="library-away"):
                     library.write("helper", "notes", "Lost?")
                 with pytest.raises(LibraryError, match="library-away"):
                     library.engine(f"helper@never-read-while-{fault}")
-            wait_until(lambda: not stale(library))
+            wait_until(lambda: not (stale(library) or stale(untold)))
             assert version(library.engine("helper")) == 1
+        untold.close()
         library.close()
 
 
