@@ -75,7 +75,7 @@ class Tally:
     def earlier(self, results: Sequence[ResultRecord]) -> int:
         """How many of these results came before the run: none where earlier ones were added before."""
         run = self.run
-        if self.begun:
+        if self.begun or not run.results:
             return 0
         if len(results) >= run.results and last_call_id(results[: run.results]) == run.since:
             return run.results
