@@ -31,7 +31,7 @@ class MessageFacts:
     def __init__(self, ids: Sequence[tuple[str, ...]], words: Sequence[int], *, joins: bool = True) -> None:
         self.ids: Sequence[tuple[str, ...]] = ids
         self.words: Sequence[int] = words
-        self.joins = joins
+        self.joins: bool = joins
         self._holding = [place for place, held in enumerate(ids) if held]
         self._saying = [place for place, said in enumerate(words) if said]
 

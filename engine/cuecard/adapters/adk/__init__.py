@@ -166,7 +166,8 @@ class Cuecard(BasePlugin):
         self.engine: AnyEngine = engine
         self.turn = turn
         self.agents: frozenset[str] = frozenset(agents)
-        self.on_call, self.on_step = on_call, on_step
+        self.on_call: OnCall | None = on_call
+        self.on_step: OnStep | None = on_step
         self.handle_tool_errors = handle_tool_errors
         self._door = EngineDoor(engine)
         self.search_tool: SearchTool = SearchTool(self._door.current, self._search)
