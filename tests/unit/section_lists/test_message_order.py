@@ -20,6 +20,7 @@ sections:
   - {id: p, title: Tools, text: "{{{activeProtocols}}}"}
 messages: {order: [system, history, reminder, metadata, current]}
 """
+LASTING = AGENT.replace("{id: reminder, role: user,", "{id: reminder, role: user, lifetime: conversation,")
 
 
 def test_a_section_appears_where_the_order_names_it_and_always_says_what_holds_now(tmp_path: Path) -> None:
@@ -43,15 +44,30 @@ def test_a_section_appears_where_the_order_names_it_and_always_says_what_holds_n
     assert "Reminder: short." not in "".join(block.text for block in step.appended)
 
 
-def test_a_section_that_is_gone_from_its_place_is_not_announced(tmp_path: Path) -> None:
-    text = AGENT.replace('role: user, text: "Reminder', 'role: user, when: tone, text: "Reminder')
+def test_one_that_stays_is_a_message_at_its_place_that_says_what_holds_now_and_is_not_announced(tmp_path: Path) -> None:
+    chat = opened(tmp_path, LASTING, t_yaml=TOOLS).conversation()
+    chat.user(Turn({"tone": "short"}, message=Message("user", "Hi")))
+    chat.step()
+    said = (Message("user", "Hi"), Message("assistant", "Hello"))
+    chat.user(Turn({"tone": "long"}, messages=said, message=Message("user", "Go on")))
+    step = chat.step()
+
+    sent = [message.content for message in step.messages[1:]]
+    assert sent == ["Example: short.", "Hi", "Hello", "Reminder: long.", "Go on"]
+    assert ["Example: long." in block.text for block in step.appended] == [True]
+    assert "Reminder" not in "".join(block.text for block in step.appended)
+
+
+@pytest.mark.parametrize("lives", [AGENT, LASTING], ids=["for its turn", "for good"])
+def test_a_section_that_is_gone_from_its_place_is_not_announced(tmp_path: Path, lives: str) -> None:
+    text = lives.replace('text: "Reminder', 'when: tone, text: "Reminder')
     chat = opened(tmp_path, text, t_yaml=TOOLS).conversation()
     chat.user(Turn({"tone": "short"}))
     chat.user(Turn({"tone": ""}))
     step = chat.step()
 
     assert "reminder" not in [message.id for message in step.messages]
-    assert "Reminder" not in "".join(block.text for block in step.appended)
+    assert "reminder" not in "".join(block.text for block in step.appended).lower()
 
 
 def test_another_order_is_a_new_baseline(tmp_path: Path) -> None:
