@@ -256,7 +256,7 @@ def _first_of(turns: Sequence[Body], step: Step, lifetime: Lifetime) -> tuple[in
     """The place of the first block of this lifetime behind the model's last answer."""
     blocks = [block for block in step.appended if block.lifetime == lifetime]
     texts = {text for block in blocks for text in (block.text, reminder(block.text, step.reminder))}
-    for place, turn in enumerate(turns[_answer(turns) :] if blocks else (), _answer(turns)):
+    for place, turn in enumerate(turns[_answer(turns) :], _answer(turns)):
         if turn["role"] != "assistant":
             for at, block in enumerate(turn["content"]):
                 if block.get("text") in texts and (at or turn["role"] == "system"):

@@ -158,7 +158,7 @@ class McpAnswers:
         inputs = {name: self._value(name, text) for name, text in arguments.items()}
         profile, variant = own.get("profile", ""), own.get("variant", "")
         call = engine.prepare_call(Turn(inputs, profile=profile, variant=variant, delivery="rewrite"))
-        found = [ToolResult(engine.search_tool, {"tools": names}, "found")] if names else []
+        found = [ToolResult(engine.search_tool, {"tools": names}, "found")]
         return engine.prepare_step(call, found).system
 
     def _value(self, name: str, text: str) -> Json:

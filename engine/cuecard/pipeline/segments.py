@@ -122,8 +122,6 @@ class InstructionPlace:
         times, tidied = self.times, agent.layout.tidied
         if times is None:
             return lambda text: again(f"\n{text}").tokens - self.tokens
-        if times == 1:
-            return count if agent.layout.whitespace == "keep" else lambda text: count(tidied(text))
         return lambda text: times * count(tidied(text))
 
 

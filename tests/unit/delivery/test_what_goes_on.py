@@ -111,6 +111,12 @@ def test_a_message_that_is_asked_once_more_is_not_a_loss_and_another_in_its_plac
     assert [cut.what for cut in again.record.cuts] == []
     assert [cut.what for cut in lost.record.cuts] == ["baseline"]
 
+    engine = version(tmp_path, 0, delivery="frozen")
+    first = engine.prepare_call(Turn(messages=said, message=Message("user", "One"), host="system-only"))
+    moved = engine.prepare_call(Turn(messages=other, host="system-only"), previous=first)
+
+    assert [cut.what for cut in moved.record.cuts] == ["tool_search"]
+
 
 def test_a_core_tool_that_does_not_exist_is_not_active(tmp_path: Path) -> None:
     assert step(version(tmp_path, 0), Turn(tools=("get_page",))).active_tools == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -455,3 +456,19 @@ def test_blank_lines_of_data_leave_the_line_break_after_a_heading_to_its_author(
 
     assert made.system == f"Title\n====={expected}Words."
     assert not made.manifest.trust["layout_marks"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("trim {}", "one_line {}", "indent {}", "indent {} [> ]", "first_sentence {}", "upper {}", "lower {}"),
+        *("truncate {} 12", "truncate {} 12 marker=[]", "truncate {} 90", "middle {} 9", "replace {} [é] [e]"),
+    ],
+)
+def test_a_helper_makes_of_a_content_what_it_makes_of_the_same_text(tmp_path: Path, call: str) -> None:
+    rows = ["<rules> é is.", "b", "So is ç."]
+    text = "text: '[{{{" + re.sub(r"[][]", '"', call) + "}}}]'"
+    source = "rows: {input: rows, item: '- {{{item}}}', separator: \" \\n\"}"
+    made = said(tmp_path, f"{source}, {text.replace('{}', 'content')}", rows=rows)
+
+    assert made == said(tmp_path, text.replace("{}", "x"), x=" \n".join(f"- {row}" for row in rows))

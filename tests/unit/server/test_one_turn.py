@@ -155,6 +155,15 @@ def test_texts_are_placed_among_the_messages_that_a_request_tells(client: httpx2
     assert after(messages=["assistant", "assistant"])["placed"]["behind"] == [[], [home, note, changed, clock]]
     assert after(messages=[])["placed"] == {"behind": [], "thoughtless": []}
 
+    late = after(
+        conversation=after()["conversation"],
+        results=[RESULT | {"call_id": "call-3"}],
+        inputs={"screen": "profile"},
+        messages=["user", "assistant", ["call-1"], "tool", ["call-3"]],  # an answer to an approval among the results
+    )
+    assert [block[1] for block in blocks(late)] == [None, None, "call-1", "call-3", None]
+    assert late["placed"]["behind"] == [[0, 1], [], [], [], [2, 3, 4]]
+
 
 def test_other_inputs_of_a_request_are_refused_all_at_once(client: httpx2.Client) -> None:
     begun = pilot(client, "prepare-call", turn=turn())["conversation"]

@@ -62,7 +62,7 @@ class Replays:
         self._points: OrderedDict[_Key, _Point] = OrderedDict()
         self._last: OrderedDict[_Key, _Point] = OrderedDict()
         self._lock = Lock()
-        self._said: tuple[Turn | None, tuple[str, str]] = (None, ("", ""))
+        self._said: tuple[Turn, tuple[str, str]] | None = None
 
     def replay(self, engine: Engine, messages: Sequence[Message], turn: Turn, tools: tuple[str, ...]) -> Replayed:
         """The conversation, and its next step.
@@ -122,15 +122,14 @@ class Replays:
 
     def _names(self, turn: Turn, engine: Engine) -> tuple[str, str]:
         """What a turn is known by: all that it says, and that without what a request or a message may change."""
-        known, names = self._said
-        if turn is not known:
+        said = self._said
+        if said is None or turn is not said[0]:
             spec = engine.agent.spec.inputs
             passing = {name for name, each in spec.items() if each.tier == "step" or each.lives != "conversation"}
             inputs = {name: value for name, value in turn.inputs.items() if name not in passing}
             lasting = replace(turn, tools=None, inputs=inputs, ephemeral="", diagnostics=())
-            names = repr(turn), repr(lasting)
-            self._said = (turn, names)
-        return names
+            said = self._said = (turn, (repr(turn), repr(lasting)))
+        return said[1]
 
     def _keep(self, points: OrderedDict[_Key, _Point], key: _Key, point: _Point) -> None:
         with self._lock:

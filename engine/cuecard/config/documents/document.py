@@ -52,11 +52,10 @@ class Document:
 
     def is_commented(self, path: Path) -> bool:
         """Whether a key has no value, but a comment in its place, as in `text: # Heading`."""
-        source = self.origin(path)
-        if self.at(path) is not None or path not in source.keys:
+        if self.at(path) is not None or path not in self.keys:
             return False
-        span = source.keys[path]
-        line = source.text.split("\n")[span.line - 1]
+        span = self.keys[path]
+        line = self.origin(path).text.split("\n")[span.line - 1]
         return line[span.column - 1 + span.length :].lstrip().removeprefix(":").lstrip().startswith("#")
 
     def origin(self, path: Path) -> Document:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -319,28 +320,27 @@ class _Patch:
             follows = starts[at + 1].line - 1 if at + 1 < len(starts) else end
             if not _BEFORE_ITEM.fullmatch(head) or (not keyed and not head.strip()):
                 return {}
-            rows_end = self._end(follows, self._text_column((*path, name)))
-            found[name] = _Place((*path, name), start, rows_end, column, head)
+            found[name] = _Place((*path, name), start, self._end(follows, (*path, name)), column, head)
         return found
 
-    def _text_column(self, path: Path) -> int:
-        """The column that the rows of the block text at the end of a value lie behind; none lies there if it ends in
-        something else.
-        """
+    def _end(self, follows: int, path: Path) -> int:
+        """The end of a value that ends before a row: comments and blank lines before the next key belong to that."""
         value = self._document.at(path)
         while value and isinstance(value, (dict, list)):
             last = [*value][-1] if isinstance(value, dict) else len(value) - 1
             path, value = (*path, last), value[last]
         span = self._document.values[path]
-        row, start = self._rows[span.line - 1], span.column - 1
-        if row[start : start + 1] not in {"|", ">"}:
-            return len(self._text)
-        return self._document.keys[path].column - 1 if path in self._document.keys else row.rindex("-", 0, start)
-
-    def _end(self, end: int, text_column: int) -> int:
-        """The end of what ends before a row: comments and blank lines before the next key belong to that."""
-        while not (row := self._rows[end - 1]).strip() or (_COMMENT.match(row) and _indent(row) <= text_column):
+        first, start = self._rows[span.line - 1], span.column - 1
+        style = first[start : start + 1]
+        column = len(self._text)
+        if style in {"|", ">"}:  # the rows of a block text lie behind this column
+            key = self._document.keys.get(path)
+            column = key.column - 1 if key else first.rindex("-", 0, start)
+        end = follows
+        while not (row := self._rows[end - 1]).strip() or (_COMMENT.match(row) and _indent(row) <= column):
             end -= 1
+        if style in _BEHIND_QUOTED and any(map(_COMMENT.match, self._rows[end:follows])):  # which a text may hold, too
+            end = max(end, bisect_left(self._starts, self._flows[path][1]))
         return end
 
 
