@@ -69,6 +69,8 @@ check: setup ## lint, types, import rules, and the shipped configuration
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@told=$$(PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/basedpyright --verifytypes cuecard --ignoreexternal) \
+		|| { echo "$$told" | sed -n '/^Symbols used/,$$p'; exit 1; }
 	$(BIN)/lint-imports
 	$(BIN)/cuecard check prompts examples/starters
 	$(BIN)/cuecard fmt --check prompts tool_instructions examples

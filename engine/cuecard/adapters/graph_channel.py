@@ -12,7 +12,12 @@ from cuecard.adapters.conversations import Stored, Threads, ThreadTexts
 from cuecard.errors import InputError
 
 
-class Conversations(LastValue[Any]):
+def conversation_channel(threads: Threads) -> LastValue[Any]:
+    """A channel of the conversations that `threads` reads and writes."""
+    return _with(_Conversations(Stored), threads)
+
+
+class _Conversations(LastValue[Any]):
     """The last value, of which nodes, streams, traces and `get_state` see digests and names, and only a checkpointer
     the texts. What was kept of a channel that showed them is read likewise.
     """
@@ -20,11 +25,6 @@ class Conversations(LastValue[Any]):
     __slots__ = ("texts", "threads")
     texts: ThreadTexts | None
     threads: Threads
-
-    @classmethod
-    def of(cls, threads: Threads) -> Self:
-        """A channel of the conversations that `threads` reads and writes."""
-        return _with(cls(Stored), threads)
 
     @override
     def copy(self) -> Self:
@@ -58,7 +58,7 @@ class Conversations(LastValue[Any]):
             self.value = self.texts.shown
 
 
-Channel = TypeVar("Channel", bound=Conversations)
+Channel = TypeVar("Channel", bound=_Conversations)
 
 
 def _with(made: Channel, threads: Threads, texts: ThreadTexts | None = None) -> Channel:

@@ -9,6 +9,7 @@ from cuecard.agent.producers.section_text import Producer, SectionText, use_prob
 from cuecard.agent.sections.condition_checks import alternatives, check_condition, check_waiting, conditions_of
 from cuecard.agent.sections.conditions import inputs_read, parts_of
 from cuecard.agent.sections.elements import entries_guard
+from cuecard.agent.sections.layout import Layout
 from cuecard.agent.sections.section import PROTOCOLS, Around, Section, SectionBody, SectionChoice, SkillsFill
 from cuecard.agent.sections.section_source import (
     RHYTHM,
@@ -69,7 +70,8 @@ class Assembly:
     def __init__(self, world: World, producer: Producer) -> None:
         """Compile every section of every edition once."""
         self._world, self._producer = world, producer
-        self.layout, self.problems = producer.layout, producer.problems
+        self.layout: Layout = producer.layout
+        self.problems: list[Problem] = producer.problems
         self._stable = _stable(world.spec)
         self._made: dict[int, tuple[EditionSource, CompiledSection | None]] = {}
         self._further: list[CompiledSection] = []

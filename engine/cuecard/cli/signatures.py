@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from inspect import Parameter, signature
 from pathlib import Path
 from types import NoneType
@@ -123,8 +124,11 @@ class Parser(argparse.ArgumentParser):
     """A parser with its own headings that raises errors instead of exiting."""
 
     def __init__(self, program: str, usage: str, about: str = "", *parents: Parser) -> None:
-        super().__init__(program, f"{program} {usage}", about, parents=parents, add_help=False, allow_abbrev=False)
-        self.formatter_class = lambda prog: argparse.HelpFormatter(prog, max_help_position=_HELP_COLUMN)
+        shape = partial(argparse.HelpFormatter, max_help_position=_HELP_COLUMN)
+        usage = f"{program} {usage}"
+        super().__init__(
+            program, usage, about, parents=parents, add_help=False, allow_abbrev=False, formatter_class=shape
+        )
 
     def error(self, message: str) -> NoReturn:
         """Report a wrong command line.

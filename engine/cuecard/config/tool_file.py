@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -31,7 +31,7 @@ class ToolEntry(FileModel):
     `tools: instructions:` changes that of an earlier one: what it does not give stays, and null removes a text.
     """
 
-    model_config = ConfigDict(json_schema_extra=_or_null)
+    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=_or_null)
 
     description: str = Field("", description="what the tool does, in one line, for the search index")
     phrases: Texts = Field((), description="phrases that people or models would search for")
@@ -50,7 +50,7 @@ class ToolEntry(FileModel):
 class DescribedEntry(FileModel):
     """A tool that needs no instructions."""
 
-    model_config = ConfigDict(json_schema_extra=_or_null)
+    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=_or_null)
 
     description: str = Field("", description="what the tool does, in one line")
     phrases: Texts = Field((), description="phrases that people or models would search for")

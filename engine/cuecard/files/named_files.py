@@ -37,7 +37,9 @@ class NamedTexts:
     """
 
     def __init__(self, folder: Path, roots: Roots, overlay: Overlay = NOTHING_OVER) -> None:
-        self.folder, self.roots, self.overlay = folder, roots, overlay
+        self.folder: Path = folder
+        self.roots: Roots = roots
+        self.overlay: Overlay = overlay
         self.problems: list[Problem] = []
         self.unread: list[tuple[str, str]] = []
         self.folders: list[str] = []

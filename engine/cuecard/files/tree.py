@@ -70,7 +70,10 @@ class Walk:
         """
         self.among = among
         self.folders: list[Path] = []
-        self.folder, self.start, self.roots, self.wanted = folder, start, roots, wanted
+        self.folder: Path = folder
+        self.start: RealPlace = start
+        self.roots: Roots = roots
+        self.wanted: Callable[[str], bool] | None = wanted
         self.found: list[FoundFile] = []
         self.problems: list[Problem] = []
         self._links: list[tuple[_Parts, str]] = []

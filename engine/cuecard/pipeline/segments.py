@@ -246,7 +246,7 @@ class ShrinkingPrompt:
         self, layout: Layout, sections: Sequence[Section], bodies: Sequence[str], tokens: int, count: CountTokens
     ) -> None:
         """Begin with the sections of these bodies, which have these tokens together."""
-        self.tokens = tokens
+        self.tokens: int = tokens
         self._layout, self._sections, self._bodies, self._count = layout, sections, bodies, count
         self._texts = lay_out(layout, sections, bodies)
         there = [place for place, body in enumerate(bodies) if body]

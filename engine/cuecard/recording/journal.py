@@ -48,7 +48,8 @@ class Journal:
         Raises:
             InputError: when it cannot be written.
         """
-        self.path, self._sink, self._tell = path, sink, tell
+        self.path: Path = path
+        self._sink, self._tell = sink, tell
         self._place, self._forking = _Place(path), threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +65,9 @@ class Journal:
         """Begin in this process."""
         self._told, self._over, self._asked_at = set[str](), False, 0.0
         self._lock, self._news, self._closing = threading.Lock(), threading.Event(), threading.Event()
-        self.written = self.lost = self.delivered = 0
+        self.written: int = 0
+        self.lost: int = 0
+        self.delivered: int = 0
         self._process = os.getpid()
         self._thread = threading.Thread(target=self._work, name="cuecard-records", daemon=True)
         self._thread.start()

@@ -48,8 +48,8 @@ class Connections:
     """All open connections; each is silent (it has asked nothing yet), busy with a request, or idle between two."""
 
     def __init__(self, most: int, most_each: int) -> None:
-        self.buffer = memoryview(bytearray(READ))
-        self.turns = Turns()
+        self.buffer: memoryview = memoryview(bytearray(READ))
+        self.turns: Turns = Turns()
         self.draining = False
         self.most = most
         self._most_each = most_each

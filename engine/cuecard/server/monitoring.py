@@ -134,7 +134,7 @@ class Metrics:
             "cuecard_request_seconds", "Response times.", ["path"], buckets=_SECONDS, registry=registry
         )
         self._problems = Counter("cuecard_problems", "Reported problems, by code.", ["code"], registry=registry)
-        self.running = Gauge("cuecard_requests_running", "Requests in progress.", registry=registry)
+        self.running: Gauge = Gauge("cuecard_requests_running", "Requests in progress.", registry=registry)
         self._agents = agents
         self._stale = Gauge(
             "cuecard_agent_stale",

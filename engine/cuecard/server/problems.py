@@ -83,7 +83,7 @@ class ProblemResponse(Response):
     def __init__(self, problems: Iterable[Problem], headers: Mapping[str, str] | None = None) -> None:
         found = tuple(problems)
         status = status_of(found)
-        self.codes = tuple(dict.fromkeys(problem.code for problem in found[:MAX_PROBLEMS]))
+        self.codes: tuple[str, ...] = tuple(dict.fromkeys(problem.code for problem in found[:MAX_PROBLEMS]))
         super().__init__(json_bytes(details(found)), status, {**_HEADERS.get(status, {}), **(headers or {})})
 
 

@@ -54,8 +54,8 @@ class _Parser(h11.Connection):
         self._answer = WeakMethod(answer)  # so that what a lost connection has sent is freed at once
         self._left = 0
         self._head = b""
-        self.waits = False
-        self.refusal = Problem("bad-http", "the request is not valid HTTP/1.1", "", "request")
+        self.waits: bool = False
+        self.refusal: Problem = Problem("bad-http", "the request is not valid HTTP/1.1", "", "request")
 
     def next_event(self) -> Any:
         """h11's next event.
@@ -123,7 +123,7 @@ class PatientProtocol(H11Protocol, asyncio.BufferedProtocol):
         super().__init__(*args, **options)
         self.access_log = False  # it would log the query string, which may contain anything
         self.conn = _Parser(self._answering)
-        self.address = ""
+        self.address: str = ""
         self._connections = connections
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn narrows it, too
@@ -310,7 +310,8 @@ class Server(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, connections: Connections, grace: float) -> None:
         super().__init__(config)
-        self.connections, self._grace = connections, grace
+        self.connections: Connections = connections
+        self._grace = grace
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """SIGINT or SIGTERM: from here on, `/readyz` and every answer say that the service stops."""

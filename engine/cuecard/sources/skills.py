@@ -66,8 +66,8 @@ class SkillTexts:
         if errors:
             raise TemplateSyntaxError(problem for error in errors for problem in error.problems)
         reads = {field: {use.name for use in template.inputs} for field, template in self._templates.items()}
-        self.inline = "body" in reads["item"]
-        self.reads = frozenset[str]().union(*(names - _VALUES[field] for field, names in reads.items()))
+        self.inline: bool = "body" in reads["item"]
+        self.reads: frozenset[str] = frozenset[str]().union(*(names - _VALUES[field] for field, names in reads.items()))
 
     def render(self, field: str, values: Mapping[str, Json]) -> str:
         """One of the texts with these values."""
@@ -134,7 +134,9 @@ class SkillsSource:
         """
         self.spec = spec
         self._texts = SkillTexts(spec, name, partials, escaping, printed)
-        self.reads = self._texts.reads | ({spec.task_input, spec.paths_input, spec.request_input} - {""})
+        self.reads: frozenset[str] = self._texts.reads | (
+            {spec.task_input, spec.paths_input, spec.request_input} - {""}
+        )
         """The agent's inputs that the source reads."""
 
     def fill(self, skills: Iterable[Skill]) -> Callable[[SourceInput], Content]:

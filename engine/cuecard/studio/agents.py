@@ -133,8 +133,8 @@ class Agents:
         if missing := [root for root in found if not is_there(root)]:
             raise InputError(_nothing(root) for root in missing)
         self._workspace = Workspace(found, allow_code=allow_code)
-        self.paths = _named(self._workspace.agents)
-        self.drafts = Drafts(self._workspace.agents, allow_code=allow_code)
+        self.paths: dict[str, Path] = _named(self._workspace.agents)
+        self.drafts: Drafts = Drafts(self._workspace.agents, allow_code=allow_code)
         if missing := [path for path in self.paths.values() if not is_there(path)]:
             raise InputError(map(_nothing, missing))
         if not self.paths:

@@ -18,8 +18,8 @@ class Home:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.unkept = ""
-        self.turns = TurnStore(folder / "turns")
+        self.unkept: str = ""
+        self.turns: TurnStore = TurnStore(folder / "turns")
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             check_folder(folder)

@@ -32,7 +32,7 @@ class News:
     def __init__(self) -> None:
         self._tabs: dict[asyncio.Queue[str], asyncio.AbstractEventLoop] = {}
         self._over, self._lock = False, threading.Lock()
-        self.mark = time.time_ns()
+        self.mark: int = time.time_ns()
         self._kept: deque[tuple[int, str]] = deque([(self.mark, _event("anew", self.mark))], MAX_NEWS)
 
     def tell(self, kind: str, **facts: Json) -> None:

@@ -70,9 +70,10 @@ class RecordFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path, self.name = path, shown(path)
+        self.path: Path = path
+        self.name: str = shown(path)
         self.talks: dict[str, RecordedTalk] = {}
-        self.is_cut = False
+        self.is_cut: bool = False
         self._forget()
 
     def _forget(self) -> None:

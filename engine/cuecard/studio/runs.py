@@ -148,7 +148,7 @@ class Runs:
         self._bad: dict[Path, tuple[tuple[int, int], str]] = {}
         self._searched = False
         self._bills = _Bills()
-        self.revisions = LatestEngines()
+        self.revisions: LatestEngines = LatestEngines()
 
     def look(self, *, again: bool = True) -> dict[str, int]:
         """Read what has come: the conversations that have grown by their ids, with their requests.

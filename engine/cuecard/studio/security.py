@@ -46,7 +46,8 @@ class Keys:
     """The secrets of one studio; `port` keeps the cookies of two studios on one machine apart."""
 
     def __init__(self, token: str, port: int) -> None:
-        self.token, self.port = token, port
+        self.token: str = token
+        self.port: int = port
         self._tickets: set[str] = set()
 
     @property

@@ -92,7 +92,7 @@ class TurnStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._kept: dict[str, bytes] = {}
-        self.told = ""
+        self.told: str = ""
 
     def keep(self, record: TurnRecord) -> str:
         """Store a record, and return its digest.

@@ -29,7 +29,7 @@ with needs("langgraph", "langchain", __name__):
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.types import Command
 
-    from cuecard.adapters.graph_channel import Conversations
+    from cuecard.adapters.graph_channel import conversation_channel
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -177,7 +177,7 @@ class Cuecard:
     @property
     def channel(self) -> BaseChannel[Any, Any, Any]:
         """The channel of the conversation, for `Annotated[dict[str, str], card.channel]` in the state of a graph."""
-        return Conversations.of(self._threads)
+        return conversation_channel(self._threads)
 
     def prepare(
         self,

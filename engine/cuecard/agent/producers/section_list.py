@@ -32,7 +32,9 @@ class SectionList:
         written = headings_written(world.spec, world.sources)
         markdown = any(mark.startswith("#") for mark in (*headings_of(spec), *written))
         guard = self._guard(written)
-        self.layout = Layout(spec.separator, marker, spec.trim, world.spec.whitespace, spec.escaping, guard, markdown)
+        self.layout: Layout = Layout(
+            spec.separator, marker, spec.trim, world.spec.whitespace, spec.escaping, guard, markdown
+        )
 
     def text(self, written: EditionSource) -> SectionText | None:
         """The text of a section; None if it could not be compiled, as `problems` then says."""

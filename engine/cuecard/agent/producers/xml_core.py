@@ -212,10 +212,13 @@ class XmlCore:
         backend = spec.template.backend if spec.template else "cuecard"
         given = (template, world.sources.partials, backend, world.limits, world.helpers)
         core = world.memo(read_core, *given)
-        self.core, self._path = core, template.path
+        self.core: Core = core
+        self._path = template.path
         self.problems: list[Problem] = [*core.problems, *refuse_layout(world.document, spec)]
-        self.layout = Layout(whitespace=spec.whitespace, escaping=world.escaping)
-        self.frame = tuple((part.id, self._element(part)) for part in core.parts if part.seam.frame)
+        self.layout: Layout = Layout(whitespace=spec.whitespace, escaping=world.escaping)
+        self.frame: tuple[tuple[str, SectionText], ...] = tuple(
+            (part.id, self._element(part)) for part in core.parts if part.seam.frame
+        )
         self._own: Mapping[str, OutlinePart] = {part.id: part for part in core.parts if not part.seam.frame}
 
     def text(self, written: EditionSource) -> SectionText | None:

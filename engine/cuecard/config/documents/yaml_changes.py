@@ -43,7 +43,7 @@ class Lately:
         return made
 
 
-read_lately = Lately()
+read_lately: Lately = Lately()
 
 
 @dataclass(frozen=True, slots=True)

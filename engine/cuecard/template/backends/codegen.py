@@ -49,9 +49,9 @@ class FunctionWriter(CallWriter, ABC):
     def __init__(self, source: TemplateSource, rules: Rules, program: Program) -> None:
         """Begin with nothing of the program written."""
         super().__init__(source, rules)
-        self.unquoted = unquoted_names(program) if rules.strict else {}
+        self.unquoted: dict[str, Path] = unquoted_names(program) if rules.strict else {}
         self.finished: list[str] = []
-        self.functions = 0
+        self.functions: int = 0
         self.taken: dict[str, set[str]] = {}  # by function, what it must be given beside its context
 
     @abstractmethod
@@ -78,7 +78,8 @@ class FunctionWriter(CallWriter, ABC):
             problem = self.source.problem(
                 named.start, named.end, "wrong-arguments", message, f'write `{{{{#*inline "{name}"}}}}`'
             )
-            self.problems += [problem] if problem not in self.problems else []
+            if problem not in self.problems:
+                self.problems.append(problem)
 
     def function(self, program: Program, params: tuple[tuple[str, ...], ...], function: Function | None = None) -> str:
         """Write a program as a function; its name."""

@@ -20,7 +20,8 @@ class PathWriter:
 
     def __init__(self, source: TemplateSource, rules: Rules) -> None:
         """Begin with nothing written."""
-        self.source, self.rules = source, rules
+        self.source: TemplateSource = source
+        self.rules: Rules = rules
         self.places: list[tuple[int, int]] = []
         self.constants: dict[str, Any] = {}
         self.problems: list[Problem] = []

@@ -56,7 +56,9 @@ class DataSpans(Sequence[DataSpan]):
 
     def __init__(self, starts: list[int], ends: list[int], html: list[bool]) -> None:
         """Take the starts and ends of all, and which were printed by `{{x}}`."""
-        self.starts, self.ends, self.html = starts, ends, html
+        self.starts: list[int] = starts
+        self.ends: list[int] = ends
+        self.html: list[bool] = html
 
     def __len__(self) -> int:
         return len(self.ends)

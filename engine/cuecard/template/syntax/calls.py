@@ -41,9 +41,11 @@ class CallParser:
 
     def __init__(self, source: TemplateSource, mistakes: Mistakes) -> None:
         """Read the tokens, recording mistakes."""
-        self.source, self.mistakes = source, mistakes
-        self.tokens = list(tokenize(source, mistakes))
-        self.index = self.parentheses = 0
+        self.source: TemplateSource = source
+        self.mistakes: Mistakes = mistakes
+        self.tokens: list[Token] = list(tokenize(source, mistakes))
+        self.index: int = 0
+        self.parentheses: int = 0
 
     @property
     def next(self) -> Token:

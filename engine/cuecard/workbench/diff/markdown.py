@@ -49,7 +49,8 @@ class CommentText:
     """
 
     def __init__(self, most: int) -> None:
-        self.text, self.most = "", most
+        self.text: str = ""
+        self.most: int = most
 
     def take(self, text: str, *, spare: int = 0) -> bool:
         """Add the text if there is room for it and `spare` more characters; returns whether there was."""

@@ -116,7 +116,7 @@ class YamlLines:
         self._opened: list[tuple[int, bool]] = []
         for event in events:
             self._note(event)
-        self.explicit = any(row[column : column + 1] == "?" for row, column in self._starts())
+        self.explicit: bool = any(row[column : column + 1] == "?" for row, column in self._starts())
 
     def laid_out(self, edits: Edits) -> str:
         """The text with correct indentation, one newline at its end, and no two consecutive blank lines."""

@@ -20,7 +20,8 @@ class Untranslatable(Exception):  # noqa: N818 - a reason, not an error
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
-        self.message, self.hint = message, hint
+        self.message: str = message
+        self.hint: str = hint
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,9 @@ class Notes:
     """
 
     def __init__(self, name: str, text: str) -> None:
-        self.name, self.text, self.lines = name, text, text.split("\n")
+        self.name: str = name
+        self.text: str = text
+        self.lines: list[str] = text.split("\n")
         self.problems: list[Problem] = []
         self.histories: set[str] = set()
         self.untold: set[str] = set()

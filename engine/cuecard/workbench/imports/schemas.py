@@ -65,7 +65,8 @@ class Schema:
     """Reads a schema, and collects what an agent file cannot express."""
 
     def __init__(self, document: Document, problems: list[Problem]) -> None:
-        self.document, self.problems = document, problems
+        self.document: Document = document
+        self.problems: list[Problem] = problems
         self.examples: dict[str, Json] = {}
         """Example contents of objects, for a first turn."""
 

@@ -82,7 +82,9 @@ class PromptSnapshot:
     """
 
     def __init__(self, folder: Path, name: str, *, update: bool) -> None:
-        self.folder, self.name, self.update = folder, name, update
+        self.folder: Path = folder
+        self.name: str = name
+        self.update: bool = update
         self.used: list[Path] = []
         self.last: Golden | None = None
 
