@@ -145,8 +145,8 @@ api: setup ## write the reference in docs/api from the docstrings
 	@PYTHONPATH=tests $(BIN)/python -m docs.reference.write
 
 golden: setup ## accept the current output as the expected one (then read the diff)
-	CUECARD_GOLDEN=1 $(BIN)/python -m pytest -n 0 tests/cases tests/unit/checks/test_examples.py tests/unit/boundary \
-		tests/unit/config tests/unit/skills/test_skill_file.py
+	CUECARD_GOLDEN=1 $(BIN)/python -m pytest -n 0 tests/cases tests/unit/agent/checks/test_examples.py tests/unit/model/boundary \
+		tests/unit/config tests/unit/sources/skills/test_skill_file.py
 
 schemas: setup ## write schemas/*.json and docs/settings/ from the models
 	$(BIN)/cuecard schema --write schemas

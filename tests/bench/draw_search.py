@@ -22,7 +22,7 @@ from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.tools_spec import SearchSpec
 from cuecard.types import Hit
 from cuecard.workbench.bench.measure import read_queries
-from unit.tools.cms_queries import QUERIES
+from unit.catalogue.tools.cms_queries import QUERIES
 
 DOCS = Path(__file__).parents[2] / "docs"
 CUTS = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

@@ -25,7 +25,7 @@ from cuecard.config.transcript_file import (
     read_transcript,
 )
 from cuecard.sources.tools import make_protocol
-from unit.tools.cms_queries import QUERIES
+from unit.catalogue.tools.cms_queries import QUERIES
 
 ROOT = Path(__file__).parents[2]
 WORDS = ("page", "site", "menu", "link", "text", "image", "post", "title", "list", "time", "name", "day")

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from cuecard import Engine
 from cuecard.workspace import Workspace
-from unit.watch.demo import Folder
+from unit.reload.demo import Folder
 
 pytestmark = pytest.mark.bench
 

@@ -16,7 +16,7 @@ from cuecard import Engine, Watcher, watch
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.files.folder import read_agent
-from unit.watch.demo import Folder, instructions
+from unit.reload.demo import Folder, instructions
 
 pytestmark = pytest.mark.bench
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from command_line import problems
-from unit.checks.agents import place
+from unit.agent.checks.agents import place
 
 FOLDER = Path(__file__).parent / "checked"
 

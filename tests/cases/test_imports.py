@@ -12,7 +12,7 @@ import pytest
 
 from cuecard import CuecardError
 from cuecard.workbench.imports.command import import_files
-from unit.imports.rendering import messages_of
+from unit.workbench.imports.rendering import messages_of
 
 FOLDER = Path(__file__).parent / "imports"
 CASES = sorted(path.name for path in FOLDER.iterdir())

@@ -28,7 +28,7 @@ from cuecard.workbench.played import past_results, read_turn
 from cuecard.workbench.render import split_prompt
 from unit.cms.talked import Talk
 from unit.cms.test_run_limits import Chat, results
-from unit.history.chat import assistant, talk, user
+from unit.pipeline.history.chat import assistant, talk, user
 
 PROMPTS = ROOT / "prompts"
 POLYANT, ROOM = PROMPTS / "polyant" / "agent.yaml", PROMPTS / "polyant" / "room.yaml"

@@ -30,7 +30,7 @@ from cuecard import (
     compare_manifests,
 )
 from cuecard.types import Change, DeliveryWish, RunLimits, Summary
-from unit.section_lists.agents import opened
+from unit.agent.section_lists.agents import opened
 
 FOLDER = Path(__file__).parent / "talks"
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)

@@ -12,7 +12,7 @@ from bench.costs import WAYS, curve
 from bench.sessions import cms
 from command_line import run
 from cuecard.catalogue.search import SearchIndex
-from unit.tools.cms_queries import QUERIES
+from unit.catalogue.tools.cms_queries import QUERIES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

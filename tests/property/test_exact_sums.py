@@ -12,7 +12,7 @@ from cuecard.agent.sections.section import Section
 from cuecard.files.tokens import bundled_counter
 from cuecard.pipeline.layout import lay_out
 from cuecard.pipeline.segments import ShrinkingPrompt, count_pieces
-from unit.section_lists.test_boundary import framed
+from unit.agent.section_lists.test_boundary import framed
 
 HARD = st.sampled_from(
     [

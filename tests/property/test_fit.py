@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cuecard import Engine, Step, ToolCard, ToolResult, Turn
 from cuecard.types import Delivery, Json
-from unit.section_lists.agents import opened
+from unit.agent.section_lists.agents import opened
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 TOOLS = ("page", "set-page", "images", "cms-images", "my_set-page", "find", "refind")

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 
 from cuecard import Entity
 from cuecard.adapters import anthropic, bedrock, gemini, openai
-from unit.providers import talk
-from unit.providers.talk import CALLS, PROFILES, Event, Json, Moment
+from unit.adapters.providers import talk
+from unit.adapters.providers.talk import CALLS, PROFILES, Event, Json, Moment
 
 Calls = list[tuple[list[Entity], list[talk.Batch], int]]
 

@@ -15,7 +15,7 @@ from pydantic_ai.models.function import AgentInfo
 from command_line import COMMAND
 from cuecard import Engine
 from public_servers.servers import HERE, Unavailable, install, script
-from unit.run.talking import cuecard, deciding, write
+from unit.workbench.run.talking import cuecard, deciding, write
 
 AGENT = "agent: helper\nsections: [{id: role, text: Hello.}]\ntools: {instructions: tools}\n"
 SERVERS = {

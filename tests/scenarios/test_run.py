@@ -29,7 +29,7 @@ from cuecard.workbench.run.view import View
 
 ROOT = Path(__file__).parents[2]
 ASSISTANT = ROOT / "examples" / "cms" / "assistant.yaml"
-QUICK_SERVER = ROOT / "tests" / "unit" / "run" / "quick_server.py"
+QUICK_SERVER = ROOT / "tests" / "unit" / "workbench" / "run" / "quick_server.py"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 

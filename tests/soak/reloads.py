@@ -10,8 +10,8 @@ import pytest
 
 from cuecard import watch
 from cuecard.types import Pace
-from unit.watch.demo import Folder, Reports, prompt
-from unit.watch.test_processes import FORK, run
+from unit.reload.demo import Folder, Reports, prompt
+from unit.reload.test_processes import FORK, run
 
 PACE = Pace(quiet=0.05, max_wait=0.6, hold=0.25, sweep=0.3)
 

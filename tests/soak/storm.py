@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cuecard import Engine, Watcher, watch
-from unit.watch.demo import Folder, instructions
+from unit.reload.demo import Folder, instructions
 
 LAST = "999999"
 SAVER = """

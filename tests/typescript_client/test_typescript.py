@@ -27,7 +27,7 @@ from npm import Unavailable, install
 from once import once
 from property.seeded_services import AiSdk, player
 from property.seeded_talks import play
-from unit.results.shell_agent import AGENT
+from unit.adapters.results.shell_agent import AGENT
 from unit.server.pilot_agent import AGENT as PILOT
 from unit.server.served import KEY, in_thread, notes_agent, options, replica
 

@@ -39,6 +39,14 @@ def test_every_module_says_what_it_is_for() -> None:
     assert [name for name, has in told.items() if not has] == []
 
 
+def test_tests_of_a_room_stand_in_a_folder_of_its_name() -> None:
+    """Besides, there are the example with its server, the five systems, and what is thrown at all rooms."""
+    rooms = {name.partition("/")[0].removesuffix(".py") for name in LINES}
+    folders = {path.parent.relative_to(TESTS / "unit").parts[0] for path in (TESTS / "unit").rglob("*/test_*.py")}
+
+    assert folders - rooms == {"cms", "systems", "robustness"}
+
+
 def test_tests_survive_a_redesign() -> None:
     """Many of them go through public doors alone, so that what is behind the doors may be built anew."""
     through_doors = [test for test in modules() if is_before_doors(test)]
@@ -50,9 +58,9 @@ def test_tests_survive_a_redesign() -> None:
 @pytest.mark.parametrize(
     ("test", "name"),
     [
-        ("unit/history/test_window.py", "cuecard.pipeline.history.selection.select"),  # by itself
+        ("unit/pipeline/history/test_window.py", "cuecard.pipeline.history.selection.select"),  # by itself
         ("unit/server/test_more_attacks.py", "cuecard.server.service.Service"),  # by a fixture
-        ("unit/watch/test_processes.py", "cuecard.reload.settle"),  # by a text
+        ("unit/reload/test_processes.py", "cuecard.reload.settle"),  # by a text
     ],
 )
 def test_what_a_test_reaches_is_found_wherever_it_is_named(test: str, name: str) -> None:

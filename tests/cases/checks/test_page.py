@@ -17,8 +17,8 @@ import pytest
 from cuecard.agent.checks.codes import CODES
 from cuecard.errors import visible
 from cuecard.workbench.check.command import CheckOptions, check
-from unit.checks.examples import Example, examples, pages
-from unit.checks.source_codes import source_codes
+from unit.agent.checks.examples import Example, examples, pages
+from unit.agent.checks.source_codes import source_codes
 
 ROOT = Path(__file__).parents[3]
 PAGES = ROOT / "docs" / "checks"

@@ -18,7 +18,7 @@ from cuecard.adapters.host import EngineDoor, HostTool
 from cuecard.types import Diagnostic, SearchResult
 from unit.adapters.alike import HOSTS, Host, PydanticAi, shop
 from unit.adapters.model_server import Calls
-from unit.watch.demo import QUICK
+from unit.reload.demo import QUICK
 
 SECRET = "postgres://user:s3cret@db/prod"  # noqa: S105 - of nobody
 RUNNING = [each for each in HOSTS if each.handles_errors]

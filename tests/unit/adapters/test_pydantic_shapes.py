@@ -28,7 +28,7 @@ from pydantic_ai.messages import (
 from cuecard import Step
 from cuecard.adapters.pydantic_ai import messages as adapter
 from cuecard.types import Discovery
-from unit.providers.test_places import step_with
+from unit.adapters.providers.test_places import step_with
 
 TABLE = Path(__file__).with_name("pydantic_shapes.txt")
 ROWS = [[each.strip() for each in row.split("|")] for row in TABLE.read_text(encoding="utf-8").splitlines()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cuecard import Engine, ToolResult
-from unit.section_lists.agents import TOOLS, opened, search
+from unit.agent.section_lists.agents import TOOLS, opened, search
 
 TEXT = """\
 agent: a

@@ -16,7 +16,7 @@ import pytest
 from cuecard import Call, Engine, InputError, Manifest, Step, Turn
 from cuecard.model.storage import as_plain
 from cuecard.types import Json
-from unit.section_lists.agents import PROTOCOLS, TOOLS, opened, search
+from unit.agent.section_lists.agents import PROTOCOLS, TOOLS, opened, search
 
 AGENT = f"""\
 agent: a

@@ -22,8 +22,8 @@ from cuecard.files.cache import Cache
 from cuecard.files.rankers.choice import WORTH_KEEPING
 from cuecard.files.tokens import key_of
 from forked import ended
-from unit.rankers.agents import write_agent
-from unit.rankers.test_cache import cards
+from unit.catalogue.rankers.agents import write_agent
+from unit.catalogue.rankers.test_cache import cards
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs owners and modes")
 RULE = "Never delete a page without a second question."

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from unit.robustness.agents import write_agent
-from unit.run.talking import cuecard
+from unit.workbench.run.talking import cuecard
 
 TURN = "message: hi\nexpect: {snapshot: true}\n"
 LOG = '{"turns": [{"user": "hi", "requests": [{"calls": []}]}]}'

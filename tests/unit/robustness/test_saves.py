@@ -14,7 +14,7 @@ import pytest
 from cuecard import InputError
 from cuecard.files.atomic_write import rewrite, write_new
 from unit.robustness.agents import AGENT, TOOLS, write_agent
-from unit.run.talking import cuecard
+from unit.workbench.run.talking import cuecard
 
 NEWER = "# somebody's newer text\n"
 LOOSE = TOOLS.replace("{before", "{   before").replace("AFTER", "done")

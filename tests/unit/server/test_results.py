@@ -13,7 +13,7 @@ import pytest
 from cuecard import watch
 from cuecard.server.agents import open_agents
 from cuecard.server.service import Envelopes, Service
-from unit.results.shell_agent import AGENT, TOLD
+from unit.adapters.results.shell_agent import AGENT, TOLD
 from unit.server.served import serving
 
 SHELL: dict[str, Any] = {"tool": "shell", "call_id": "c-1", "result": {"code": 0, "printed": "ls " * 20}}

@@ -21,7 +21,7 @@ from cuecard.pipeline.history.selection import apply_summary, select, summary_du
 from cuecard.types import Json, Summary, SummaryRequest
 from cuecard.workbench.render import SplitPrompt, split_prompt
 from shipped import read_models
-from unit.history.chat import assistant, reasons, talk, texts, user, words
+from unit.pipeline.history.chat import assistant, reasons, talk, texts, user, words
 
 PIONEER = Path(__file__).parents[3] / "prompts" / "pioneer"
 CLAUDE = read_models().find("claude-opus-4-8")

@@ -16,7 +16,7 @@ from cuecard.files.summarizer import summarize
 from cuecard.pipeline.history.selection import apply_summary, summary_due
 from cuecard.types import Summary, SummaryRequest
 from cuecard.workbench.step import call_from
-from unit.history.chat import assistant, talk, texts, user, words
+from unit.pipeline.history.chat import assistant, talk, texts, user, words
 
 ROOT = Path(__file__).parents[3]
 POLYANT = ROOT / "prompts" / "polyant"

@@ -1,0 +1,99 @@
+"""Request bodies for OpenAI: roles, places, keys and explicit breakpoints."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cuecard.adapters.bodies import reminder
+from cuecard.adapters.openai import chat_request, responses_request
+from unit.adapters.providers.talk import PROFILES, chat_messages, chat_tools, functions, play, response_items, two_turns
+
+GPT, GPT_56, UNKNOWN = (PROFILES.find(name) for name in ("gpt-5", "gpt-5.6", "own"))
+
+
+def test_chat_puts_developer_messages_after_the_last_output_of_the_batch() -> None:
+    moment = two_turns()
+    messages = chat_request(moment.step, chat_messages(moment.events), model=GPT)["messages"]
+    blocks = [m["content"] for m in messages[1:] if m["role"] == "developer"]
+    roles = [m["role"] for m in messages]
+    found = ["developer"] * (len(blocks) - 1)
+
+    assert roles == ["developer", "user", "assistant", "tool", "tool", *found, "assistant", "user", "developer"]
+    assert blocks == [block.text for block in moment.step.appended]
+    assert messages[0]["content"] == moment.step.system
+
+
+def test_responses_puts_developer_items_after_the_last_output_of_the_batch() -> None:
+    moment = two_turns()
+    body = responses_request(moment.step, response_items(moment.events), model=GPT)
+    kinds = [item.get("role") or item["type"] for item in body["input"]]
+    found = ["developer"] * (len(moment.step.appended) - 1)
+    calls = ["function_call"] * 2 + ["function_call_output"] * 2
+
+    assert kinds == ["user", *calls, *found, "assistant", "user", "developer"]
+    assert body["instructions"] == moment.step.system
+
+
+def test_a_host_that_knows_only_system_messages_gets_those() -> None:
+    moment = two_turns()
+    profile = replace(GPT, mid_conversation="system")
+    messages = chat_request(moment.step, chat_messages(moment.events), model=profile)["messages"]
+
+    assert {m["role"] for m in messages} == {"system", "user", "assistant", "tool"}
+
+
+def test_an_unknown_model_gets_reminders_in_the_user_role() -> None:
+    moment = two_turns()
+    messages = chat_request(moment.step, chat_messages(moment.events), model=UNKNOWN)["messages"]
+
+    assert messages[0]["role"] == "system"
+    assert messages[-1] == {"role": "user", "content": reminder(moment.step.appended[-1].text)}
+
+
+@pytest.mark.parametrize("model", ["gpt-5", "gpt-5.6"])
+def test_the_cache_key_is_that_of_the_configuration_unless_the_host_has_one(model: str) -> None:
+    moments = play([([], [], 0), ([], [], 5)])
+    profile = PROFILES.find(model)
+    keys = {chat_request(m.step, chat_messages(m.events), model=profile)["prompt_cache_key"] for m in moments}
+    own = responses_request(moments[0].step, [], model=profile, cache_key="conversation-7")
+
+    assert keys == {f"cuecard-{moments[0].step.manifest.configuration.sha256[:32]}"}
+    assert own["prompt_cache_key"] == "conversation-7"
+
+
+def test_a_model_with_explicit_breakpoints_gets_them_after_the_static_part_and_the_system() -> None:
+    moment = two_turns()
+    explicit = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+    body = responses_request(moment.step, response_items(moment.events), model=GPT_56, tools=functions())
+    chat = chat_request(moment.step, chat_messages(moment.events), model=GPT_56, tools=chat_tools())
+    items, parts = body["input"][0]["content"], chat["messages"][0]["content"]
+
+    assert "instructions" not in body
+    assert [item["type"] for item in items] == ["input_text"] * 2
+    assert [part["type"] for part in parts] == ["text"] * 2
+    for pieces in (items, parts):
+        assert "".join(piece["text"] for piece in pieces) == moment.step.system
+        assert all(explicit.items() <= piece.items() for piece in pieces)
+
+
+def test_below_the_minimum_the_system_prompt_is_one_text() -> None:
+    moment = two_turns()
+    large = replace(GPT_56, min_cache_tokens=100_000)
+
+    assert responses_request(moment.step, [{"role": "user", "content": "a"}], model=large)["instructions"]
+    assert chat_request(moment.step, [{"role": "user", "content": "a"}], model=large)["messages"][0] == {
+        "role": "developer",
+        "content": moment.step.system,
+    }
+
+
+def test_core_tools_come_first_in_both_forms() -> None:
+    moment = two_turns()
+    core = ["tool_search", "final_answer", "acknowledge"]
+    responses = responses_request(moment.step, response_items(moment.events), model=GPT, tools=functions())
+    chat = chat_request(moment.step, chat_messages(moment.events), model=GPT, tools=chat_tools())
+
+    assert [tool["name"] for tool in responses["tools"]][:3] == core
+    assert [tool["function"]["name"] for tool in chat["tools"]][:3] == core
