@@ -220,7 +220,7 @@ class McpAnswers:
         except CuecardError:  # an input that only a host can supply
             return "\n".join(self.engine.instructions[name].strip() for name in known)
         step = self.engine.prepare_step(call, [ToolResult(self.engine.search_tool, {"tools": known}, "found")])
-        return "\n\n".join(block.text for block in step.appended)
+        return "".join(block.text for block in step.appended if block.after_call_id)
 
     def _cues(self, name: str) -> dict[str, Json]:
         """A tool's instructions as data, as `cuecard tools import` reads them."""

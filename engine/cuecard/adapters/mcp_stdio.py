@@ -176,9 +176,6 @@ class _Talk:
         elif found is not None:
             if isinstance(found, JSONRPCRequest) and found.method != _NEVER_ENDS:
                 self._due.add(found.id)
-            if isinstance(found, JSONRPCNotification) and found.method == "notifications/cancelled":
-                number = (found.params or {}).get("requestId")
-                self._due -= {number} if isinstance(number, (int, str)) else set()
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                 await incoming.send(SessionMessage(found))
 

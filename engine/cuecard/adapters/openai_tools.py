@@ -197,4 +197,4 @@ def _is_client_output(item: Message) -> bool:
 
 def _output_ids(item: Message) -> tuple[str, ...]:
     # A search that the server has run has no id.
-    return (item.get("call_id") or "",) if str(item.get("type", "")).endswith("_output") else ()
+    return (item.get("call_id") or "",) if str(item.get("type")).endswith("_output") else ()

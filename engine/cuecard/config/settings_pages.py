@@ -106,7 +106,7 @@ def _page(name: str, title: str, about: str, kinds: tuple[str, ...]) -> str:
         if name == "agent.md":
             texts.append(_common(schema, parts, name))
         if name == home:
-            heading = "All keys" if len(kinds) == 1 else f"{kind.replace('-', ' ').capitalize()} file"
+            heading = "All keys" if len(kinds) == 1 else f"{kind.capitalize()} file"
             texts.append(f"## {heading}\n\n{_sentence(schema)}\n\n{_table(schema, links)}")
         texts += [_section(each, part, links) for each, part in parts.items() if part.page == name]
     return "\n".join(texts)

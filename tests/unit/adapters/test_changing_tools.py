@@ -244,6 +244,22 @@ def test_other_messages_and_other_tools_behind_the_card_are_one_error_that_says_
     told = "middlewares behind `Cuecard` change the messages of a request and its tools"
     assert caught.value.problems == (Problem("wrong-argument", told, ORDER, "middleware"),)
 
+    model, kept = Model(), Permission("", lambda _: False)  # which hands the same tools on
+    create_agent(model, [cms_createPage], middleware=[card, Reminding(), kept]).invoke(
+        {"messages": [HumanMessage("go")]}
+    )
+    assert [message.text for message in model.requests[-1]][-1] == "in short"
+
+
+class Reminding(AgentMiddleware[Any, Any, Any]):
+    """Says one thing more."""
+
+    @override
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> Any:
+        return handler(request.override(messages=[*request.messages, HumanMessage("in short")]))
+
 
 class Selecting(Model):
     """Selects tools for another model: all but one, from the third time on."""
@@ -474,8 +490,11 @@ UNNAMED = [RunnableLambda(str), Named() | RunnableLambda(str), init_chat_model(c
 def test_a_model_that_nobody_has_named_is_one_clear_error(chosen: Any) -> None:
     card = langgraph.Cuecard(engine=engine())
 
-    with pytest.raises(InputError, match=f"no chat model is known behind this `{type(chosen).__name__}`"):
+    with pytest.raises(InputError) as caught:
         card.prepare(chosen, [HumanMessage("x")], [card.search_tool])
+
+    told = f"no chat model is known behind this `{type(chosen).__name__}`"
+    assert caught.value.problems == (Problem("wrong-argument", told, "pass the model that will answer", "model"),)
 
 
 def test_under_frozen_a_tool_that_comes_and_goes_within_a_message_is_said_to_wait_for_the_next() -> None:

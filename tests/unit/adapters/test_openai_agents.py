@@ -1208,3 +1208,14 @@ def test_a_turn_that_names_no_model_is_told_the_one_that_answers(
     told = card.run(turn, config=config).begin(agent).delivery
 
     assert (told.model, told.endpoint, told.authority) == delivery
+
+
+def test_a_search_finds_although_an_earlier_run_had_a_call_of_its_id() -> None:
+    host = Host([[("tool_search", PAGES)]])
+    chat = host.card.engine.conversation()
+    said = host.run(chat=chat).to_input_list()
+    host.agent.model = script([[("tool_search", IMAGES)]])
+    host.run(chat=chat, says=[*said, {"role": "user", "content": "and an image"}])
+
+    assert host.steps[-1].active_tools == ("tool_search", "cms_createPage", "cms_searchImages")
+    assert [told.code for told in host.steps[-1].manifest.diagnostics] == ["repeated_call_id"]

@@ -14,6 +14,7 @@ import httpx2
 import pytest
 
 from cuecard import Engine, ToolResult, Turn, __version__
+from cuecard.model.signed_text import seal
 from cuecard.server import requests
 from cuecard.server.agents import Agents
 from cuecard.server.service import Envelopes, Service
@@ -266,6 +267,11 @@ SEVERAL = "several agents are served here; name one"
         (
             *("POST", "/v1/remember", {"agent": "cms", "conversation": "{}"}, 422, "bad-conversation", "conversation"),
             *("the JSON is not what `dump` wrote", "pass the result of `dump`, complete and unchanged"),
+        ),
+        (
+            *("POST", "/v1/remember", {"agent": "cms", "conversation": seal({"agent": "cms"}, KEY)}, 422),
+            *("bad-conversation", "conversation", "this service did not produce this text"),
+            "pass on the `conversation` of the previous answer, complete and unchanged",
         ),
     ],
 )

@@ -171,7 +171,7 @@ class Cuecard:
             self.on_call(call)
         if self.on_step:
             self.on_step(step)
-        role = "user" if target.moves else call.delivery.authority
+        role = call.delivery.authority
         front = system_message(step, target, offered, said[:own], self.cache)
         showing: list[Mapping[str, Any]] = said[own:]
         if target.profile.checks_thinking and call.delivery.places_blocks and ends_with_turn(engine.agent, call):

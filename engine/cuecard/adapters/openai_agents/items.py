@@ -120,7 +120,7 @@ def _is_folded(item: Item, place: int) -> bool:
 
 
 def _ids(item: Item) -> tuple[str, ...]:
-    return (item.get("call_id") or "",) if str(item.get("type", "")).endswith("_output") else ()
+    return (item.get("call_id") or "",) if str(item.get("type")).endswith("_output") else ()
 
 
 Render = Callable[[ToolResult], RenderedResult]

@@ -471,7 +471,7 @@ def _like(style: str, value: Json, *, flow: bool = False) -> str:
         return _quoted(value) if isinstance(value, str) else _flow(value)
     if style == "'" and value.isprintable():
         return "'" + value.replace("'", "''") + "'"
-    if style and style != "'" and not flow and _SENTENCE.fullmatch(value) and value.isprintable():
+    if style and not flow and _SENTENCE.fullmatch(value) and value.isprintable():
         return value if value.lower() not in _WORDS else _quoted(value)
     return _flow(value)
 

@@ -270,6 +270,8 @@ def test_what_can_be_no_tool_is_refused_with_every_place() -> None:
     assert [problem.name for problem in caught.value.problems] == [
         *("engine", "functions[1]", "functions[2]", "functions[3]", "functions[4]", "handle_tool_errors"),
     ]
+    told = "`functions[4]` cannot be a tool: Cannot generate a JsonSchema for core_schema.CallableSchema"
+    assert caught.value.problems[4].message == told
     assert Functions(cms(), [unknown]).names[1:] == ("unknown",)
     for wrong in ("shout", 7, None):
         with pytest.raises(InputError):

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from cuecard import Engine
+from cuecard.adapters import mcp_stdio
 from cuecard.adapters.mcp_lines import MAX_LINE, MAX_VALUES, id_in
 from cuecard.adapters.mcp_server import FollowingServer
 from cuecard.adapters.mcp_stdio import standard_streams
@@ -149,7 +150,9 @@ def talked(folder: Path, *lines: bytes) -> list[Any]:
         os.dup2(given.fileno(), 0)
         os.dup2(written.fileno(), 1)
     try:
-        asyncio.run(serve())
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(mcp_stdio, "_LAST", 600.0)  # nothing is due at the end, so it does not wait
+            asyncio.run(serve())
     finally:
         for place, descriptor in enumerate(usual):
             os.dup2(descriptor, place)

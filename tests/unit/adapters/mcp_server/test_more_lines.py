@@ -39,6 +39,7 @@ WRONG: dict[str, tuple[bytes, list[tuple[object, int]]]] = {
     "a comma at the end": (b'{"jsonrpc":"2.0","id":7,"method":"ping",}', [(7, PARSE)]),
     "a comment": (b'{"jsonrpc":"2.0","id":7,"method":"ping"} // hi', [(7, PARSE)]),
     "a form feed in front": (b"\x0c" + PING % b"7", [(7, PARSE)]),
+    "a form feed alone": (b"\x0c", [(None, PARSE)]),
     "a control character in a text": (with_text(7, b'"\x01"'), [(7, PARSE)]),
     "infinity": (with_text(7, b"-Infinity"), [(7, PARSE)]),
     "an id that is a fraction": (PING % b"7.5", [(None, INVALID)]),

@@ -227,7 +227,9 @@ def test_the_search_tool_finds_and_brings_the_instructions(folder: Path, mode: s
 
 
 def test_instructions_come_as_they_reach_a_model_where_the_prompt_can_be_made(folder: Path) -> None:
-    write(folder, {"agent.yaml": AGENT.replace("description: who is helped", "default: Ann")})
+    text = AGENT.replace("description: who is helped", "default: Ann")
+    of_one_turn = "sections:\n  - {id: today, clock: {}, lifetime: turn}\n"
+    write(folder, {"agent.yaml": text.replace("sections:\n", of_one_turn)})
     answer = ask(folder, "legacy", lambda client: client.call_tool("tool_search", {"query": "will it rain"}))
     none = ask(folder, "legacy", lambda client: client.call_tool("tool_search", {"query": "xyzzy"}))
 

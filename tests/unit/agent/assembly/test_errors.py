@@ -28,6 +28,7 @@ def test_a_list_of_sections_next_to_a_template_is_an_error_that_names_both(tmp_p
     found = wrong(tmp_path, f"sections: {listed}\n")
 
     assert codes(found) == ["two-assemblies"]
+    assert codes(wrong(tmp_path, "sections: [{text: Hi.}]\n")) == ["missing-key"]
     assert "agent.yaml:4:1: error" in found
     assert "the existing sections are defined at core.xml:1:1 (the `template` of agent.yaml:2:11)" in found
 

@@ -25,11 +25,12 @@ def laid_over(folder: Path, base: dict[str, Any], top: dict[str, Any]) -> Engine
 def test_a_word_of_the_file_above_wins_and_all_others_stay(tmp_path: Path) -> None:
     top = {"search": {"found": "{count} gefunden."}, "memory": {"types": {"b": "B:"}}}
     base = {"search": FOUND, "memory": {"types": {"a": "A:"}}, "marks": {"between": "; "}}
+    base |= {"notices": {"restored_tools": "<back>{tools}</back>"}}  # which stands on lines of its own in any case
     made = laid_over(tmp_path, base, {"words": top}).agent.spec.words
 
     assert (made.search.found_one, made.search.found) == ("Eins.", "{count} gefunden.")
     assert made.memory.types == {"a": "A:", "b": "B:"}
-    assert made.marks.between == "; "
+    assert (made.marks.between, made.notices.restored_tools) == ("; ", "<back>{tools}</back>\n")
     assert made.search.nothing == ENGLISH.search.nothing
 
 
