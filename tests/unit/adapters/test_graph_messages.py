@@ -181,6 +181,8 @@ def test_each_kind_of_model_is_sent_what_it_takes(
     assert [*map(_bare, ready.conversation)] == [*map(_bare, [*said[:4], found, *said[4:], again])]
     system = [ready.step.system.strip(), own.text]
     assert _bare(ready.system).content == ("" if isinstance(model, ChatAnthropic) else "\n\n").join(system)
+    if isinstance(model, ChatAnthropic):
+        assert ready.system.content[-1] == {"type": "text", "text": own.text}
 
 
 class Claude(OpenAi):
@@ -199,7 +201,7 @@ ADDRESSES = ["anthropic_api_url", "openai_api_base", "azure_endpoint", "base_url
 @pytest.mark.parametrize(
     ("name", "address"),
     [
-        *((name, "base_url") for name in ("model_name", "model", "model_id", "deployment_name")),
+        *((name, "base_url") for name in ("model_name", "model_id", "deployment_name")),
         *(("model", address) for address in ADDRESSES),
     ],
 )
@@ -292,7 +294,7 @@ def test_each_result_is_told_by_the_rule_of_its_tool(tmp_path: Path) -> None:
     text: list[Any] = [{"type": "text", "text": "seen"}]
     picture: dict[str, Any] = {"content": [{"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]}
     said: list[BaseMessage] = [
-        HumanMessage("go", id="1"),
+        HumanMessage([*PARTS], id="1"),
         answer(("look", "a"), ("look", "b"), ("page", "c"), ("own", "d"), ("look", "")),
         ToolMessage("seen", tool_call_id="a", name="renamed"),
         ToolMessage("light", tool_call_id="b", status="error"),
