@@ -32,7 +32,7 @@ from cuecard import Call, Engine, InputError, Problem, Turn
 from cuecard.adapters import langgraph
 from cuecard.adapters.block_places import CallNames, gone_names
 from cuecard.adapters.langchain import Cuecard
-from unit.adapters.graph_models import Model, blocks, kinds, wire
+from unit.adapters.graph_models import Model, kinds, wire
 from unit.adapters.shop import AGENT, Shop
 from unit.adapters.shop import TOOLS as SHOP_TOOLS
 from unit.adapters.test_langchain import NOW, PAGES, TALK, THREAD, TOOLS, run
@@ -58,19 +58,6 @@ def asking(saver: Any, model: Model, **options: Any) -> Any:
 
 def said(words: str) -> Any:
     return {"messages": [HumanMessage(words)]}
-
-
-def test_a_run_that_was_interrupted_continues_byte_for_byte() -> None:
-    model, calls = Model(batches=TALK), list[Call]()
-    agent = asking(InMemorySaver(), model, on_call=calls.append)
-
-    stopped = agent.invoke(said(WORDS[0]), THREAD)
-    agent.invoke(APPROVED, THREAD)
-    agent.invoke(said(WORDS[1]), THREAD)
-
-    assert "__interrupt__" in stopped
-    assert model.wires == run(TALK, WORDS).wires
-    assert [call.turn for call in calls] == [0, 1]
 
 
 ELSEWHERE = """
@@ -104,27 +91,20 @@ def test_another_process_continues_from_the_database_byte_for_byte(tmp_path: Pat
     assert whole == json.loads(json.dumps(run(TALK, WORDS).wires))
 
 
-def test_a_branch_from_an_earlier_checkpoint_continues_from_there() -> None:
-    model, saver = Model(batches=TALK), InMemorySaver()
-    agent = asking(saver, model)
-    agent.invoke(said(WORDS[0]), THREAD)
+def test_a_run_that_was_interrupted_continues_byte_for_byte_and_a_branch_from_where_it_begins() -> None:
+    model, calls = Model(batches=TALK), list[Call]()
+    agent = asking(InMemorySaver(), model, on_call=calls.append)
+    stopped = agent.invoke(said(WORDS[0]), THREAD)
     before = agent.get_state(THREAD).config
     agent.invoke(APPROVED, THREAD)
     agent.invoke(said(WORDS[1]), THREAD)
 
     agent.invoke(APPROVED, before)
 
-    assert model.wires[-1] == model.wires[2]
-    assert len(model.requests) == 7
-
-
-def test_a_new_saver_knows_nothing_of_what_another_one_kept() -> None:
-    card = Cuecard(engine=engine(), turn=Turn(now=NOW))
-    models = [Model(batches=TALK), Model(batches=TALK)]
-    for model in models:
-        create_agent(model, tools=TOOLS, middleware=[card], checkpointer=InMemorySaver()).invoke(said("hi"), THREAD)
-
-    assert models[0].wires == models[1].wires
+    assert "__interrupt__" in stopped
+    assert model.wires[:6] == run(TALK, WORDS).wires
+    assert [call.turn for call in calls] == [0, 1]
+    assert model.wires[6:] == model.wires[2:3]
 
 
 def edited(folder: Path, text: str) -> Path:
@@ -156,18 +136,6 @@ def test_a_thread_that_continues_after_its_files_were_edited_gets_one_new_baseli
     assert kinds(model.requests[3])[-2:] == ["human", "block"]
 
 
-def test_a_conversation_is_signed_where_the_engine_has_a_key() -> None:
-    saver = InMemorySaver()
-    signing = replace(engine(), key=KEY)
-    asking(saver, Model(batches=TALK), engine=signing).invoke(said(WORDS[0]), THREAD)
-
-    with pytest.raises(InputError, match="bad-signature"):
-        asking(saver, Model(batches=TALK), engine=engine()).invoke(said(WORDS[1]), THREAD)
-    other = replace(engine(), key=f"{KEY}!")
-    with pytest.raises(InputError, match="bad-signature"):
-        asking(saver, Model(batches=TALK), engine=other).invoke(said(WORDS[1]), THREAD)
-
-
 @pytest.mark.parametrize(("before", "now"), [(KEY, f"{'n' * 32}, {KEY}"), ("", f"{KEY},unsigned")])
 def test_a_new_key_does_not_end_threads_that_were_stored_before(before: str, now: str) -> None:
     """The newest key signs, all are read with: what was written with it needs the old one no more."""
@@ -197,7 +165,6 @@ def test_a_conversation_that_was_edited_is_refused(part: str) -> None:
     ("stored", "wrong"),
     [
         (7, "int"),
-        ("text", "str"),
         ([], "list"),
         ({}, "begun since asked"),
         ({"begun": "x", "since": 1, "asked": ""}, "since"),
@@ -328,48 +295,6 @@ def found_pages(call_id: str, **result: Any) -> Sequence[AnyMessage]:
     calls: Any = [{"name": "tool_search", "args": {}, "id": call_id}]
     said = {"content": '{"tools": ["cms_createPage"]}', "name": "tool_search", **result}
     return AIMessage("", tool_calls=calls), ToolMessage(tool_call_id=call_id, **said)
-
-
-SHAPES: list[Any] = [
-    '{"tools": ["cms_createPage"]}',
-    '["cms_createPage"]',
-    '{"result": {"tools": [{"name": "cms_createPage"}]}}',
-    '[{"tool_name": "cms_createPage"}]',
-    ["cms_createPage"],
-    [{"type": "text", "text": '{"tools": ["cms_createPage"]}'}],
-    [{"type": "text", "text": "Found one:"}, {"type": "text", "text": '["cms_createPage"]'}],
-    [{"type": "tool_reference", "tool_name": "cms_createPage"}],
-    json.dumps({"tools": [*(f"tool_{n}" for n in range(5000)), "cms_createPage"]}),
-]
-
-
-@pytest.mark.parametrize("content", SHAPES)
-def test_search_results_of_any_shape_discover(content: Any) -> None:
-    card = langgraph.Cuecard(engine=engine())
-
-    ready = card.prepare(Model(), [HumanMessage("hi"), *found_pages("c", content=content)], TOOLS, turn=Turn(now=NOW))
-
-    assert "cms_createPage" in ready.step.active_tools
-    assert len(blocks(ready.messages)) == 1
-
-
-def test_an_error_of_the_search_and_free_text_discover_nothing() -> None:
-    card = langgraph.Cuecard(engine=engine())
-    failed = found_pages("c", status="error")
-    told = found_pages("d", content="Use cms_createPage.")
-
-    for result in (failed, told):
-        ready = card.prepare(Model(), [HumanMessage("hi"), *result], TOOLS, turn=Turn(now=NOW))
-        assert "cms_createPage" not in ready.step.active_tools
-
-
-def test_messages_of_many_parts_pass_unchanged() -> None:
-    picture = {"type": "image", "url": "https://example.org/a.png"}
-    said = HumanMessage([{"type": "text", "text": "What is this?"}, picture])
-
-    ready = langgraph.Cuecard(engine=engine()).prepare(Model(), [said], TOOLS, turn=Turn(now=NOW))
-
-    assert ready.conversation == [said]
 
 
 def test_a_conversation_without_words_of_the_user_has_a_prompt_and_nothing_to_search_ahead(tmp_path: Path) -> None:
