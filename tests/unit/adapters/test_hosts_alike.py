@@ -16,7 +16,7 @@ from cuecard import Engine, InputError, Pins, ToolCard, ToolResult, Turn, watch
 from cuecard.adapters.conversations import anew, found_so_far, in_doubt, search
 from cuecard.adapters.host import EngineDoor, HostTool
 from cuecard.types import Diagnostic, SearchResult
-from unit.adapters.alike import HOSTS, Host, PydanticAi, shop
+from unit.adapters.alike import HOSTS, Host, LangChain, LiteLlm, PydanticAi, shop
 from unit.adapters.model_server import Calls
 from unit.reload.demo import QUICK
 
@@ -51,10 +51,16 @@ def test_what_a_tool_raises_is_the_hosts_as_without_cuecard(
     assert SECRET not in str(host.results)
 
 
-@pytest.mark.parametrize("framework", RUNNING)
+HANDLINGS: list[Any] = [
+    (True, "KeyError"),
+    ("Try later.", "Try later."),
+    (lambda error: type(error).__name__ + "!", "KeyError!"),
+]
+
+
 @pytest.mark.parametrize(
-    ("handling", "told"),
-    [(True, "KeyError"), ("Try later.", "Try later."), (lambda e: type(e).__name__ + "!", "KeyError!")],
+    ("framework", "handling", "told"),
+    [(framework, *HANDLINGS[(number + 1) % 3]) for number, framework in enumerate(RUNNING)],
 )
 def test_a_host_may_have_the_model_read_of_it(framework: type[Host], handling: Any, told: str, tmp_path: Path) -> None:
     host = framework(Engine.open(shop(tmp_path)), [boom], [[("boom", {})]], {"handle_tool_errors": handling})
@@ -156,22 +162,20 @@ def ship(place: Annotated[str, Field(description="The harbour to call at")] = ""
 
 
 @pytest.mark.parametrize("framework", HOSTS)
-@pytest.mark.parametrize("query", ["harbour", "place"])
-def test_a_tool_is_found_by_what_is_said_of_a_parameter(framework: type[Host], query: str, tmp_path: Path) -> None:
-    host = framework(Engine.open(shop(tmp_path, "ship")), [ship], [[("tool_search", {"query": query})]])
+def test_a_tool_is_found_by_what_is_said_of_a_parameter(framework: type[Host], tmp_path: Path) -> None:
+    host = framework(Engine.open(shop(tmp_path, "ship")), [ship], [[("tool_search", {"query": "harbour"})]])
 
     host.say("hello")
 
     assert host.steps[-1].active_tools == ("tool_search", "ship")
 
 
-@pytest.mark.parametrize("framework", HOSTS)
-def test_what_an_entry_says_of_itself_stands(framework: type[Host], tmp_path: Path) -> None:
+def test_what_an_entry_says_of_itself_stands(tmp_path: Path) -> None:
     path = shop(tmp_path, "handover")
     entries = path.with_name("tools.yaml")
     entries.write_text(entries.read_text().replace("handover:\n", "handover:\n    description: Ring the bell.\n"))
     asked = [[("tool_search", {"query": "human"})], [("tool_search", {"query": "bell"})]]
-    host = framework(Engine.open(path), [handover], asked)
+    host = PydanticAi(Engine.open(path), [handover], asked)
 
     host.say("hello")
 
@@ -304,7 +308,7 @@ LEFT_OVER = [
 
 @pytest.mark.parametrize(
     ("framework", "entries", "slips"),
-    [(framework, *LEFT_OVER[(number + more) % 3]) for number, framework in enumerate(HOSTS) for more in range(2)],
+    [(framework, *left_over) for framework, left_over in zip((PydanticAi, LangChain, LiteLlm), LEFT_OVER, strict=True)],
 )
 def test_one_kind_alone_is_told_only_where_it_looks_like_a_slip(
     framework: type[Host], entries: list[str], slips: int, tmp_path: Path
@@ -321,8 +325,10 @@ def test_one_kind_alone_is_told_only_where_it_looks_like_a_slip(
     assert ("did you mean `refund_order`?" in told[0]) is bool(slips)
 
 
-@pytest.mark.parametrize("framework", HOSTS)
-@pytest.mark.parametrize("entries", [["refund_order"], ["handover", "refund_order", "cancel_post"]])
+@pytest.mark.parametrize(
+    ("framework", "entries"),
+    [(PydanticAi, ["refund_order"]), (LiteLlm, ["handover", "refund_order", "cancel_post"])],
+)
 def test_one_kind_alone_is_refused_too(framework: type[Host], entries: list[str], tmp_path: Path) -> None:
     host = framework(Engine.open(shop(tmp_path, *entries, tools=", unmatched: refuse")), [handover, refund_order], [])
 

@@ -110,15 +110,14 @@ def test_what_a_host_says_for_one_turn_is_kept_only_while_it_goes_on(delivery: D
     assert ("ONCE-ONLY" in going_on, "ONCE-ONLY" in ended) == (True, False)
 
 
-@pytest.mark.parametrize("once", ["", "ONCE-ONLY"])
-def test_a_definition_that_the_host_takes_away_stays_in_front_of_the_next_turn(once: str) -> None:
+def test_a_definition_that_the_host_takes_away_stays_in_front_of_the_turn_after_one_with_a_text_of_its_own() -> None:
     @tool
     def read(at: str) -> str:
         """Read something."""
         return at
 
     card, said = langgraph.Cuecard(engine=cms("append")), [HumanMessage("hello", id="1"), AIMessage("done", id="2")]
-    first = card.prepare(Model(), said[:1], [look, read], turn=Turn(ephemeral=once))
+    first = card.prepare(Model(), said[:1], [look, read], turn=Turn(ephemeral="ONCE-ONLY"))
     said.append(HumanMessage("again", id="3"))
     second = card.prepare(Model(), said, [look], first.after(said[1]))
 
@@ -210,8 +209,7 @@ class Keeping(Asking):
     use_previous_response_id: bool = True
 
 
-@pytest.mark.parametrize("made", [agent_of, graph_of])
-@pytest.mark.parametrize("host", ["messages", "system-only"])
+@pytest.mark.parametrize(("made", "host"), [(agent_of, "messages"), (graph_of, "system-only")])
 def test_a_history_that_the_provider_keeps_is_refused_with_the_system_prompt_in_it(
     made: Any, host: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cuecard import Engine, InputError, Turn
+from cuecard import Engine
 from cuecard.adapters import litellm
 from cuecard.types import RunLimitError
 from unit.adapters.alike import HOSTS, Host, LangChain, LiteLlm, OpenAiAgents, PydanticAi, shop
@@ -158,12 +158,3 @@ def test_the_first_tool_is_forced_in_the_first_request_alone(tmp_path: Path) -> 
     card = litellm.Cuecard(engine=Engine.open(path))
     ready = card.prepare("openai/gpt-5", [{"role": "user", "content": "hello"}], [greet])
     assert ready.arguments["tool_choice"] == {"type": "function", "function": {"name": "greet"}}
-
-
-def test_a_model_that_cannot_be_forced_is_refused_before_it_is_asked(tmp_path: Path) -> None:
-    path = shop(tmp_path, "greet", more="run: {first_tool: greet, force_first: true}\n", core="greet")
-    with pytest.raises(InputError) as raised:
-        Engine.open(path).prepare_call(Turn(model="claude-opus-5-5"))
-
-    (problem,) = raised.value.problems
-    assert (problem.code, problem.name) == ("forced-tool", "turn.model")
