@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -141,14 +141,6 @@ def test_blocks_come_after_the_last_result_of_a_parallel_batch_in_order_of_disco
     assert ["cms_createPage" in block for block in blocks(model.requests[1])] == [True, False]
 
 
-def test_under_append_every_definition_is_there_from_the_start() -> None:
-    model = Model([[("tool_search", IMAGES)], [("tool_search", PAGES)]])
-
-    run(model)
-
-    assert model.tools == [["tool_search", "cms_createPage", "cms_listPages", "cms_searchImages"]] * 3
-
-
 def test_under_rewrite_active_tools_are_shown_core_first_and_the_order_grows_at_its_end() -> None:
     model = Model([[("tool_search", IMAGES)], [("tool_search", PAGES)]])
 
@@ -173,15 +165,6 @@ def test_tools_that_the_catalogue_does_not_know_are_left_to_the_host() -> None:
     assert model.last[1] == ("send_email", "sent", False)
 
 
-def test_the_request_n_begins_with_the_request_before() -> None:
-    model = Model([[("tool_search", IMAGES)], [("cms_searchImages", {"query": "x"})], [("tool_search", PAGES)]])
-
-    run(model)
-
-    for shorter, longer in zip(model.requests, model.requests[1:], strict=False):
-        assert wire(longer)[: len(wire(shorter))] == wire(shorter)
-
-
 def test_a_model_without_system_messages_in_between_gets_the_instructions_as_marked_text() -> None:
     model = Model([[("tool_search", PAGES)], [("cms_createPage", {"title": "About"})]])
     agent = make_agent(model)
@@ -191,25 +174,6 @@ def test_a_model_without_system_messages_in_between_gets_the_instructions_as_mar
     marked = [p.content for p in model.requests[1][-1].parts if p.part_kind == "user-prompt"]
     assert str(marked[0]).startswith("<system><tool-usage-instructions>\n<cms_createPage>\nBEFORE: ")
     assert wire(model.requests[2])[: len(wire(model.requests[1]))] == wire(model.requests[1])
-
-
-def test_a_streamed_run_is_sent_the_same() -> None:
-    model = Model([])
-    sent: list[str | None] = []
-
-    async def stream(_messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
-        sent.append(info.instructions)
-        yield "done"
-
-    async def run_streamed() -> str:
-        streaming = FunctionModel(stream_function=stream)
-        async with make_agent(model).run_stream("hello", deps=Turn(now=NOW), model=streaming) as result:
-            return await result.get_output()
-
-    run(model)
-
-    assert asyncio.run(run_streamed()) == "done"
-    assert sent == model.instructions
 
 
 def test_a_tool_that_is_not_active_is_refused_with_what_to_do_and_the_run_continues() -> None:
@@ -228,34 +192,6 @@ def test_a_tool_found_in_this_very_batch_is_not_active_yet() -> None:
     run(model)
 
     assert [failed for _, _, failed in model.last] == [False, True]
-
-
-FAILING: list[list[tuple[str, dict[str, Any]]]] = [
-    [("tool_search", {"query": "list all pages", "limit": 1})],
-    [("cms_listPages", {})],
-]
-
-
-def test_what_a_tool_raises_ends_the_run_as_without_the_capability() -> None:
-    with pytest.raises(OSError, match="the disk is full"):
-        run(Model(FAILING))
-
-
-@pytest.mark.parametrize(
-    ("handling", "told"),
-    [
-        (True, "OSError"),
-        ("Try later.", "Try later."),
-        (lambda error: f"failed: {error}", "failed: the disk is full"),
-    ],
-)
-def test_a_host_may_have_the_model_read_of_it_instead(handling: Any, told: str) -> None:
-    model = Model(FAILING)
-
-    result = run(model, handle_tool_errors=handling)
-
-    assert model.last[-1] == ("cms_listPages", told, True)
-    assert result.output == "done"
 
 
 @pytest.mark.filterwarnings("ignore:agent .* has no tool")
@@ -315,27 +251,6 @@ def test_a_search_that_asks_for_too_much_is_an_error_to_the_model() -> None:
 
     message = "a search cannot return 99 tools: ask for 1 to 50 tools; 8 are usual"
     assert model.last == [("tool_search", message, True)]
-
-
-def test_the_search_answers_with_names_and_a_message_and_nothing_else() -> None:
-    model = Model([[("tool_search", PAGES)]])
-
-    run(model)
-
-    ((_, found, _),) = model.last
-    assert found == engine().search_tools(**PAGES).to_json()
-    assert set(found) == {"tools", "message"}
-
-
-def test_the_search_announces_no_tool_that_the_run_does_not_have() -> None:
-    there = tuple(name for name in engine().tools if name != "cms_createPage")
-    model = Model([[("tool_search", PAGES)]])
-
-    run(model, turn=Turn(now=NOW, tools=there))
-
-    ((_, found, _),) = model.last
-    assert "cms_createPage" in engine().search_tools(**PAGES).tools
-    assert "cms_createPage" not in found["tools"]
 
 
 def test_a_second_run_knows_what_the_first_has_discovered_and_places_nothing_twice() -> None:

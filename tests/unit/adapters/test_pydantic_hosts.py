@@ -53,6 +53,7 @@ class Model:
     def __init__(self, *calls: Call) -> None:
         self.calls = calls
         self.tools: list[list[str]] = []
+        self.instructions: list[str | None] = []
         self.sent: list[list[ModelMessage]] = []
         self.model = FunctionModel(self._whole, stream_function=self._streamed, profile=INLINE)
 
@@ -71,6 +72,7 @@ class Model:
 
     def _next(self, messages: list[ModelMessage], info: AgentInfo) -> Call | None:
         self.tools.append([tool.name for tool in info.function_tools])
+        self.instructions.append(info.instructions)
         self.sent.append(messages)
         return self.calls[len(self.sent) - 1] if len(self.sent) <= len(self.calls) else None
 
@@ -153,6 +155,7 @@ def test_a_stream_with_several_steps_is_sent_what_a_run_is(delivery: Delivery) -
 
     assert "".join(asyncio.run(stream())) == "done"
     assert streamed.tools == plain.tools
+    assert streamed.instructions == plain.instructions
     assert [[kind for kind, _ in each] for each in streamed.wire()] == [
         [kind for kind, _ in each] for each in plain.wire()
     ]
