@@ -102,6 +102,7 @@ def test_each_request_to_responses_begins_with_the_one_before_so_that_it_is_read
     assert "<cms_createPage>" in str(sent[1]["input"][-1])
     assert len({body.get("prompt_cache_key") for body in sent}) == 1
     assert sent[0]["prompt_cache_key"]
+    assert sent == [{**body, **({"stream": True} if streamed else {})} for body in talk("gpt-5.4")[0]]
 
 
 def test_blocks_have_the_role_that_openai_leaves_in_its_place_and_the_manifest_says_so() -> None:
