@@ -186,17 +186,6 @@ def wire(request: LlmRequest) -> list[Any]:
     return [content.model_dump(exclude_none=True) for content in request.contents]
 
 
-def test_the_first_request_holds_the_prompt_of_the_engine_and_every_tool() -> None:
-    host = Host([])
-
-    said = host.run()
-
-    assert said == ["done"]
-    assert system(host.sent[0]).startswith(host.steps[0].system.strip() + "\n\n")
-    assert names(host.sent[0]) == ["cms_createPage", "cms_searchImages", "cms_listPages", "tool_search"]
-    assert sorted(host.calls[0].tools.available) == sorted(names(host.sent[0]))
-
-
 def test_append_keeps_instructions_and_tools_and_adds_a_block_after_the_search_result() -> None:
     host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]])
 
@@ -204,7 +193,8 @@ def test_append_keeps_instructions_and_tools_and_adds_a_block_after_the_search_r
 
     first, second, third = host.sent
     assert system(first) == system(second) == system(third)
-    assert names(first) == names(third)
+    assert names(first) == names(third) == ["cms_createPage", "cms_searchImages", "cms_listPages", "tool_search"]
+    assert sorted(host.calls[0].tools.available) == sorted(names(first))
     assert [step.call and step.call.host.front for step in host.steps] == [tuple(names(first))] * 3
     assert kinds(second) == ["user: text", "model: call", "user: result", "user: text"]
     assert blocks(second)[0].startswith("<system-reminder>\n<tool-usage-instructions>\n<cms_createPage>")
@@ -333,15 +323,6 @@ def refused(work: Callable[[], Any]) -> tuple[Problem, ...]:
         work()
     assert isinstance(caught.value.__cause__, InputError)
     return caught.value.__cause__.problems
-
-
-def test_entities_of_results_reach_the_working_memory_of_the_next_message() -> None:
-    host = Host([[("tool_search", PAGES), ("tool_search", IMAGES)], [("cms_createPage", ABOUT)]], "rewrite")
-
-    host.run()
-    host.run("go on")
-
-    assert '"About" (page-1)' in system(host.sent[-1])
 
 
 def test_another_process_continues_with_the_session(tmp_path: Path) -> None:
@@ -528,17 +509,6 @@ def test_a_state_that_holds_no_conversation_is_refused(held: Any) -> None:
         host.run()
 
     assert host.sent == []
-
-
-def test_the_turn_may_be_made_from_the_state_of_the_session() -> None:
-    def turn(context: Any) -> Turn:
-        return Turn(now=NOW, memory=Memory((Entity("page", "page-7", context.session.id),)))
-
-    host = Host([], turn=turn)
-
-    host.run(session="mine")
-
-    assert '"mine" (page-7)' in system(host.sent[0])
 
 
 @pytest.mark.filterwarnings("ignore:agent .* has no tool")
