@@ -21,17 +21,11 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from cms_agent import cms
-from cuecard import Turn
 from cuecard.adapters.adk import contents as adk
-from cuecard.adapters.functions import Functions
 from cuecard.adapters.langgraph.messages import tool_results as langgraph_results
 from cuecard.adapters.litellm.replays import _ReplayReader
 from cuecard.adapters.openai_agents.items import tool_results as openai_results
 from cuecard.adapters.pydantic_ai.messages import tool_results as pydantic_results
-
-ASKED = {"pageId": "page-4"}
-TOOL, CALL = "cms_deletePage", "c1"
 
 
 @pytest.mark.filterwarnings("ignore:`RetryPromptPart` is deprecated")
@@ -229,10 +223,3 @@ def test_adk_gives_each_result_an_id_of_its_own_also_where_contents_hold_the_las
     assert [*adk.CallIds(events).of([bare[1], bare[0], bare[3]])] == ["b", "a", "a#2"]
     unknown = types.FunctionResponse(name="one", response={"result": 9})
     assert [*adk.CallIds(events).of([unknown, *bare[3:4], unknown, unknown])] == ["a", "a#2", "b", "#1"]
-
-
-def test_a_loop_of_your_own() -> None:
-    tools = Functions(cms(), {TOOL: lambda pageId: {"success": True}})  # noqa: ARG005, N803 - as the tool has it
-    chat = tools.engine.conversation()
-    chat.user(Turn(tools=tools.names, discovered=(TOOL,)))
-    assert tools.answer(chat, chat.step(), TOOL, ASKED, CALL).arguments == ASKED

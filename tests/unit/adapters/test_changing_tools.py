@@ -432,10 +432,9 @@ class Named(Model):
     model_name: str = "claude-sonnet-4-6"
 
 
-@pytest.mark.parametrize("wrap", ["with_config", "bind", "with_retry", "with_fallbacks"])
-def test_a_wrapped_model_keeps_its_name_and_role(wrap: str) -> None:
+def test_a_wrapped_model_keeps_its_name_and_role() -> None:
     model, card = Named(), langgraph.Cuecard(engine=engine())
-    wrapped: Any = getattr(model, wrap)(*([[model]] if wrap == "with_fallbacks" else []))
+    wrapped: Any = model.bind(stop=["x"]).with_fallbacks([model])
     plain, other = (card.prepare(each, [HumanMessage("x")], [card.search_tool]).step for each in (model, wrapped))
 
     assert other.manifest.delivery == plain.manifest.delivery
@@ -481,6 +480,7 @@ def test_of_several_models_the_one_counts_that_the_run_or_a_wrapper_names(choice
     assert named.invoke(model, other) == "claude-opus-4-8"
     assert named.invoke(model.with_config(other)) == "claude-opus-4-8"
     assert named.invoke(model.with_config(other).with_retry()) == "claude-opus-4-8"
+    assert named.invoke(model.bind(stop=["x"]).with_config(other)) == "claude-opus-4-8"
 
 
 UNNAMED = [RunnableLambda(str), Named() | RunnableLambda(str), init_chat_model(configurable_fields="any")]

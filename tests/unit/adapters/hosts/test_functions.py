@@ -128,6 +128,7 @@ def test_a_call_gives_plain_json_whatever_the_function_returns() -> None:
     done = tools.answer(chat, step, "cms_createPage", arguments, "c")
 
     assert done == tools.answer(chat, step, "cms_createPage", json.dumps(arguments), "c")
+    assert done.arguments == arguments
     assert done.result == {
         "success": True,
         "page": {"id": "p-1", "title": "Home"},
