@@ -32,16 +32,6 @@ def with_blocks(step: Step, *blocks: Appended) -> Step:
     return replace(step, appended=blocks)
 
 
-def test_blocks_are_system_messages_after_the_user_turns_they_belong_to() -> None:
-    moment = two_turns()
-    body = request(moment.step, anthropic_messages(moment.events), model=OPUS)
-    protocols, update = moment.step.appended[:-1], moment.step.appended[-1]
-
-    assert roles(body) == ["user", "assistant", "user", "system", "assistant", "user", "system"]
-    assert [block["text"] for block in body["messages"][3]["content"]] == [block.text for block in protocols]
-    assert body["messages"][-1]["content"][0]["text"] == update.text
-
-
 def test_a_model_without_system_messages_gets_reminders_after_the_results() -> None:
     moment = two_turns()
     body = request(moment.step, anthropic_messages(moment.events), model=SONNET)
@@ -53,14 +43,6 @@ def test_a_model_without_system_messages_gets_reminders_after_the_results() -> N
     assert [block["text"] for block in results[2:]] == [reminder(block.text) for block in protocols]
 
 
-def test_a_system_message_never_splits_a_user_turn() -> None:
-    step = play([([], [], 0)])[-1].step
-    messages = [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
-    body = request(with_blocks(step, Appended(None, "block", turn=0)), messages, model=OPUS)
-
-    assert roles(body) == ["user", "user", "system"]
-
-
 def test_a_block_joins_the_system_message_of_the_host() -> None:
     step = with_blocks(play([([], [], 0)])[-1].step, Appended(None, "ours", turn=0))
     messages = [{"role": "user", "content": "a"}, {"role": "system", "content": "theirs"}]
@@ -68,22 +50,6 @@ def test_a_block_joins_the_system_message_of_the_host() -> None:
 
     assert roles(body) == ["user", "system"]
     assert [block["text"] for block in body["messages"][1]["content"]] == ["theirs", "ours"]
-
-
-def test_a_block_whose_result_is_gone_goes_with_the_first_message_and_stays_there() -> None:
-    step = with_blocks(play([([], [], 0)])[-1].step, Appended("gone", "block"))
-    short = [{"role": "user", "content": "a"}]
-    longer = [*short, {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]
-
-    assert roles(request(step, longer, model=OPUS)) == ["user", "system", "assistant", "user"]
-    assert roles(request(step, short, model=OPUS)) == ["user", "system"]
-
-
-def test_a_block_without_a_place_goes_to_the_end() -> None:
-    step = with_blocks(play([([], [], 0)])[-1].step, Appended(None, "block"))
-    messages = [{"role": "user", "content": text} for text in "ab"]
-
-    assert request(step, messages, model=SONNET)["messages"][-1]["content"][-1]["text"] == reminder("block")
 
 
 def test_no_message_to_go_with_is_an_error_that_says_so() -> None:
@@ -118,6 +84,7 @@ def test_a_prefix_below_the_minimum_of_the_model_gets_no_breakpoint() -> None:
 
     assert ["cache_control" in piece for piece in pieces] == [False, True]
     assert breakpoints(request(moment.step, messages, model=above)["system"]) == 0
+    assert breakpoints(request(moment.step, messages, model=between, tools=schemas()[:1])["system"]) == 2
 
 
 def test_the_minimum_is_counted_in_tokens_of_the_model() -> None:
@@ -148,36 +115,6 @@ def test_what_lives_for_one_turn_stands_behind_the_system_prompt_where_nothing_i
     assert [piece["text"] for piece in system[-2:]] == ["for now", "in a hurry"]
     assert "".join(piece["text"] for piece in system[:-2]) == step.system
     assert ["cache_control" in piece for piece in system] == [True, True, False, False]
-
-
-def test_tools_count_towards_the_minimum() -> None:
-    moment = two_turns()
-    large = [{"name": "large", "description": "x" * 40_000, "input_schema": {"type": "object"}}]
-    body = request(moment.step, anthropic_messages(moment.events), model=OPUS, tools=large)
-
-    assert breakpoints(body["system"]) == 2
-
-
-def test_breakpoints_of_the_host_are_replaced_so_that_there_are_never_more_than_four() -> None:
-    moment = two_turns()
-    marked = [
-        {**m, "content": [{**b, "cache_control": {"type": "ephemeral"}} for b in m["content"]]}
-        for m in anthropic_messages(moment.events)
-        if isinstance(m["content"], list)
-    ]
-    body = request(moment.step, marked, model=replace(OPUS, min_cache_tokens=1), tools=schemas())
-
-    assert breakpoints(body) == 3
-
-
-def test_the_breakpoint_stays_off_thinking_blocks() -> None:
-    step = play([([], [], 0)])[-1].step
-    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
-    messages: list[Json] = [{"role": "user", "content": "a"}, {"role": "assistant", "content": [thought]}]
-    body = request(step, messages, model=OPUS)
-
-    assert "cache_control" in body["messages"][0]["content"][0]
-    assert body["messages"][1]["content"] == [thought]
 
 
 def test_a_model_without_breakpoints_gets_none() -> None:

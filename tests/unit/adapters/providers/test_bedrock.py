@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cms_agent import TOOLS, cms
-from cuecard import Entity, InputError, Memory, Turn
+from cuecard import Entity, InputError, Turn
 from cuecard.adapters.bedrock import ENDPOINT, request
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.lifetimes import check_lifetimes
@@ -129,33 +129,6 @@ def test_messages_of_one_role_become_one() -> None:
 
     assert len(apart) > len(converse_messages(moment.events))
     assert request(moment.step, apart, model=CLAUDE, tools=tool_specs()) == sent(moment)
-
-
-def test_a_message_without_an_answer_keeps_its_block_when_the_next_one_joins_it() -> None:
-    chat = cms().conversation()
-    said: list[Json] = []
-    bodies = []
-    for number, answered in enumerate([True, False, False]):
-        page = Entity("page", f"p{number}", f"Page {number}")
-        chat.user(Turn(memory=Memory((page,))))
-        said.append({"role": "user", "content": [{"text": f"message {number}"}]})
-        bodies.append(request(chat.step(), said, model=CLAUDE))
-        said += [{"role": "assistant", "content": [{"text": "yes"}]}] if answered else []
-    *_, before, after = (bare(body["messages"][-1]["content"]) for body in bodies)
-
-    assert [message["role"] for message in bodies[-1]["messages"]] == ["user", "assistant", "user"]
-    assert after[: len(before)] == before
-    assert [kind for block in after for kind in block] == ["text"] * 4
-
-
-def test_an_empty_answer_is_replaced_so_that_the_messages_around_it_stay_apart() -> None:
-    moment = play([([], [], 0)])[-1]
-    hello: Json = {"role": "user", "content": [{"text": "Hello?"}]}
-    messages = [*converse_messages(moment.events), {"role": "assistant", "content": []}, hello]
-    body = request(moment.step, messages, model=CLAUDE)
-
-    assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user"]
-    assert body["messages"][1]["content"] == [{"text": "(no answer)"}]
 
 
 def test_where_a_profile_of_your_own_grants_a_role_blocks_have_it() -> None:

@@ -65,7 +65,7 @@ def body(step: Step, said: list[Message]) -> dict[str, Any]:
     return request(step, anthropic_messages(said), model=MODEL, tools=DEFINITIONS)
 
 
-@pytest.mark.parametrize("parallel", [1, 9, 10, 11, 25, 60])
+@pytest.mark.parametrize("parallel", [1, 11, 60])
 def test_however_many_parallel_calls_a_step_has_the_whole_request_before_is_read(parallel: int) -> None:
     bodies = conversation(parallel)
 
@@ -81,7 +81,3 @@ def test_without_the_breakpoint_of_the_request_before_ten_parallel_calls_lose_it
             del block["cache_control"]
 
     assert cost(bodies, LOOK_BACK) > 2.5 * cost(bodies, 10_000)
-
-
-def test_there_are_never_more_than_four_breakpoints() -> None:
-    assert {sum(marked for _, marked in blocks(one)) for one in conversation(10)} <= {1, 2, 3, 4}
