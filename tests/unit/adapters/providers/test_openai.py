@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.openai import chat_request, responses_request
-from unit.adapters.providers.talk import PROFILES, chat_messages, chat_tools, functions, play, response_items, two_turns
+from unit.adapters.providers.talk import PROFILES, chat_messages, chat_tools, functions, response_items, two_turns
 
 GPT, GPT_56, UNKNOWN = (PROFILES.find(name) for name in ("gpt-5", "gpt-5.6", "own"))
 
@@ -50,17 +48,6 @@ def test_an_unknown_model_gets_reminders_in_the_user_role() -> None:
 
     assert messages[0]["role"] == "system"
     assert messages[-1] == {"role": "user", "content": reminder(moment.step.appended[-1].text)}
-
-
-@pytest.mark.parametrize("model", ["gpt-5", "gpt-5.6"])
-def test_the_cache_key_is_that_of_the_configuration_unless_the_host_has_one(model: str) -> None:
-    moments = play([([], [], 0), ([], [], 5)])
-    profile = PROFILES.find(model)
-    keys = {chat_request(m.step, chat_messages(m.events), model=profile)["prompt_cache_key"] for m in moments}
-    own = responses_request(moments[0].step, [], model=profile, cache_key="conversation-7")
-
-    assert keys == {f"cuecard-{moments[0].step.manifest.configuration.sha256[:32]}"}
-    assert own["prompt_cache_key"] == "conversation-7"
 
 
 def test_a_model_with_explicit_breakpoints_gets_them_after_the_static_part_and_the_system() -> None:

@@ -16,7 +16,6 @@ from cuecard.adapters.lifetimes import check_lifetimes
 from cuecard.adapters.openai_tools import additional_tools, allowed_tools
 from cuecard.types import Discovery
 from shipped import read_models
-from unit.adapters.providers.loopback import loopback
 from unit.adapters.providers.talk import (
     Moment,
     anthropic_messages,
@@ -74,6 +73,8 @@ def test_without_tools_a_body_has_none() -> None:
 
     assert ({*chat}, chat["prompt_cache_key"]) == ({"model", "prompt_cache_key", "messages"}, "mine")
     assert (responses["model"], responses["prompt_cache_key"], responses["tools"]) == ("gpt-5", key, [OWN])
+    own = openai.responses_request(step, response_items(moment.events), model="gpt-5", cache_key="mine")
+    assert own["prompt_cache_key"] == "mine"
 
 
 def deferred(moment: Any) -> dict[str, Any]:
@@ -95,13 +96,6 @@ def test_definitions_appear_where_the_tools_were_found_and_the_front_never_chang
     assert given == [found.tool for found in step.discovered]
     for before, after in pairwise(body["input"] for body in bodies):
         assert after[: len(before)] == before
-
-
-def test_definitions_that_are_already_there_are_not_given_twice() -> None:
-    moment = two_turns()
-    front, items = additional_tools(functions(), response_items(moment.events), moment.step)
-
-    assert additional_tools(functions(), items, moment.step) == (front, items)
 
 
 def test_a_tool_whose_search_result_is_gone_is_defined_in_front() -> None:
@@ -159,27 +153,6 @@ def test_a_request_asks_to_be_compared_with_the_one_before() -> None:
         {"previous_message_id": "msg_1"},
     ]
     assert claude[0] == claude[1] == claude[2]
-
-
-def test_the_clients_send_what_asks_for_a_comparison() -> None:
-    sdk, claude = (pytest.importorskip(name, reason=f"{name} is not installed") for name in ("openai", "anthropic"))
-    moment = two_turns()
-    body = openai.responses_request(
-        moment.step, response_items(moment.events), model="gpt-5.6", tools=functions(), compare_with="resp_1"
-    )
-    other = anthropic.request(
-        moment.step, anthropic_messages(moment.events), model="claude-opus-4-8", compare_with="msg_1"
-    )
-    with loopback() as server:
-        with sdk.OpenAI(api_key="k", base_url=f"{server.url}/v1", max_retries=0) as client:
-            client.responses.create(**body, tool_choice=allowed_tools(functions(), moment.step))
-        with claude.Anthropic(api_key="k", base_url=server.url, max_retries=0) as client:
-            client.messages.create(**other, max_tokens=64)
-        first, second = (json.loads(sent) for sent in server.bodies)
-
-    assert first["prompt_cache_options"] == {"comparison_response_id": "resp_1"}
-    assert first["tool_choice"]["type"] == "allowed_tools"
-    assert second["diagnostics"] == {"previous_message_id": "msg_1"}
 
 
 def marked(ttl: Any, **more: Any) -> dict[str, Any]:
