@@ -47,14 +47,9 @@ def test_tools_of_two_servers_with_one_name_are_kept_apart_and_of_one_server_the
 
     assert read(tools) == ["x__search", "only_x", "y__search", "only_y"]
     assert read([{"name": "a"}, {"name": "a", "server": "y"}, {"name": "b", "server": "y"}]) == ["a", "y__a", "b"]
-    twice = json.dumps([{"name": "a", "description": "1"}, {"name": "b"}, {"name": "a", "description": "2"}])
+    empty = {"name": "b", "description": None, "inputSchema": None, "phrases": None}
+    twice = json.dumps([{"name": "a", "description": "1"}, empty, {"name": "a", "description": "2"}])
     assert read_catalogue(twice, "tools.json") == [ToolCard("a", "1"), ToolCard("b")]
-
-
-def test_what_is_left_out_or_null_is_empty() -> None:
-    (card,) = read_catalogue('[{"name": "a", "description": null, "inputSchema": null, "phrases": null}]', "tools.json")
-
-    assert (card.description, card.input_schema, card.phrases) == ("", {}, ())
 
 
 def test_every_mistake_is_shown_at_its_place() -> None:

@@ -1,4 +1,4 @@
-"""What the parts of an agent file say to one another: patches of sections, choices, and what a kind of user may do."""
+"""What the parts of an agent file say to one another: patches of sections, and what a kind of user may do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cuecard.config.sections.section_spec import ChoiceSpec, ConditionSpec, SectionPatch, SectionSpec, patched
+from cuecard.config.sections.section_spec import SectionPatch, SectionSpec, patched
 from cuecard.config.sections.sources_spec import AccessSpec
 from cuecard.model.turn import Gates
 from cuecard.types import Json
@@ -33,12 +33,6 @@ def test_a_patch_replaces_what_it_says_and_what_cannot_stand_beside_that(
 
     expected = {key: value for key, value in {**SECTION, **changes}.items() if value is not None}
     assert made == SectionSpec.model_validate(expected)
-
-
-def test_a_choice_for_a_model_is_a_condition_on_it() -> None:
-    assert ChoiceSpec(text="x").condition is None
-    assert ChoiceSpec(text="x", model=("gpt*",)).condition == ConditionSpec(model=("gpt*",))
-    assert ChoiceSpec(text="x", when=ConditionSpec(tool="t")).condition == ConditionSpec(tool="t")
 
 
 def test_what_a_kind_of_user_may_do_are_gates() -> None:

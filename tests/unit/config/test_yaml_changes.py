@@ -79,7 +79,6 @@ def test_a_change_is_read_by_itself(change: str) -> None:
         ("  # Of all", "...\n  # Of all"),
         ("described:", "  described:"),
         ("category: pages", "category: sites"),
-        ("get_page:", "got_page:"),
         ('  drop_page: {before: Ask., gotcha: "It is gone."}\n', ""),
         ("Know its id.", "Know its #id."),
         ("Know its id.", "Know\tits id."),

@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from cuecard import Engine, SpecError
+from cuecard import Engine
 from cuecard.config.words_spec import ENGLISH
 from unit.config.words.foreign import AGENT, TOOLS, engine, words
 
@@ -39,30 +37,3 @@ def test_a_file_of_words_alone_serves_any_agent(tmp_path: Path) -> None:
     made = engine(tmp_path, {**AGENT, "extends": "words.yaml"})
 
     assert made.agent.spec.words.model_dump() == words()
-
-
-def test_the_manifest_names_the_line_of_each_word(tmp_path: Path) -> None:
-    made = laid_over(tmp_path, {"search": FOUND}, {"words": {"search": {"found": "{count}!"}}})
-    origins = made.prepare_step(made.prepare_call()).manifest.origins
-
-    assert origins["words.search.found_one"].startswith("base.yaml")
-    assert origins["words.search.found"].startswith("agent.yaml")
-
-
-def test_a_mistake_is_reported_where_it_was_written(tmp_path: Path) -> None:
-    with pytest.raises(SpecError) as caught:
-        engine(tmp_path, words={"search": {"found": "Gefunden."}})
-    [problem] = caught.value.problems
-
-    assert problem.message == "`words.search.found` should contain {count}"
-    with pytest.raises(SpecError) as again:
-        laid_over(tmp_path, {"serch": FOUND}, {})
-    assert [(p.message, p.hint, Path(p.name).name) for p in again.value.problems] == [
-        ("unknown key `serch`", "did you mean `search`?", "base.yaml")
-    ]
-
-
-def test_other_words_are_another_configuration(tmp_path: Path) -> None:
-    plain = engine(tmp_path).agent.sha256
-
-    assert engine(tmp_path, words={"search": FOUND}).agent.sha256 != plain
