@@ -176,9 +176,3 @@ def test_thirty_clients_at_once_stay_apart(client: httpx2.Client) -> None:
     with ThreadPoolExecutor(30) as pool:
         for number, systems in enumerate(pool.map(talk, range(30))):
             assert [(f"(id-{number}-)" in text, text.count("(id-")) for text in systems] == [(True, 1)] * 3
-
-
-def test_a_step_before_the_first_message_is_refused(client: httpx2.Client) -> None:
-    text = ask(client, "remember")["conversation"]
-
-    assert refused(client, text) == (422, "no-call")

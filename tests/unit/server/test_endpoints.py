@@ -153,24 +153,6 @@ def test_what_was_touched_is_remembered_and_forgotten(client: httpx2.Client) -> 
     assert ask(client, "remember", conversation=call["conversation"], forget_all=True)["memory"] == []
 
 
-def test_a_manifest_comes_when_it_is_asked_for(client: httpx2.Client) -> None:
-    asked, plain = ask(client, "prepare-call", manifest=True), ask(client, "prepare-call")
-
-    assert asked["manifest"]["delivery"]["name"] == "append"
-    assert "manifest" not in plain
-    assert "manifest" in ask(client, "prepare-step", conversation=plain["conversation"], manifest=True)
-
-
-def test_a_history_that_was_shortened_gets_a_new_baseline(client: httpx2.Client) -> None:
-    first = ask(client, "prepare-call")
-    result = {"tool": "tool_search", "result": {"tools": ["cms_createPage"]}, "call_id": "call-1"}
-    step = ask(client, "prepare-step", conversation=first["conversation"], results=[result])
-    later = ask(client, "prepare-call", conversation=step["conversation"], compacted=1)
-
-    assert "<cms_createPage>" in later["step"]["system"]
-    assert later["step"]["appended"] == []
-
-
 def test_a_service_describes_its_agents(client: httpx2.Client, agents: Agents) -> None:
     ready: list[dict[str, Any]] = [
         {"name": each.name, "state": "ready", "sha256": each.status.serving, "since": each.status.since.isoformat()}

@@ -34,6 +34,7 @@ def test_an_agent_without_limits_answers_as_ever_and_a_host_says_what_it_cannot_
     cannot = {"not_enforced": ["steps", "failures"]}
     limited = ask(client, "prepare-call", agent="cms", turn=cannot, manifest=True)
 
+    assert "manifest" not in told
     assert told["step"]["refusals"].keys() == {"tools", "inactive", "search", "withheld"}
     said = [each["message"] for each in limited["manifest"]["diagnostics"] if each["code"] == "not-enforced"]
     assert said == ["the host cannot enforce run.steps: 15; run.failures: 5"]
