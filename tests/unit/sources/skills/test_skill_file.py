@@ -138,7 +138,6 @@ def test_line_ends_of_any_system_give_the_same_skill(end: str) -> None:
     [
         ("paths: src/*.py", ("src/*.py",)),
         ("paths: a, b ,, c,a", ("a", "b", "c")),
-        ("paths: '*.{ts,tsx}, *.md'", ("*.{ts,tsx}", "*.md")),
         ("paths: [b, a]", ("b", "a")),
         ("globs:\n  - a\n  - 3", ("a", "3")),
         ("paths: |\n  one\n  two", ("one", "two")),

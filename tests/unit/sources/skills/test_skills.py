@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import TemplateRenderError
-from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.sections.skills_spec import SkillBudgetSpec, SkillsSpec
 from cuecard.model.tools import Skill
 from cuecard.sources.content import Content, SourceInput
@@ -128,12 +126,6 @@ def test_a_call_asks_by_its_inputs() -> None:
 
     assert made.text == "<a>x\n<b>x\n<c>x\n"
     assert [cut.what for cut in made.cuts] == ["skill none", "skill d"]
-
-
-def test_an_agent_file_may_give_the_budget_as_a_number() -> None:
-    made = validate(read_yaml("roots: skills\nbudget: 10\n", "agent.yaml"), SkillsSpec)
-
-    assert made.budget == SkillBudgetSpec(limit=10, unit="characters")
 
 
 TEXT = st.text("abc é🙂<&{}\n$", max_size=30)
