@@ -91,7 +91,7 @@ class Deferral:
         return [*placed, {"role": "system", "content": waiting}] if waiting else placed
 
     def _with_references(self, block: Body) -> Body:
-        names = self.revealed.get(block.get("tool_use_id")) if block.get("type") == "tool_result" else None
+        names = self.revealed.get(block.get("tool_use_id", "")) if block.get("type") == "tool_result" else None
         if not names:
             return block
         content = block.get("content") or []

@@ -1150,7 +1150,7 @@ def test_a_turn_that_names_no_model_is_told_the_one_that_answers(
 
 def test_a_search_finds_although_an_earlier_run_had_a_call_of_its_id() -> None:
     host = Host([[("tool_search", PAGES)]])
-    chat = host.card.engine.conversation()
+    chat = engine().conversation()
     said = host.run(chat=chat).to_input_list()
     host.agent.model = script([[("tool_search", IMAGES)]])
     host.run(chat=chat, says=[*said, {"role": "user", "content": "and an image"}])
