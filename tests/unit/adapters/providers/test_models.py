@@ -86,6 +86,8 @@ def test_where_definitions_stand_may_depend_on_the_interface(tmp_path: Path) -> 
     one = own(tmp_path, f"models: {{gpt-5.6: {{provider: openai, definitions: {{value: deferred, {CITED}}}}}}}")
     assert all(one.find("gpt-5.6").defers(where) for where in ("responses", "chat"))
     assert one.find("openai-chat:gpt-5.6").definitions == "deferred"
+    there = one.find("gpt-5.6", endpoint="https://gate.example/v1")  # where items in between may not stay
+    assert [there.defers(where) for where in ("responses", "chat")] == [False, True]
     with pytest.raises(SpecError) as caught:
         own(tmp_path, f"providers: {{x: {{definitions: {{value: {{response: late}}, {CITED}}}}}}}")
     assert [each.message.partition(" should")[0].rpartition(".")[2] for each in caught.value.problems] == [
