@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from cuecard.adapters.bodies import (
@@ -20,7 +19,6 @@ from cuecard.adapters.bodies import (
 )
 from cuecard.adapters.content_places import NO_ANSWER, NO_RESULT, Blocks, Ends, filled, is_empty, place
 from cuecard.adapters.lifetimes import check_lifetimes
-from cuecard.adapters.one_turn import EndedTexts
 from cuecard.config.model_profile import ModelProfile, bare_name
 from cuecard.errors import InputError, Problem
 from cuecard.model import Step
@@ -73,7 +71,7 @@ def request(
     """
     model = profile_of(model, base_url)
     ordered = order_tools([tool for tool in tools if "cachePoint" not in tool], step)
-    turns = _merged(place(_parted(_bare(messages), step), step, model, _BLOCKS))
+    turns = place(_merged(_bare(messages)), step, model, _BLOCKS)
     _check_apart(turns, step, model)
     points = 0 if model.provider == "openai" else model.breakpoints  # OpenAI's own breakpoints are none of Bedrock's
     ends = Ends.of(turns, step, _BLOCKS).places
@@ -128,29 +126,8 @@ def _told(block: Body) -> Body:
     return {**block, "toolResult": {**result, "content": filled(result.get("content") or (), _text(NO_RESULT))}}
 
 
-def _parted(messages: Sequence[Body], step: Step) -> list[Body]:
-    """The messages of a host that has kept what was sent: those that had become one are several again.
-
-    What follows a block was another message: a block stands at the end of its own, or of the results in it. So did the
-    user's words behind results. Of a host that has kept none of our blocks, they may be a remark.
-    """
-    blocks, ended = {reminder(block.text, step.reminder) for block in step.appended}, EndedTexts(step)
-    texts = [[message["role"] == "user" and block.get("text") for block in message["content"]] for message in messages]
-    ours = [[text in blocks or ended.is_reminder(text) for text in each] for each in texts]
-    if not any(any(each) for each in ours):
-        return list(messages)
-    parted: list[Body] = []
-    for message, placed in zip(messages, ours, strict=True):
-        content = message["content"]
-        results = [_BLOCKS.is_result(block) for block in content]
-        ends = [placed[at] or results[at] > results[at + 1] for at in range(len(content) - 1)]
-        cuts = [0, *(at for at, ended_ in enumerate(ends, 1) if ended_ and not placed[at]), len(content)]
-        parted += [{**message, "content": content[start:end]} for start, end in pairwise(cuts)]
-    return parted
-
-
 def _merged(turns: Iterable[Body]) -> list[Body]:
-    """The messages with alternating roles: only now, so that each block stays with its own message."""
+    """The messages with alternating roles, as the service wants them: what it holds of one turn is one message."""
     merged: list[Body] = []
     for turn in turns:
         if merged and merged[-1]["role"] == turn["role"]:

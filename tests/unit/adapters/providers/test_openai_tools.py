@@ -100,10 +100,11 @@ def test_definitions_appear_where_the_tools_were_found_and_the_front_never_chang
 
 def test_a_tool_whose_search_result_is_gone_is_defined_in_front() -> None:
     moment = two_turns()
-    front, items = additional_tools(functions(), [{"role": "user", "content": "go on"}], moment.step)
+    said = [{"role": "developer", "content": "of the host"}, {"role": "user", "content": "go on"}]
+    front, items = additional_tools(functions(), said, moment.step)
 
     assert {*names(front)} >= {found.tool for found in moment.step.discovered}
-    assert [item for item in items if item.get("type") == "additional_tools"] == []
+    assert items == said
 
 
 @pytest.mark.parametrize(
