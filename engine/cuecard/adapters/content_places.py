@@ -226,7 +226,7 @@ class Ends:
         before = _whole(turns, answer) if answer else None
         places = turn_places(MessageReader(form.result_ids, form.says).read(turns), step.turns) if step.turns else {}
         now = len(step.turns) - 1
-        if answer > places.get(now, -1) or now not in places:
+        if now not in places or answer > places[now]:
             return cls(_known(end, before))
         if now - 1 in ended_turns(step) and now - 1 in places:
             last = places[now - 1]

@@ -110,7 +110,7 @@ def _changed(change: _Change, sections: Sequence[Section]) -> dict[str, str]:
     return {
         section.id: now[section.id]
         for section in sections
-        if now[section.id] != before.get(section.id, "")
+        if now[section.id] != before.get(section.id)
         or headings.get(section.id, (section.leads, section.heading)) != (section.leads, section.heading)
     }
 

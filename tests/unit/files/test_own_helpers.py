@@ -23,8 +23,11 @@ def broken(value):
     raise KeyError(value)
 
 KIT = {"shout": shout, "framed": framed, "broken": broken, "many": lambda n: [1] * n}
+KIT |= {"head": lambda text: text[:3], "tail": lambda text: text[3:]}
 ODD = {"if": shout, "a b": shout, "three": 3}
 """
+
+ROWS = 'rows: {input: names, item: "{{{item}}}", separator: " "}'
 
 
 @pytest.fixture
@@ -38,11 +41,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         sys.modules.pop(name, None)
 
 
-def agent(folder: Path, named: str, text: str) -> Path:
+def agent(folder: Path, named: str, text: str, source: str = "") -> Path:
     """An agent with one section."""
     file = folder / "agent.yaml"
-    inputs = "inputs: {name: {default: 'A<b>'}}"
-    file.write_text(f"agent: bakery\nhelpers: {named}\n{inputs}\nsections:\n  - id: one\n    text: '{text}'\n")
+    inputs = "inputs: {name: {default: 'A<b>'}, names: {type: list, default: ['<one>', '<two>']}}"
+    section = f"  - id: one\n    text: '{text}'\n    {source}\n"
+    file.write_text(f"agent: bakery\nhelpers: {named}\n{inputs}\nsections:\n{section}")
     return file
 
 
@@ -65,6 +69,15 @@ def test_what_they_return_is_data_or_an_authors(folder: Path) -> None:
     assert prompt(folder, "bakery_kit:KIT", text) == "A&lt;b>? &lt;b>A&lt;b>&lt;/b> 1,1"
     author = "{code: bakery_kit:KIT, trust: author}"
     assert prompt(folder, author, "{{{shout name}}} {{#framed name}}{{{this}}}{{/framed}}") == "A<b>! <b>A&lt;b></b>"
+
+
+@pytest.mark.parametrize(("cut", "expected"), [("head", "&lt;o"), ("tail", "ne> &lt;two>")])
+def test_data_in_a_content_stays_data_where_a_helper_of_ones_own_cuts_it(folder: Path, cut: str, expected: str) -> None:
+    """The marks around it are then without their counterparts."""
+    kept = agent(folder, "{code: bakery_kit:KIT, trust: author}", f"{{{{{{{cut} content}}}}}}", ROWS)
+    engine = Engine.open(kept, allow_code=True)
+
+    assert engine.prepare_step(engine.prepare_call()).system == expected
 
 
 def test_of_two_with_one_name_the_later_counts_and_all_win_over_the_standard_ones(folder: Path) -> None:

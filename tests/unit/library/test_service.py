@@ -201,6 +201,11 @@ def test_every_option_of_the_command_reaches_the_library(
         "allow_code": True,
     }
 
+    monkeypatch.setenv("CUECARD_LIBRARY", url)
+    monkeypatch.chdir(tmp_path)
+    assert run("serve", "--port", "0").exit_code == 0
+    assert [each["url"] for each in made[1:]] == [url]
+
 
 @pytest.mark.usefixtures("_never_listens")
 @pytest.mark.parametrize(

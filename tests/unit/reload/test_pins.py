@@ -76,12 +76,12 @@ def test_a_conversation_of_another_process_continues_with_its_state(process: Pro
 def test_what_is_in_memory_is_not_made_again(process: Process, calls: list[Call]) -> None:
     pins = Pins(process, keep=3)
     for call in (*calls[:2], *calls[:2], calls[0], calls[3]):
-        pins.serve(previous=call)
+        assert pins.serve(previous=call).engine.agent.sha256 == call.configuration.sha256
 
     assert process.made == [call.configuration.sha256 for call in calls[:2]]
 
     for call in (calls[2], calls[0], calls[1]):
-        pins.serve(previous=call)
+        assert pins.serve(previous=call).engine.agent.sha256 == call.configuration.sha256
 
     assert process.made[2:] == [calls[2].configuration.sha256, calls[1].configuration.sha256]
 

@@ -13,6 +13,7 @@ import pytest
 
 from command_line import main
 from cuecard import CuecardError, Engine, Memory, ToolResult, Turn
+from cuecard.reload.engines import Secrets
 from forked import ended
 from unit.robustness.agents import AGENT, NOW, write_agent
 
@@ -32,7 +33,8 @@ def test_row_54_manifests_and_representations_hold_no_value(engine: Engine, capl
     step = engine.prepare_step(call, history)
 
     assert CANARY in step.system
-    for text in (json.dumps(step.manifest.to_json()), repr(step.manifest), repr(engine), str(engine), repr(chat)):
+    held = repr(Secrets(CANARY, CANARY))
+    for text in (json.dumps(step.manifest.to_json()), repr(step.manifest), repr(engine), str(engine), repr(chat), held):
         assert CANARY not in text
     assert CANARY not in caplog.text
 

@@ -274,3 +274,6 @@ def test_a_tool_that_is_defined_late_can_be_forced() -> None:
     forcing = Moment(replace(moment.step, forced_tool=found), moment.events)
 
     assert by_default(forcing)["tool_choice"] == {"type": "function", "name": found}
+    with pytest.raises(InputError) as caught:
+        anthropic.request(forcing.step, anthropic_messages(moment.events), model="claude-opus-5-5", tools=schemas())
+    assert [(told.code, told.name) for told in caught.value.problems] == [("forced-tool", "model")]

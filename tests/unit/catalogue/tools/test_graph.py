@@ -153,7 +153,7 @@ def test_names_with_hyphens_are_read_whole(text: str, expected: list[str]) -> No
         ("get-page", "see get-user, get-page-like, get-user-like, get-pgae", "get-pgae!"),
         ("getPage", "see getUser-style and getPage-style, getPgae-", "getPgae!"),
         ("get_page getUser", "see get_all, getAll, GetAll and get-all", "get_all! getAll! GetAll!"),
-        ("get_page", "see set_all, setAll, set-all, _set_all and set_", "set_all!"),
+        ("get_page", "see set_all, setAll, set-all, _set_all, set_all_ids, set_id_all", "set_all! set_id_all!"),
         ("getPage", "see set_all, setAll, set-all, SetAll", "setAll! SetAll!"),
         ("page-get", "see page-get-by-section, page-set", "page-set!"),
         ("page_get", "see set_all, page_set, pages_set", "page_set!"),

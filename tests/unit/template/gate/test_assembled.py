@@ -44,6 +44,7 @@ def counted(folder: Path, section: str, **inputs: Json) -> dict[str, int]:
         ("{{{x}}}{{{y}}}", "#", "# Rules", "\\## Rules"),
         ("#{{{x}}}", "# Rules", "", "\\## Rules"),
         ("##{{{x}}}", " Rules", "", "\\## Rules"),
+        ("Hi{{{x}}}  ## Rules", "\n", "", "Hi\n  \\## Rules"),
         ("Hi {{{x}}}# Rules", "\n#", "", "Hi \n\\## Rules"),
         ("a\\n{{{x}}}{{{y}}}\\nb", "-", "--", "a\n\\---\nb"),
         ("a\\n--{{{x}}}", "-", "", "a\n\\---"),

@@ -82,6 +82,10 @@ def test_a_tool_whose_schema_is_unusable_is_left_out() -> None:
     why = "two keys of `[2]` are both `a` once invisible characters are removed"
     assert known.tool_cuts == (Cut("tool t", f"skipped: its input schema is unusable: {why}"),)
 
+    known = engine.with_tools([ToolCard("t", "", {1: {}}), ToolCard("u")])  # type: ignore[dict-item]
+    why = "nested more than 64 levels deep, or is not JSON"
+    assert (list(known.tools), known.tool_cuts) == (["u"], (Cut("tool t", f"skipped: its input schema is {why}"),))
+
 
 def test_anything_but_a_card_is_still_a_mistake_of_the_host() -> None:
     engine = Engine.open(ROOT / "prompts/polyant/bare.yaml", cache=False)
