@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import pairwise
 from typing import Any
@@ -241,3 +241,16 @@ def test_deferred_tools_are_sent_from_the_start_and_revealed_by_references_in_th
     assert late == {tool["name"] for tool in talk.schemas()} - set(CORE)
     assert revealed == [discovery.tool for discovery in moments()[-1].step.manifest.discovered] == TOOLS[:5]
     assert not list(found(first["messages"], "tool_reference"))
+
+
+@pytest.mark.parametrize(("most", "system", "messages"), [(0, 0, 0), (1, 0, 1), (2, 1, 1), (3, 2, 1), (4, 2, 2)])
+def test_of_few_breakpoints_the_end_of_the_conversation_has_the_first(most: int, system: int, messages: int) -> None:
+    moment = talk.two_turns()
+    model = replace(PROFILES.find("claude-opus-4-8"), breakpoints=most, min_cache_tokens=1)
+    events = moment.events
+    bodies = [
+        anthropic.request(moment.step, talk.anthropic_messages(events), model=model, tools=talk.schemas()),
+        bedrock.request(moment.step, talk.converse_messages(events), model=model),
+    ]
+
+    assert [(breakpoints(body["system"]), breakpoints(body["messages"])) for body in bodies] == [(system, messages)] * 2
