@@ -249,7 +249,7 @@ def _are_calls(calls: Any) -> bool:
     return True
 
 
-def profile_of(model: str | ModelProfile, base_url: str = "") -> ModelProfile:
+def profile_of(model: str | ModelProfile, base_url: str) -> ModelProfile:
     """The profile of a named model, with the name for the body; the host's own profile is used as it is."""
     if isinstance(model, str):
         return _named(model, base_url)

@@ -48,7 +48,7 @@ class TooMuchError(UnreadableError):
 class TooLong:
     """Stands for a line longer than `MAX_LINE` bytes, of which it has the beginning."""
 
-    head: bytes = b""
+    head: bytes
 
 
 @dataclass(slots=True)

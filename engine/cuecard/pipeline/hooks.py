@@ -379,12 +379,11 @@ def _begun(request: CallRequest, given: _Basis) -> _CallDraft:
 def _unfit(request: StepRequest, names: Sequence[str]) -> tuple[Withheld, ...]:
     """The existing tools that the next step will not have active if the next search result names them."""
     agent = request.agent
-    last = active_tools(request, discover_more(request)[0])
     result = ResultRecord(agent.search_tool, _NEXT, tuple(names))
     later = replace(
         request, found=request.found.more([result], agent.catalogue, cues=bool(agent.spec.tools.cues.on_result))
     )
-    unfit = {each.tool: each for each in active_tools(later, discover_more(later)[0], last).withheld}
+    unfit = {each.tool: each for each in active_tools(later, discover_more(later)[0]).withheld}
     return tuple(unfit[name] for name in names if name in unfit)
 
 

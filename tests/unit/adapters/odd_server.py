@@ -15,15 +15,17 @@ NAMES = ("text", "boom", "die", "refuse")
 PAGE = 3
 
 
-def odd_server(*, circle: bool = False) -> Server[Any]:
-    """Lists three tools per page; if asked to, none on pages in a circle."""
+def odd_server(*, circle: bool = False, endless: list[str] | None = None) -> Server[Any]:
+    """Lists three tools per page; if asked to, none on pages in a circle, or on ever new ones, which it notes."""
     tools = [types.Tool(name=name, description=f"The tool {name}", input_schema={"type": "object"}) for name in NAMES]
 
     async def list_tools(_context: object, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         start = int(params.cursor) if params and params.cursor is not None else 0
         more = str(start + PAGE) if start + PAGE < len(tools) else None
-        if circle:
-            return types.ListToolsResult(tools=[], next_cursor="0")
+        if endless is not None:
+            endless.append(str(len(endless)))
+        if circle or endless is not None:
+            return types.ListToolsResult(tools=[], next_cursor=endless[-1] if endless else "0")
         return types.ListToolsResult(tools=tools[start : start + PAGE], next_cursor=more)
 
     async def call_tool(_context: object, params: types.CallToolRequestParams) -> types.CallToolResult:

@@ -7,10 +7,10 @@ import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
-from langchain.agents import create_agent
+from langchain.agents import AgentState, create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
     ModelRequest,
@@ -218,6 +218,8 @@ def test_two_agents_may_share_one_middleware() -> None:
 
     assert models[0].wires == run(TALK).wires
     assert models[1].wires == run([[("tool_search", IMAGES)]]).wires
+    state, usual = (get_type_hints(each, include_extras=True) for each in (card.state_schema, AgentState))
+    assert {key: state[key] for key in usual} == usual  # how messages are joined included
 
 
 def test_a_request_that_is_tried_again_is_the_same() -> None:

@@ -296,6 +296,9 @@ def test_rewrite_sends_active_tools_and_instructions_in_the_system_prompt() -> N
     ]  # fmt: skip
     assert "<cms_createPage>" in sent[1]["messages"][0]["content"]
 
+    ready = card("rewrite", turn=Turn(now=NOW, ephemeral="Hush.")).prepare(GPT, [{"role": "user", "content": "hi"}])
+    assert ready.arguments["messages"][0]["content"] == f"{ready.step.system.strip()}\n\nHush."
+
 
 def test_entities_of_results_reach_the_working_memory() -> None:
     sent = plain(GPT)

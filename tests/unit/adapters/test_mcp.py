@@ -123,6 +123,9 @@ def test_a_server_that_lists_its_tools_in_a_cycle_is_refused() -> None:
         )
 
     use_in_memory(list_them, circle=True)
+    asked: list[str] = []
+    use_in_memory(list_them, endless=asked)
+    assert len(asked) == 200
 
 
 WITH_PICTURE: dict[str, Any] = {

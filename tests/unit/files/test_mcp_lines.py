@@ -85,7 +85,7 @@ def test_what_no_reader_takes_is_cut_out_and_is_not_a_value_of_json(spelled: str
         (b'{"jsonrpc": ', "output that is not JSON"),
         (b'{"jsonrpc": "\\"', "output that is not JSON"),
         (b'{"jsonrpc": [' + b"," * 1_000_001, "a message of more than 1,000,000 values"),
-        (TooLong(), "a line of more than 8,388,608 bytes"),
+        (TooLong(b""), "a line of more than 8,388,608 bytes"),
     ],
 )
 def test_a_message_that_nobody_can_read_says_why(line: bytes | TooLong, why: str) -> None:

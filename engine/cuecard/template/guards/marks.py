@@ -10,7 +10,7 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple, overload
 
 from cuecard.model import Json
@@ -170,8 +170,8 @@ def without(text: str, cuts: Iterable[tuple[int, int]]) -> str:
         text: a text with marks.
         cuts: the parts, as offsets into the text without marks, from left to right.
     """
-    kept, at, rest = [], 0, iter(cuts)
-    start, stop = next(rest, _NO_CUT)
+    kept, at, rest = [], 0, chain(cuts, (_NO_CUT,))
+    start, stop = next(rest)
     for piece in _MARK.split(text):
         if piece in MARKS and piece:
             kept.append(piece)
@@ -182,7 +182,7 @@ def without(text: str, cuts: Iterable[tuple[int, int]]) -> str:
             done = max(done, min(stop, end))
             if stop > end:
                 break
-            start, stop = next(rest, _NO_CUT)
+            start, stop = next(rest)
         kept.append(piece[done - at :])
         at = end
     return "".join(kept)

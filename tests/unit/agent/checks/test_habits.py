@@ -281,3 +281,11 @@ def test_run_says_what_it_takes(tmp_path: Path) -> None:
         "an assistant file names an agent file under `agent:` and a tool server under `server:`; `cuecard run` can "
         "also chat with an agent file directly"
     )
+
+    (tmp_path / "tools.yaml").write_text("tools: {a: {before: b}}\n", encoding="utf-8")
+    with pytest.raises(SpecError) as caught:
+        read_assistant(tmp_path / "tools.yaml")
+
+    (problem,) = caught.value.problems
+    told = "this is a file of tool instructions, not an assistant file"
+    assert (problem.code, problem.message, problem.hint) == ("wrong-file", told, "name another file")

@@ -216,6 +216,8 @@ def test_memory_and_results_warn_of_names_but_not_of_patterns(tmp_path: Path) ->
     more = """memory: {types: {"*Late*": a, delete_usr: user}, forget: {"gone_*": {at: id}, drop_user: {at: id}}}
 results: {"late_*": "{{{content}}}", updat_user: "{{{content}}}"}
 """
-    told = [(p.code, p.severity) for p in opened(tmp_path, more).warnings]
+    lines = more.splitlines()
+    told = [(p.code, p.severity, p.source[p.span.column - 1 :][:6]) for p in opened(tmp_path, more).warnings if p.span]
 
-    assert told == [("unknown-tool", "warning")] * 3
+    assert {each.source for each in opened(tmp_path, more).warnings} == {*lines}
+    assert told == [("unknown-tool", "warning", name) for name in ("drop_u", "delete", "updat_")]

@@ -139,7 +139,7 @@ def test_no_file_can_pose_as_the_next_one_nor_as_what_appears_between_them(tmp_p
         ("```\\n{{{x}}}\\n```\\n<p>", "````\n<div>", "```\n\\````\n<div>\n```\n<p>"),
         ("```\\n{{{x}}}\\n```\u00a0\\nz", "a", "```\na\n```\u00a0\nz"),
         ("- ```\\n  {{{x}}}\\n  ```", "a\n\nb", "- ```\n  a\n\n  b\n  ```"),
-        ("```sh {{{x}}}\\na\\n```", "`b`", "```sh 'b'\na\n```"),
+        ("Hi\\n```sh {{{x}}}\\na\\n```", "`b`", "Hi\n```sh 'b'\na\n```"),
         ("``{{{x}}}\\na", "`b", "\\```b\na"),
         ("{{{x}}}`\\na", "``", "\\```\na"),
         ("~~~{{{y}}}\\na\\n~~~", "", "~~~`sh\na\n~~~"),
