@@ -127,7 +127,7 @@ def _told(block: Body) -> Body:
 
 
 def _merged(turns: Iterable[Body]) -> list[Body]:
-    """The messages with alternating roles, as the service wants them: what it holds of one turn is one message."""
+    """The messages with neighbours of one role joined, since the service wants the roles to alternate."""
     merged: list[Body] = []
     for turn in turns:
         if merged and merged[-1]["role"] == turn["role"]:

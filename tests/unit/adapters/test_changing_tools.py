@@ -244,12 +244,6 @@ def test_other_messages_and_other_tools_behind_the_card_are_one_error_that_says_
     told = "middlewares behind `Cuecard` change the messages of a request and its tools"
     assert caught.value.problems == (Problem("wrong-argument", told, ORDER, "middleware"),)
 
-    model, kept = Model(), Permission("", lambda _: False)  # which hands the same tools on
-    create_agent(model, [cms_createPage], middleware=[card, Reminding(), kept]).invoke(
-        {"messages": [HumanMessage("go")]}
-    )
-    assert [message.text for message in model.requests[-1]][-1] == "in short"
-
 
 class Reminding(AgentMiddleware[Any, Any, Any]):
     """Says one thing more."""
@@ -259,6 +253,14 @@ class Reminding(AgentMiddleware[Any, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:
         return handler(request.override(messages=[*request.messages, HumanMessage("in short")]))
+
+
+def test_a_middleware_behind_the_card_may_say_more_and_another_hand_the_tools_on() -> None:
+    model, kept = Model(), Permission("", lambda _: False)  # takes none away
+    agent = create_agent(model, [cms_createPage], middleware=[Cuecard(engine=engine()), Reminding(), kept])
+    agent.invoke({"messages": [HumanMessage("go")]})
+
+    assert model.requests[-1][-1].content == "in short"
 
 
 class Selecting(Model):

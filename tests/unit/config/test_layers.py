@@ -55,14 +55,6 @@ def test_items_are_called_by_their_ids_where_files_lie_over_each_other() -> None
     assert base.dotted(("sections", 0)) == "sections.0"
 
 
-def test_a_comment_in_the_place_of_a_text_is_looked_for_in_the_file_that_has_it() -> None:
-    base = read_yaml("agent: base\nsections:\n  - {id: a, text: }\n  - id: b\n    text: # Heading\n", "base.yaml")
-    mine = read_yaml("sections: [{id: c, before: a, text: x}]", "agent.yaml")
-    both = lay_over([(base, ""), (mine, "")]).document
-
-    assert [both.is_commented(("sections", at, "text")) for at in range(3)] == [False, False, True]
-
-
 ORG = """\
 agent: org
 roots: [shared]

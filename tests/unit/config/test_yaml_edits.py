@@ -54,6 +54,7 @@ def lines_that_changed(after: str) -> list[str]:
 def test_a_file_that_need_not_change_stays_as_it_is() -> None:
     assert patched(TURN, value(), "turn.yaml") == TURN
     assert patched("a: 1", {"a": 1}, "") == "a: 1"
+    assert patched("a: 0.0", {"a": -0.0}, "") == "a: -0.0\n"
     assert patched("a: 1", {"a": 1, "b": 2}, "") == "a: 1\nb: 2\n"
 
 

@@ -339,7 +339,7 @@ class _Patch:
         end = follows
         while not (row := self._rows[end - 1]).strip() or (_COMMENT.match(row) and _indent(row) <= column):
             end -= 1
-        if style in _BEHIND_QUOTED and any(map(_COMMENT.match, self._rows[end:follows])):  # which a text may hold, too
+        if style in _BEHIND_QUOTED and any(map(_COMMENT.match, self._rows[end:follows])):  # rows of the text, perhaps
             end = max(end, bisect_left(self._starts, self._flows[path][1]))
         return end
 
