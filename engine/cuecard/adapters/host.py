@@ -330,6 +330,27 @@ def text_of(content: Any) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
+def said_beside_files(content: Any) -> Any:
+    """What a result in parts says beside its pictures and files: a part of text, or None; one without any, as it is."""
+    texts = [part for part in content if _is_text(part)] if isinstance(content, list) else []
+    if not isinstance(content, list) or len(texts) == len(content):
+        return content
+    return [{"type": "text", "text": text_of(texts)}] if texts else None
+
+
+def told_beside_files(content: Any, text: str, kind: str = "text") -> Any:
+    """A result as this text, a part of this kind where pictures and files stay behind it; as it is if it says that."""
+    files = [part for part in content if not _is_text(part)] if isinstance(content, list) else []
+    if not files:
+        return text
+    says = text_of([part for part in content if _is_text(part)])
+    return content if says == text else [{"type": kind, "text": text}, *files]
+
+
+def _is_text(part: Any) -> bool:
+    return isinstance(part, str) or (isinstance(part, Mapping) and part.get("type") in {"text", "input_text"})
+
+
 def refused_limit(error: InputError, limit: int | None, words: WordsSpec) -> str:
     """What a model hears that has asked for more tools than a search returns, or for none.
 

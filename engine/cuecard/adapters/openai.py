@@ -27,9 +27,10 @@ from cuecard.adapters.bodies import (
     system_pieces,
     tool_choice,
 )
+from cuecard.adapters.host import said_beside_files, told_beside_files
 from cuecard.adapters.openai_tools import DEFINITIONS, late_definitions
 from cuecard.config.model_profile import ModelProfile
-from cuecard.model import Authority, Json, RenderedResult, Step, ToolResult
+from cuecard.model import Authority, RenderedResult, Step, ToolResult
 from cuecard.model.boundary import FilledText, checked
 
 _BREAKPOINT: Body = {"prompt_cache_breakpoint": {"mode": "explicit"}}
@@ -201,8 +202,8 @@ def with_results(
 ) -> list[Mapping[str, Any]]:
     """The messages of one request with results as texts, where the agent has templates for them.
 
-    The host keeps what the tools returned. A result with something else than texts in it stays as it is, as does one
-    whose call nobody knows. These messages do not say that a call has failed.
+    The host keeps what the tools returned. Pictures and files stay, behind the text; a result whose call nobody knows
+    stays as it is. These messages do not say that a call has failed.
     """
     names: dict[str, str] = {}
     told: list[Mapping[str, Any]] = []
@@ -218,12 +219,9 @@ def _told(
 ) -> Mapping[str, Any]:
     call, said = str(message.get("tool_call_id") or ""), message.get("content")
     tool = names.get(call) or str(message.get("name") or "")
-    if not tool or not _is_text(said):
+    beside = said_beside_files(said)
+    if not tool or (beside is None and said is not None):
         return message
-    result = render(ToolResult(tool, said, call or None))
-    return {**message, "content": result.text} if result.rule or result.media else message
-
-
-def _is_text(content: Json) -> bool:
-    parts = content if isinstance(content, list) else []
-    return all(isinstance(part, Mapping) and part.get("type") == "text" for part in parts)
+    result = render(ToolResult(tool, beside, call or None))
+    told = {**message, "content": told_beside_files(said, result.text)}
+    return told if result.rule or result.media else message

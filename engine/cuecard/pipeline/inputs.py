@@ -33,7 +33,7 @@ from cuecard.model import (
     Turn,
 )
 from cuecard.model.argument_problems import refuse
-from cuecard.model.boundary import AnyJson, Given, admit
+from cuecard.model.boundary import AnyJson, Given, admit, taken
 from cuecard.model.json_values import exact_body, texts_in
 from cuecard.model.messages import Message, Summary, ToolCall
 from cuecard.model.signed_text import plain_text, too_deep, unseal
@@ -68,6 +68,9 @@ def problems_of(agent: Agent, given: Given, *, with_inputs: bool = True) -> list
     for name in ("history", "results"):
         if results := given.get(name):
             found += _result_problems(results, name)
+    if given.get("templates") and agent.results:
+        for place, each in enumerate(given.get("results") or ()):
+            taken(AnyJson, each and each.result, f"results[{place}].result", found)
     if calls := given.get("calls"):
         found += refuse_controls(dict(calls), "calls")
     if inputs := given.get("inputs"):

@@ -306,7 +306,7 @@ def test_each_result_is_told_by_the_rule_of_its_tool(tmp_path: Path) -> None:
         ToolMessage("raw", tool_call_id="z", name="own", artifact={"structured_content": picture}),
         ToolMessage("of nobody's", tool_call_id=""),
     ]
-    told = ["<seen>", "<no light>", "Home", text, [*text, PARTS[1]], "<seen>", '<["se", "en"]>']
+    told = ["<seen>", "<no light>", "Home", text, [{**text[0], "text": "<seen>"}, PARTS[1]], "<seen>", '<["se", "en"]>']
     told += ["[image/png: not shown as text]", "of nobody's"]
 
     sent = card.prepare(Model(), said, []).conversation

@@ -115,7 +115,7 @@ def with_results(
 ) -> list[types.Content]:
     """The contents of one request with results as texts, where the agent has templates for them.
 
-    The session keeps what the tools returned. A result with media in it stays as it is.
+    The session keeps what the tools returned. Pictures and files stay beside the text.
 
     Args:
         contents: of the request.
@@ -125,7 +125,7 @@ def with_results(
 
     def told(part: types.Part, result: ToolResult) -> types.Part:
         response = part.function_response
-        if response is None or not result.tool or response.parts:
+        if response is None or not result.tool or (response.parts and not response.response):
             return part
         made = render(result)
         if not (made.rule or made.media):

@@ -19,7 +19,7 @@ from langchain_core.messages.tool import invalid_tool_call, tool_call
 from cuecard.adapters.block_places import CallNames, MessageFacts, homes, results_behind, turn_places
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.content_places import NO_ANSWER, NO_RESULT, is_empty
-from cuecard.adapters.host import text_of
+from cuecard.adapters.host import said_beside_files, text_of, told_beside_files
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
 from cuecard.model import Authority, Json, RenderedResult, Step, ToolResult
 from cuecard.pipeline.fingerprints import sha256
@@ -66,8 +66,8 @@ def tool_results(messages: Sequence[BaseMessage], known: Collection[str] = ()) -
 def with_results(messages: Iterable[BaseMessage], render: Callable[[ToolResult], RenderedResult]) -> list[BaseMessage]:
     """The messages of one request with results as texts, where the agent has templates for them.
 
-    The state keeps what the tools have returned: the same result is the same text in each request. A result with
-    something else than texts in it stays as it is.
+    The state keeps what the tools have returned: the same result is the same text in each request, with its pictures
+    and files behind it.
     """
     told: list[BaseMessage] = []
     names: dict[str, str] = {}
@@ -81,23 +81,25 @@ def with_results(messages: Iterable[BaseMessage], render: Callable[[ToolResult],
 def _told(
     message: ToolMessage, names: Mapping[str, str], render: Callable[[ToolResult], RenderedResult]
 ) -> ToolMessage:
-    tool, said = names.get(message.tool_call_id) or message.name, message.content
-    parts = said if isinstance(said, list) else []
-    if not tool or any(isinstance(part, dict) and part.get("type") != "text" for part in parts):
+    tool, said = names.get(message.tool_call_id) or message.name, _body(message)
+    if not tool or said is None:
         return message
-    result = render(ToolResult(tool, _body(message), is_error=message.status == "error"))
-    return message.model_copy(update={"content": result.text}) if result.rule or result.media else message
+    result = render(ToolResult(tool, said, is_error=message.status == "error"))
+    if not (result.rule or result.media):
+        return message
+    return message.model_copy(update={"content": told_beside_files(message.content, result.text)})
 
 
 def _body(message: ToolMessage) -> Json:
-    """What a tool returned; a tool of an MCP server has its values in the artifact, and in the content a text for each,
-    with LangChain's own ids.
+    """What a tool returned beside pictures and files; a tool of an MCP server has its values in the artifact, and in
+    the content a text for each, with LangChain's own ids.
     """
     structured = message.artifact.get("structured_content") if isinstance(message.artifact, dict) else None
     if structured is not None:
         body: Json = structured
         return body
-    return message.content if isinstance(message.content, str) else list(message.content)
+    said: Json = said_beside_files(message.content if isinstance(message.content, str) else list(message.content))
+    return said
 
 
 def refusing(

@@ -10,7 +10,7 @@ from functools import partial
 from threading import Lock
 from typing import Any, TypeAlias
 
-from cuecard.adapters.host import text_of, with_words
+from cuecard.adapters.host import said_beside_files, text_of, with_words
 from cuecard.adapters.one_turn import inputs_now
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -89,7 +89,8 @@ class Replays:
                 said = messages[place].get("content")
                 chat.user(with_words(turn, engine, partial(text_of, said)), reading.taken())
         call = chat.call or chat.user(turn)
-        step = chat.step(reading.taken(), inputs=inputs_now(engine.agent, lambda: turn), tools=tools)
+        now = inputs_now(engine.agent, lambda: turn)
+        step = chat.step(reading.taken(), inputs=now, tools=tools, templates=True)
         kept = [*begun.messages, *map(copied, messages[known:])]
         name = alike if turn.conversation or reading.calls else exact
         return Replayed(chat, step, step.call or call, begun.offer, kept, reading, name)
@@ -183,7 +184,7 @@ class _ReplayReader:
         call = str(message.get("tool_call_id") or "")
         named, asked = self.calls.get(call, ("", None))
         if tool := named or str(message.get("name") or ""):  # a result of a call that nobody knows tells nothing
-            said = message.get("content")
+            said = said_beside_files(message.get("content"))
             result = ToolResult(tool, said, call or f"result-{place}", batch=self.batch, arguments=asked)
             self.results = (*self.results, result)
 

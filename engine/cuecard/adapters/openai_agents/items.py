@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from cuecard.adapters.block_places import MessageFacts, homes
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.function_tools import plain_value
-from cuecard.adapters.host import text_of
+from cuecard.adapters.host import said_beside_files, text_of, told_beside_files
 from cuecard.adapters.one_turn import in_ended_turns
 from cuecard.errors import InputError, Problem
 from cuecard.model import Authority, Json, RenderedResult, Step, ToolResult
@@ -72,9 +72,11 @@ def _results(items: Sequence[Item], tools: Mapping[str, str], read: Mapping[str,
 
 
 def said_in(output: Any) -> Any:
-    """What a tool said: of one text in a list of parts, the text."""
+    """What a tool said beside pictures and files: of one text in a list of parts, the text."""
     only = output[0] if isinstance(output, list) and len(output) == 1 else None
-    return only["text"] if isinstance(only, Mapping) and only.get("type") == "input_text" else output
+    if isinstance(only, Mapping) and only.get("type") == "input_text":
+        return only["text"]
+    return said_beside_files(output)
 
 
 def place_blocks(items: Sequence[Item], step: Step, role: Authority) -> list[Item]:
@@ -131,7 +133,7 @@ def with_results(
 ) -> list[Item]:
     """The items of one request with results as texts, where the agent has templates for them.
 
-    The session keeps what the tools returned. A result with something else than texts in it stays as it is.
+    The session keeps what the tools returned. Pictures and files stay, behind the text.
 
     Args:
         items: the conversation so far.
@@ -143,19 +145,15 @@ def with_results(
     tools = tools_of(items, known)
 
     def told(item: Item) -> Item:
-        call = str(item.get("call_id") or "")
-        if not is_result(item) or not tools.get(call) or not _is_text(item.get("output")):
+        call, output = str(item.get("call_id") or ""), item.get("output")
+        said = said_in(output)
+        if not is_result(item) or not tools.get(call) or said is None:
             return item
-        said = _value(given.get(call), said_in(item.get("output")))
-        result = render(ToolResult(tools[call], said, call, is_error=call in failed))
-        return {**item, "output": result.text} if result.rule or result.media else item
+        result = render(ToolResult(tools[call], _value(given.get(call), said), call, is_error=call in failed))
+        shown = {**item, "output": told_beside_files(output, result.text, "input_text")}
+        return shown if result.rule or result.media else item
 
     return [told(item) for item in items]
-
-
-def _is_text(output: Any) -> bool:
-    parts = output if isinstance(output, list) else []
-    return all(isinstance(part, Mapping) and part.get("type") == "input_text" for part in parts)
 
 
 def _value(given: Any, said: Any) -> Json:

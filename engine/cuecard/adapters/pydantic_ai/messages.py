@@ -86,8 +86,16 @@ def called_together(messages: Sequence[ModelMessage]) -> tuple[str, ...]:
 
 
 def _content(part: ToolReturnPart) -> Any:
-    """What a tool returned, as JSON; an image or a list with one stays as it is, since nobody looks for texts in it."""
-    return part.content if part.files else plain_value(part.content)
+    """What a tool returned beside pictures and files, as JSON; None if it returned nothing else."""
+    if not part.files:
+        return plain_value(part.content)
+    said = _beside_files(part)
+    return plain_value(said[0] if len(said) == 1 else said or None)
+
+
+def _beside_files(part: ToolReturnPart) -> list[Any]:
+    held = part.content if isinstance(part.content, list) else [part.content]
+    return [each for each in held if not any(each is file for file in part.files)]
 
 
 def with_results(
@@ -95,8 +103,8 @@ def with_results(
 ) -> list[ModelMessage]:
     """The messages of one request with results as texts, where the agent has templates for them.
 
-    The history keeps what the tools have returned: the same result is the same text in each request. A result with
-    files in it stays as it is.
+    The history keeps what the tools have returned: the same result is the same text in each request, with its pictures
+    and files behind it.
     """
     return [
         replace(message, parts=[_told(part, render) for part in message.parts])
@@ -107,13 +115,16 @@ def with_results(
 
 
 def _told(part: ModelRequestPart, render: Callable[[ToolResult], RenderedResult]) -> ModelRequestPart:
-    if not isinstance(part, ToolReturnPart) or part.tool_kind or part.files:
+    if not isinstance(part, ToolReturnPart) or part.tool_kind:
         return part
-    result = render(
-        ToolResult(part.tool_name, plain_value(part.content), part.tool_call_id, is_error=part.outcome != "success")
-    )
+    said, files = _content(part), part.files
+    if files and said is None:
+        return part
+    result = render(ToolResult(part.tool_name, said, part.tool_call_id, is_error=part.outcome != "success"))
+    if not (result.rule or result.media) or (files and _beside_files(part) == [result.text]):
+        return part
     kept: Any = part  # its type is a union of kinds of content
-    told: ModelRequestPart = replace(kept, content=result.text) if result.rule or result.media else part
+    told: ModelRequestPart = replace(kept, content=[result.text, *files] if files else result.text)
     return told
 
 

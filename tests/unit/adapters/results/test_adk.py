@@ -90,10 +90,16 @@ def test_each_result_is_told_by_the_rule_of_its_tool_and_nothing_else_changes(tm
     ]
 
 
-def test_a_result_with_media_stays_unchanged(tmp_path: Path) -> None:
+def test_a_picture_stays_beside_the_text_of_a_result(tmp_path: Path) -> None:
     media = types.FunctionResponsePart(inline_data=types.FunctionResponseBlob(data=b"x", mime_type="image/png"))
-    response = types.FunctionResponse(name="shell", id="c-1", response={"code": 0}, parts=[media])
-    content = types.Content(role="user", parts=[types.Part(function_response=response)])
-    held = named([content], CallIds(()))
 
-    assert with_results([content], held, shell_engine(tmp_path).render_result) == [content]
+    def content(response: dict[str, Any]) -> types.Content:
+        said = types.FunctionResponse(name="own", id="c-1", response=response, parts=[media])
+        return types.Content(role="user", parts=[types.Part(function_response=said)])
+
+    given = [content({"result": "A view"}), content({})]
+    held = named(given, CallIds(()))
+
+    shown = with_results(given, held, shell_engine(tmp_path).render_result)
+
+    assert shown == [content({"result": "(A view)"}), content({})]

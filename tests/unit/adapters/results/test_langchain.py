@@ -26,6 +26,9 @@ results:
 """
 
 
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}}
+
+
 @tool
 def shell(command: str) -> dict[str, Any]:
     """Run a command."""
@@ -35,7 +38,7 @@ def shell(command: str) -> dict[str, Any]:
 @tool
 def picture() -> list[dict[str, Any]]:
     """Show a picture."""
-    return [{"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}}]
+    return [PICTURE, {"type": "text", "text": "A view"}]
 
 
 @tool
@@ -54,7 +57,7 @@ def test_requests_hold_the_texts_and_the_state_what_was_returned(tmp_path: Path)
     sent = [[each.content for each in request if isinstance(each, ToolMessage)] for request in model.requests]
     assert sent[1] == ["<out>0 ls ls ls l[45]s ls </out>"]
     assert sent[2][:2] == [*sent[1], "(some words)"]
-    assert "image_url" in str(sent[2][2])
+    assert sent[2][2] == [{"type": "text", "text": "(A view)"}, PICTURE]
     kept = [each.content for each in done["messages"] if isinstance(each, ToolMessage)]
     assert "ls ls ls ls ls ls" in kept[0]
     assert kept[1] == "some words"

@@ -43,9 +43,9 @@ def parts() -> ToolOutputText:
 
 
 @function_tool
-def picture() -> ToolOutputImage:
+def picture() -> list[ToolOutputImage | ToolOutputText]:
     """Show a picture."""
-    return ToolOutputImage(image_url="data:image/png;base64,eA==")
+    return [ToolOutputImage(image_url="data:image/png;base64,eA=="), ToolOutputText(text="a view")]
 
 
 @function_tool
@@ -108,7 +108,9 @@ def test_each_result_is_told_by_the_rule_of_its_tool(tmp_path: Path) -> None:
         (gave("d", str(image)), "[image/png: not shown as text]"),
         (gave("old", "raw"), "Given"),
         (gave("b", [text, text]), f"<no {escape(json.dumps([text, text]))}>"),
-        (gave("a", [text, picture]), [text, picture]),
+        (gave("a", [picture, text]), [{**text, "text": "<seen>"}, picture]),
+        (gave("a", [picture]), [picture]),
+        (gave("d", [text, picture]), [text, picture]),
         (gave("nobody's", "seen"), "seen"),
         (gave("a", "seen", "computer_call_output"), "seen"),
     ]
@@ -135,7 +137,8 @@ def test_requests_hold_the_texts_and_the_session_what_was_returned(tmp_path: Pat
     assert sent[1] == [TOLD]
     assert sent[2][:2] == [TOLD, "(some words)"]
     assert sent[2][2] == "(some words)"
-    assert sent[2][3][0]["image_url"] == "data:image/png;base64,eA=="
+    assert sent[2][3][0] == {"type": "input_text", "text": "(a view)"}
+    assert sent[2][3][1]["image_url"] == "data:image/png;base64,eA=="
     kept = [item["output"] for item in asyncio.run(session.get_items()) if "output" in item]  # type: ignore[typeddict-item]  # asked just before
     assert "ls ls ls ls ls ls" in str(kept[0])
     session.close()

@@ -10,7 +10,7 @@ from pydantic_ai import Agent, BinaryContent
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from cuecard import Engine
+from cuecard import Engine, Step
 from cuecard.adapters.pydantic_ai import Cuecard
 
 AGENT = """\
@@ -50,18 +50,16 @@ def test_requests_hold_the_texts_and_the_history_what_was_returned(tmp_path: Pat
         tool, arguments = calls[number]
         return ModelResponse([ToolCallPart(tool, arguments, f"c-{number}")])
 
-    chat = engine.conversation()
-    agent = Agent(
-        FunctionModel(decide),
-        tools=[shell, broken, picture],
-        capabilities=[Cuecard(engine=engine, conversation=chat, handle_tool_errors=True)],
-    )
+    chat, steps = engine.conversation(), list[Step]()
+    card = Cuecard(engine=engine, conversation=chat, handle_tool_errors=True, on_step=steps.append)
+    agent = Agent(FunctionModel(decide), tools=[shell, broken, picture], capabilities=[card])
     done = asyncio.run(agent.run("go"))
 
     told = [part.content for part in returned(sent[-1])]
     assert told[0] == "<out>0 ls ls ls l[45]s ls </out>"
     assert told[1] == "OSError"  # a failed call has no template of its own here
-    assert isinstance(told[2], list)  # files stay files
+    assert told[2] == ["(a picture)", BinaryContent(b"x", media_type="image/png")]  # files stay files
+    assert [cut.what for step in steps for cut in step.manifest.cuts] == ["shell"]
     assert [part.content for part in returned(sent[1])] == told[:1]  # the same bytes in each request
     kept = [part.content for part in returned(done.all_messages())]
     assert kept[0] == shell("ls")

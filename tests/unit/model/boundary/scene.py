@@ -57,6 +57,7 @@ inputs:
   retry: {{default: "", tier: step}}
 memory: {{extract: [{{at: page, type: page}}]}}
 profiles: {{short: {{}}}}
+results: {{"*": {{head: 20}}}}
 sections:
   - {{id: p, text: '{{{{user}}}} {{{{mood}}}} {{{{{{json rows}}}}}} {PROTOCOLS}'}}
   - {{id: r, text: '{{{{retry}}}}'}}
