@@ -72,8 +72,8 @@ FIVE = '"a", '
         ),
         ('{"turns": [\n}', "talk.json:2:1: error[json-syntax]: Expecting value\n  2 | }\n    | ^"),
         (
-            f'{{"turns": [{FIVE * 2_000}]}}',
-            f"talk.json:1:10012: error[json-syntax]: Expecting value\n  1 | …{FIVE * 12}]}}…\n    | {' ' * 61}^",
+            f'{{"turns": [{FIVE * 2_000}?]}}',
+            f"talk.json:1:10012: error[json-syntax]: Expecting value\n  1 | …{FIVE * 12}?]}}…\n    | {' ' * 61}^",
         ),
         ("[" * 200_000, "talk.json: error[json-syntax]: nested too deeply"),
     ],
