@@ -17,7 +17,7 @@ with needs("langchain", "langchain", __name__):
         ToolCallRequest,
         hook_config,
     )
-    from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+    from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
     from langchain_core.tools import BaseTool
     from langgraph.channels.base import BaseChannel
     from langgraph.runtime import Runtime
@@ -25,7 +25,7 @@ with needs("langchain", "langchain", __name__):
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Annotated, Any, NotRequired, TypeAlias, cast, get_type_hints
 
@@ -116,7 +116,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
             RunLimitError: when a limit of the run allows no further request.
         """
         sent = _Sent.of(request, self._prepared)
-        return _answered(handler(sent), sent.asked.ready, self._graph.state_key)
+        return _answered(handler(sent), sent.asked.last[0], self._graph.state_key)
 
     @override
     async def awrap_model_call(
@@ -124,7 +124,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
     ) -> ExtendedModelResponse[Any]:
         """The same for agents that are awaited."""
         sent = _Sent.of(request, self._prepared)
-        return _answered(await handler(sent), sent.asked.ready, self._graph.state_key)
+        return _answered(await handler(sent), sent.asked.last[0], self._graph.state_key)
 
     @hook_config(can_jump_to=["model"])
     @override
@@ -171,16 +171,40 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         )
 
 
+@dataclass(frozen=True, slots=True)
 class _Asked:
-    """A request as the agent makes it, and what was prepared of it last; one for each request."""
+    """What a request was prepared of, and what came of it.
 
-    def __init__(self, request: ModelRequest[Any], prepare: _Prepare) -> None:
-        self._request, self._prepare, self._tools = request, prepare, list(request.tools)
-        self.ready = prepare(request, self._tools)
+    Attributes:
+        request: the request as the agent makes it, with the model that is asked.
+        tools: the tools that there are for it.
+        ready: what was prepared.
+        prepare: prepares.
+        last: what was prepared last, of all requests that middlewares behind the card have made of this one.
+    """
+
+    request: ModelRequest[Any]
+    tools: Sequence[AnyTool]
+    ready: langgraph.PreparedRequest
+    prepare: _Prepare
+    last: list[langgraph.PreparedRequest]
+
+    @classmethod
+    def of(cls, request: ModelRequest[Any], prepare: _Prepare) -> _Asked:
+        """Prepare a request."""
+        tools = list(request.tools)
+        ready = prepare(request, tools)
+        return cls(request, tools, ready, prepare, [ready])
+
+    def again(self, request: ModelRequest[Any], tools: Sequence[AnyTool]) -> _Asked:
+        """Prepare for another model or other tools."""
+        ready = self.prepare(request, tools)
+        self.last[:] = [ready]
+        return replace(self, request=request, tools=tools, ready=ready)
 
     def sent(self) -> dict[str, Any]:
         """What is sent in place of what the agent has."""
-        request, ready = self._request, self.ready
+        request, ready = self.request, self.ready
         settings = {**ready.settings, **request.model_settings}
         choice = settings.pop("tool_choice", request.tool_choice)
         return {
@@ -191,8 +215,8 @@ class _Asked:
             "model_settings": settings,
         }
 
-    def narrowed(self, tools: Sequence[AnyTool]) -> bool:
-        """Prepare again where a middleware behind the card wants other tools than were prepared; whether it does."""
+    def narrowed(self, tools: Sequence[AnyTool]) -> _Asked:
+        """Prepared again where a middleware behind the card wants other tools than were prepared; else this one."""
         before, now = ({name_of(tool): tool for tool in some} for some in (self.ready.tools, tools))
         call, times = self.ready.step.call, Counter(map(name_of, tools))
         withdrawn = {*(call.host.gone if call else ())}
@@ -200,21 +224,22 @@ class _Asked:
         # Definitions of what was withdrawn stay in front: only a second one is the tool itself.
         back = {name for name in withdrawn if times[name] > 1}
         new = [tool for name, tool in now.items() if name not in before or name in back]
-        if gone or new:
-            self._tools = [tool for tool in self._tools if name_of(tool) not in gone] + new
-            self.ready = self._prepare(self._request, self._tools)
-        return bool(gone or new) or now.keys() != before.keys()
+        if not gone and not new:
+            return self
+        return self.again(self.request, [tool for tool in self.tools if name_of(tool) not in gone] + new)
 
 
 class _Sent(ModelRequest[Any]):
-    """A prepared request that middlewares behind the card may change: of other tools, it is prepared again."""
+    """A prepared request that middlewares behind the card may change: of other tools or of another model, it is
+    prepared again, with what they have added.
+    """
 
     asked: _Asked
 
     @classmethod
     def of(cls, request: ModelRequest[Any], prepare: _Prepare) -> _Sent:
         """The request with what the step describes."""
-        asked = _Asked(request, prepare)
+        asked = _Asked.of(request, prepare)
         return _asking(
             cls(**{each.name: getattr(request, each.name) for each in fields(request)} | asked.sent()), asked
         )
@@ -224,28 +249,78 @@ class _Sent(ModelRequest[Any]):
         """The request with these changes.
 
         Raises:
-            InputError: when instructions or references have gone from the messages, or when messages were changed and
-                tools, too: then nobody knows what belongs to which of both.
+            InputError: when the prompt, instructions or references have gone from it, or when messages were changed and
+                tools or the model, too: then nobody knows what belongs to which of both.
         """
-        asked, known = self.asked, self.asked.ready.conversation
-        if "messages" in overrides and (lost := _lost(known, overrides["messages"], asked.ready.step)):
+        asked, ready = self.asked, self.asked.ready
+        if "messages" in overrides and (lost := _lost(ready.conversation, overrides["messages"], ready.step)):
             raise _behind(f"a middleware behind `Cuecard` takes {lost} out of the messages")
         made = _asking(cast("_Sent", super().override(**overrides)), asked)
-        if "tools" not in overrides:
-            return made
-        if not asked.narrowed(overrides["tools"]):
-            given = {
-                name_of(tool): tool for tool in overrides["tools"]
-            }  # in whatever order, which would be another front
+        if made.system_message is not self.system_message and not _says(made.system_message, ready.system):
+            raise _behind("a middleware behind `Cuecard` takes the prompt out of the system message", _PROMPT_HINT)
+        if "tools" in overrides:
+            made = made.of_tools(overrides["tools"])
+        return made if made.model is asked.request.model else made.of_model(made.model)
+
+    def of_model(self, model: Any) -> _Sent:
+        """The request to another model, which may take other roles, marks and definitions."""
+        known, asked = self.asked.ready, self.asked.again(self.asked.request.override(model=model), self.asked.tools)
+        same = asked.ready.conversation == known.conversation
+        said, was = ([each.text for each in some] for some in (self.messages, known.conversation))
+        if not same and said != was:
+            raise _behind("middlewares behind `Cuecard` change the messages of a request and its model")
+        return self._anew(asked, {"messages": self.messages} if same else {})
+
+    def of_tools(self, tools: Sequence[AnyTool]) -> _Sent:
+        """The request with these tools, in the order in which they are sent, since any other would be another front."""
+        asked = self.asked.narrowed(tools)
+        if asked is self.asked:
+            given = {name_of(tool): tool for tool in tools}
             ordered = [given[name_of(tool)] for tool in asked.ready.tools]
-            return _asking(cast("_Sent", super().override(**{**overrides, "tools": ordered})), asked)
-        if made.messages is not known:
+            return _asking(cast("_Sent", super().override(tools=ordered)), asked)
+        if self.messages is not self.asked.ready.conversation:
             raise _behind("middlewares behind `Cuecard` change the messages of a request and its tools")
-        return _asking(cast("_Sent", super().override(**{**overrides, **asked.sent()})), asked)
+        return self._anew(asked, {})
+
+    def _anew(self, asked: _Asked, kept: dict[str, Any]) -> _Sent:
+        """What was prepared again, with what middlewares have added to what was prepared before."""
+        before, now = self.asked.sent(), asked.sent()
+        own = {key: value for key, value in self.model_settings.items() if before["model_settings"].get(key) != value}
+        now["model_settings"] = {**now["model_settings"], **own}
+        if self.tool_choice != before["tool_choice"]:
+            now["tool_choice"] = self.tool_choice
+        if self.system_message is not None and self.system_message != before["system_message"]:
+            now["system_message"] = _added(self.system_message, before["system_message"], now["system_message"])
+        return _asking(cast("_Sent", super().override(**{**now, **kept})), asked)
 
 
-def _behind(told: str) -> InputError:
-    hint = "name those that change messages in front of it: middleware=[Trimming(), Cuecard(...), Permission()]"
+def _says(message: SystemMessage | None, prompt: SystemMessage) -> bool:
+    """Whether a system message still has the prompt, whatever else it says."""
+    said = message.text if message else ""
+    return all(text.strip() in said for text in _texts(prompt))
+
+
+def _texts(message: SystemMessage) -> list[str]:
+    return [part["text"] for part in message.content_blocks if part["type"] == "text"]
+
+
+def _added(message: SystemMessage, before: SystemMessage, now: SystemMessage) -> SystemMessage:
+    """A new prompt with what a message says around the one before."""
+    said, at = message.text, message.text.find(before.text)
+    if at < 0:
+        raise _behind("middlewares behind `Cuecard` change the system message of a request and its tools or its model")
+    content: list[Any] = now.content if isinstance(now.content, list) else [now.content]
+    around = said[:at], said[at + len(before.text) :]
+    return SystemMessage([*filter(None, around[:1]), *content, *filter(None, around[1:])])
+
+
+_PROMPT_HINT = (
+    "name it in front of `Cuecard`, as in middleware=[my_prompt, Cuecard(...)]: what it says follows the prompt"
+)
+_ORDER = "name those that change messages in front of it: middleware=[Trimming(), Cuecard(...), Permission()]"
+
+
+def _behind(told: str, hint: str = _ORDER) -> InputError:
     return InputError(Problem("wrong-argument", told, hint, "middleware"))
 
 

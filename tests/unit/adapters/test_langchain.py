@@ -13,18 +13,22 @@ import pytest
 from langchain.agents import AgentState, create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
+    ModelFallbackMiddleware,
     ModelRequest,
     ModelResponse,
     ModelRetryMiddleware,
     SummarizationMiddleware,
+    dynamic_prompt,
 )
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_anthropic import ChatAnthropic
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import SecretStr
 from typing_extensions import override
 
 from cms_agent import cms as engine
-from cuecard import Call, Entity, InputError, Memory, Step, Turn
+from cuecard import Call, Entity, InputError, Memory, Problem, Step, Turn
 from cuecard.adapters.langchain import Cuecard
 from cuecard.types import Delivery
 from unit.adapters.graph_models import Model, blocks, kinds
@@ -222,19 +226,23 @@ def test_two_agents_may_share_one_middleware() -> None:
     assert {key: state[key] for key in usual} == usual  # how messages are joined included
 
 
+class Flaky(Model):
+    """Fails once, after so many messages."""
+
+    behind: int = 0
+    failed: bool = False
+
+    @override
+    def _decide(self, messages: list[Any], kwargs: dict[str, Any]) -> AIMessage:
+        made = super()._decide(messages, kwargs)
+        if len(messages) > self.behind and not self.failed:
+            self.failed = True
+            raise ConnectionError("try again")
+        return made
+
+
 def test_a_request_that_is_tried_again_is_the_same() -> None:
-    class Flaky(Model):
-        failed: bool = False
-
-        @override
-        def _decide(self, messages: list[Any], kwargs: dict[str, Any]) -> AIMessage:
-            made = super()._decide(messages, kwargs)
-            if len(messages) > 3 and not self.failed:
-                self.failed = True
-                raise ConnectionError("try again")
-            return made
-
-    model, calls = Flaky(batches=TALK), list[Call]()
+    model, calls = Flaky(batches=TALK, behind=3), list[Call]()
     retry = ModelRetryMiddleware(max_retries=2, initial_delay=0)
 
     make(model, middleware=[retry], on_call=calls.append).invoke({"messages": [HumanMessage("hello")]})
@@ -282,6 +290,105 @@ def test_a_middleware_inside_sees_what_is_sent() -> None:
     create_agent(model, tools=TOOLS, middleware=[card, inside]).invoke({"messages": [HumanMessage("hello")]})
 
     assert inside.seen == model.requests[0][0].text
+
+
+@dynamic_prompt
+def own_prompt(_: Any) -> str:
+    return "Be brief."
+
+
+def test_a_middleware_behind_the_card_that_takes_the_prompt_out_is_one_error_that_says_which_order_works() -> None:
+    """Unlike in front, where what it says follows the prompt."""
+    model, card = Model(), Cuecard(engine=engine(), turn=Turn(now=NOW))
+    behind, in_front = (
+        create_agent(model, TOOLS, middleware=some) for some in ([card, own_prompt], [own_prompt, card])
+    )
+
+    with pytest.raises(InputError) as caught:
+        behind.invoke({"messages": [HumanMessage("hello")]})
+
+    told = "a middleware behind `Cuecard` takes the prompt out of the system message"
+    hint = "name it in front of `Cuecard`, as in middleware=[my_prompt, Cuecard(...)]: what it says follows the prompt"
+    assert caught.value.problems == (Problem("wrong-argument", told, hint, "middleware"),)
+    in_front.invoke({"messages": [HumanMessage("hello")]})
+    assert model.requests[0][0].text.endswith("\n\nBe brief.")
+
+
+class Without(AgentMiddleware[Any, Any, Any]):
+    """Takes a tool away."""
+
+    @override
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
+        left = [each for each in request.tools if getattr(each, "name", "") != "cms_listPages"]
+        return handler(request.override(tools=left))
+
+
+class Adding(AgentMiddleware[Any, Any, Any]):
+    """Says something around the prompt, and sets what it likes."""
+
+    @override
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
+        said = SystemMessage(f"FRONT {request.system_prompt} BEHIND")
+        settings = {**request.model_settings, "temperature": 0}
+        return handler(request.override(system_message=said, model_settings=settings))
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+def test_what_a_middleware_behind_the_card_adds_stays_where_another_takes_tools_away(delivery: Delivery) -> None:
+    class Hearing(AgentMiddleware[Any, Any, Any]):
+        @override
+        def wrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
+            settings.append(request.model_settings["temperature"])
+            return handler(request)
+
+    settings: list[int] = []
+    model, card = Model(batches=TALK[:2]), Cuecard(engine=engine(delivery), turn=Turn(now=NOW))
+    create_agent(model, TOOLS, middleware=[card, Adding(), Without(), Hearing()]).invoke(
+        {"messages": [HumanMessage("hello")]}
+    )
+
+    prompts = [request[0].text for request in model.requests]
+    assert [(text[:6], text[-7:], text.count("FRONT")) for text in prompts] == [("FRONT ", " BEHIND", 1)] * 3
+    assert settings == [0, 0, 0]
+    assert not any("cms_listPages" in bound for bound in model.bound)
+
+
+class Down(ChatAnthropic):
+    """Anthropic's, which does not answer."""
+
+    @override
+    def _generate(self, *_: Any, **__: Any) -> Any:
+        raise ConnectionError("overloaded")
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0], [0, 2, 1], [0, 1, 2]])
+def test_another_model_that_answers_in_place_of_one_gets_what_it_takes(order: list[int]) -> None:
+    """Definitions that are revealed by references are Anthropic's alone."""
+    model = Model(batches=TALK[:2])
+    card = Cuecard(engine=engine(), turn=Turn(now=NOW))
+    around: list[Any] = [card, ModelFallbackMiddleware(model), Adding()]
+    down = Down(model="claude-opus-4-8", api_key=SecretStr("k"))
+    create_agent(down, TOOLS, middleware=[around[n] for n in order]).invoke({"messages": [HumanMessage("hello")]})
+
+    texts = [[message.text.removeprefix("FRONT ").removesuffix(" BEHIND") for message in r] for r in model.requests]
+    assert all("tool_reference" not in str(message.content) for message in model.requests[-1])
+    assert texts == [[message.text for message in request] for request in run(TALK[:2]).requests]
+
+
+def test_a_middleware_behind_the_card_changes_messages_or_the_kind_of_the_model() -> None:
+    class Reminding(AgentMiddleware[Any, Any, Any]):
+        @override
+        def wrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
+            return handler(request.override(messages=[*request.messages, HumanMessage("in short")]))
+
+    model, down = Model(batches=TALK[:2]), Down(model="claude-opus-4-8", api_key=SecretStr("k"))
+    card = Cuecard(engine=engine(), turn=Turn(now=NOW))
+    around = [card, Reminding(), ModelFallbackMiddleware(model)]
+
+    with pytest.raises(InputError, match="change the messages of a request and its model"):
+        create_agent(down, TOOLS, middleware=around).invoke({"messages": [HumanMessage("hello")]})
+    create_agent(Flaky(), TOOLS, middleware=around).invoke({"messages": [HumanMessage("hello")]})
+    assert model.requests[0][-1].text == "in short"
 
 
 CALL: Any = {"name": "own_tool", "args": {}, "id": "c1"}
