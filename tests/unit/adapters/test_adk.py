@@ -317,6 +317,52 @@ def test_a_filter_that_would_take_instructions_out_is_refused_before_anything_is
     assert host.sent == []
 
 
+class Shortening(BasePlugin):
+    """Leaves the last contents alone."""
+
+    def __init__(self, keep: int) -> None:
+        super().__init__("shortening")
+        self.keep = keep
+
+    @override
+    async def before_model_callback(self, *, callback_context: Any, llm_request: LlmRequest) -> None:
+        llm_request.contents = llm_request.contents[-self.keep :]
+
+
+@pytest.mark.parametrize("how", ["a plugin", "a callback of the agent"])
+def test_instructions_that_somebody_behind_the_plugin_takes_out_are_one_error_that_says_which_order_works(
+    how: str,
+) -> None:
+    """No plugin sees what callbacks of agents change before it is sent, so it is told before anything else is."""
+
+    def shorten(callback_context: Any, llm_request: LlmRequest) -> None:
+        llm_request.contents = llm_request.contents[-2:]
+
+    behind: Any = {"plugins": [Shortening(2)]} if how == "a plugin" else {"options": {"before_model_callback": shorten}}
+    host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]], **behind)
+
+    told = "a callback or plugin behind `cuecard` takes instructions out of the contents"
+    hint = "shorten them by a plugin in front of `cuecard`, as `ContextFilterPlugin`, or by a compaction"
+    assert refused(host.run) == (Problem("wrong-argument", told, hint, "before_model_callback"),)
+    assert len(host.sent) == 3  # the first two had them still
+
+
+def test_what_the_service_has_cached_is_not_taken_for_instructions_that_were_taken_out() -> None:
+    class Caching(Scripted):
+        @override
+        async def generate_content_async(
+            self, llm_request: LlmRequest, stream: bool = False
+        ) -> AsyncGenerator[LlmResponse, None]:
+            llm_request.contents, llm_request.config.cached_content = llm_request.contents[-1:], "caches/1"
+            async for each in super().generate_content_async(llm_request, stream):
+                yield each
+
+    host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]])
+    host.agent.model = Caching(batches=list(host.batches))
+
+    assert host.run() == ["done"]
+
+
 def refused(work: Callable[[], Any]) -> tuple[Problem, ...]:
     """What is wrong, of which ADK makes an error of its own."""
     with pytest.raises(RuntimeError) as caught:

@@ -24,6 +24,7 @@ with needs("google-adk", "adk", __name__):
     from google.adk.agents.invocation_context import InvocationContext
     from google.adk.agents.readonly_context import ReadonlyContext
     from google.adk.models.llm_request import LlmRequest
+    from google.adk.models.llm_response import LlmResponse
     from google.adk.plugins.base_plugin import BasePlugin
     from google.adk.plugins.context_filter_plugin import ContextFilterPlugin
     from google.adk.sessions import Session
@@ -46,6 +47,7 @@ from cuecard.adapters.adk.requests import (
     SearchTool,
     agents_of,
     keep_front,
+    lacks_instructions,
     put_in_front,
     says_something,
     sees_one_turn,
@@ -92,6 +94,7 @@ class _Talk:
     `engine` prepared its last request, and `before` is the conversation as its call began, where this process knows.
     `kept` and `found` are the call and the found tools that the session has, `front` the declarations that it was sent.
     `older` are earlier texts of this message, each with how many events there were when another one replaced it.
+    `asked` is the request that the model is answering, until its answer begins.
     """
 
     invocation: str
@@ -105,6 +108,7 @@ class _Talk:
     found: tuple[str, ...] = ()
     front: Front = field(default_factory=dict)
     older: list[tuple[SessionRecord, int]] = field(default_factory=list)
+    asked: LlmRequest | None = None
 
 
 def _described(request: LlmRequest) -> list[HostTool]:
@@ -121,6 +125,11 @@ def _described(request: LlmRequest) -> list[HostTool]:
 def _schema_of(declaration: types.FunctionDeclaration) -> Any:
     given = declaration.parameters
     return given.model_dump(by_alias=True, exclude_none=True) if given else declaration.parameters_json_schema
+
+
+def _place(context: ReadonlyContext) -> tuple[str, ...]:
+    session = context.session
+    return session.app_name, session.user_id, session.id, context.agent_name
 
 
 class Cuecard(BasePlugin):
@@ -251,15 +260,31 @@ class Cuecard(BasePlugin):
         llm_request.contents = place_blocks(llm_request.contents, held, step)
         if call.delivery.rebuilds:
             show_active(llm_request, step, engine.tools)
+        talk.asked = llm_request
+
+    @override
+    async def after_model_callback(self, *, callback_context: CallbackContext, llm_response: LlmResponse) -> None:
+        """Look at what the model was sent: callbacks of agents come behind all plugins.
+
+        Raises:
+            InputError: when one has taken instructions out of the contents.
+        """
+        talk = self._at_hand(callback_context)
+        if talk is None or talk.step is None or talk.asked is None:
+            return
+        request, talk.asked = talk.asked, None
+        if lacks_instructions(request, talk.step):
+            told = f"a callback or plugin behind `{self.name}` takes instructions out of the contents"
+            hint = f"shorten them by a plugin in front of `{self.name}`, as `ContextFilterPlugin`, or by a compaction"
+            raise InputError(Problem("wrong-argument", told, hint, "before_model_callback"))
 
     @override
     async def after_agent_callback(
         self, *, agent: BaseAgent, callback_context: CallbackContext
     ) -> types.Content | None:
         """Store the conversation without what belongs to the turn alone, unless the agent waits for a tool."""
-        session = callback_context.session
-        talk = self._talks.get((session.app_name, session.user_id, session.id, callback_context.agent_name))
-        call = talk.chat.call if talk and talk.invocation == callback_context.invocation_id else None
+        talk = self._at_hand(callback_context)
+        call = talk.chat.call if talk else None
         if (
             talk is None
             or call is None
@@ -268,7 +293,7 @@ class Cuecard(BasePlugin):
             or not ends_with_turn(talk.engine.agent, call)
         ):
             return None
-        if not waits(session.events, talk.invocation, agent.name):
+        if not waits(callback_context.session.events, talk.invocation, agent.name):
             await self._store(talk, callback_context, ended=True)
         return None
 
@@ -381,10 +406,14 @@ class Cuecard(BasePlugin):
     def _key(self, context: ReadonlyContext) -> str:
         return f"{self.name}:{context.agent_name}"
 
+    def _at_hand(self, context: ReadonlyContext) -> _Talk | None:
+        """The conversation of the agent in this session, if the invocation has one."""
+        talk = self._talks.get(_place(context))
+        return talk if talk and talk.invocation == context.invocation_id else None
+
     async def _talk(self, context: CallbackContext) -> _Talk:
         """The conversation of the agent in this session: at hand while its invocation runs, else as it was stored."""
-        session = context.session
-        place = (session.app_name, session.user_id, session.id, context.agent_name)
+        place = _place(context)
         talk = self._talks.pop(place, None)
         if talk is None or talk.invocation != context.invocation_id:
             front = talk.front if talk else {}

@@ -44,6 +44,13 @@ def words_of(message: types.Content | None) -> str:
     return "\n".join(part.text for part in (message.parts or () if message else ()) if part.text and not part.thought)
 
 
+def lacks_instructions(request: LlmRequest, step: Step) -> bool:
+    """Whether a text of the step is no longer in the contents, unless they continue what the service has cached."""
+    parts = [part for content in request.contents for part in content.parts or ()]
+    said = "\n".join(part.text for part in parts if part.text)
+    return not request.config.cached_content and any(block.text.strip() not in said for block in step.appended)
+
+
 def waits(events: Sequence[Event], invocation: str, agent: str) -> bool:
     """Whether an agent waits for somebody to answer one of its calls, so that its turn goes on then."""
     own = (each for each in events if each.invocation_id == invocation and each.author == agent)
