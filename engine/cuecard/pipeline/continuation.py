@@ -59,6 +59,11 @@ class LastStep:
     placed: Placement
     waiting: tuple[str, ...] = ()
 
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The tools that were not active only because no section of that call shows instructions."""
+        return tuple(each.tool for each in self.placed.withheld if each.reason == NOT_SHOWN)
+
 
 def earlier_tools(request: CallRequest) -> tuple[str, ...]:
     """The discovered tools whose protocols belong in the system prompt of the next call, in order of first discovery.

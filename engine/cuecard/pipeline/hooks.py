@@ -333,7 +333,8 @@ class _CallDraft:
             return continue_conversation(request, call, last), ()
         room = message_room(request, call, last, {offer.tool for offer in open_ if offer.there}, decided)
         new = as_told(first_fit(offers, room).withheld, room, anew=False)
-        return continue_conversation(request, self._without((*decided.withheld, *new)), last), new
+        call = continue_conversation(request, self._without((*decided.withheld, *new)), last)
+        return call, tuple(each for each in new if each.tool not in last.hidden)  # of those the model knows already
 
     @property
     def _every(self) -> bool:
@@ -368,11 +369,11 @@ def _begun(request: CallRequest, given: _Basis) -> _CallDraft:
     if anew and not delivery.shows_all:
         request, earlier = with_kept_tools(request, earlier)
     existing = existing_tools(request)
-    known = known_tools(request, earlier, existing.there, anew=anew)
+    last = last_step(request, previous) if previous and not anew else None
+    known = known_tools(request, earlier, existing.there, last.hidden if last else (), anew=anew)
     before = previous.tools.offers_search if previous and not reason else None
     existing = with_search(request, existing, known, before=before, anew=anew, every=delivery.shows_all)
     draft = draft_sections(request, given.values.values, existing.tools.available, existing.there)
-    last = last_step(request, previous) if previous and not anew else None
     return _CallDraft(request, given, draft, existing, known, last, reason)
 
 

@@ -159,18 +159,21 @@ def _unsearched(search: str, left: Sequence[str], *, is_expected: bool) -> Itera
         yield Cut(search, "not offered: there is no tool to find")
 
 
-def known_tools(request: CallRequest, earlier: Iterable[str], there: Collection[str], *, anew: bool) -> tuple[str, ...]:
+def known_tools(
+    request: CallRequest, earlier: Iterable[str], there: Collection[str], hidden: Collection[str], *, anew: bool
+) -> tuple[str, ...]:
     """The tools known before a call, besides core tools, in order of discovery.
 
     Args:
         request: what the call is prepared from.
         earlier: discovered tools whose protocols belong in the system prompt, in order of first discovery.
         there: the tools that exist for the call.
+        hidden: those for whose instructions the call before has no section; the results that found them were sent.
         anew: whether its system prompt is a new baseline.
     """
     agent = request.agent
-    restored = () if anew else (name for name in restored_tools(request) if name in there)
-    told = (*earlier, *request.turn.discovered, *restored)
+    late = () if anew else (*restored_tools(request), *hidden)
+    told = (*earlier, *request.turn.discovered, *(name for name in late if name in there))
     return tuple(name for name in dict.fromkeys(told) if name in agent.catalogue and name not in agent.core)
 
 

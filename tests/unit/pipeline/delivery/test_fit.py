@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -83,6 +84,26 @@ def test_what_comes_with_a_message_waits_for_a_section_that_shows_it(
     assert (name in hidden.active_tools, times(hidden, name)) == (False, 0)
     assert reasons(hidden, name) == ["not active: no section of this call shows its instructions"]
     assert (name in shown.active_tools, times(shown, name)) == (True, 1)
+
+
+def test_what_a_search_has_found_while_no_section_showed_it_comes_with_the_message_that_does(tmp_path: Path) -> None:
+    """Behind the result that found it, it would change what was sent, as would a second notice."""
+    engine = agent(tmp_path, "page", "image", delivery="append")
+    chat, steps = engine.conversation(), list[Step]()
+    for number, (name, show) in enumerate([("page", False), ("image", False), ("", False), ("", True), ("", True)]):
+        chat.user(Turn({"show": show}))
+        steps += [
+            chat.step([found(str(number), name)] if name else []),
+            chat.step([ToolResult("own", "", f"{show}")]),
+        ]
+        chat = engine.load(engine.dump(chat))
+
+    told = [[(block.after_call_id, block.turn) for block in step.appended] for step in steps]
+    assert told[:5] == [[("0", None)], [("0", None)], *[[("0", None), ("1", None)]] * 3]
+    assert told[5:] == [told[4], *[[*told[4], (None, 3)]] * 4]
+    assert all(later.appended[: len(step.appended)] == step.appended for step, later in pairwise(steps))
+    assert [(times(steps[-1], name), name in steps[-1].active_tools) for name in ("page", "image")] == [(1, True)] * 2
+    assert reasons(steps[5], "page") == ["not active: no section of this call shows its instructions"]
 
 
 def test_a_section_that_prints_instructions_only_sometimes_is_asked_with_the_values_of_the_call(tmp_path: Path) -> None:
