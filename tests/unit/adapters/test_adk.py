@@ -317,34 +317,69 @@ def test_a_filter_that_would_take_instructions_out_is_refused_before_anything_is
     assert host.sent == []
 
 
-class Shortening(BasePlugin):
-    """Leaves the last contents alone."""
+def shorten(callback_context: Any, llm_request: LlmRequest) -> None:
+    llm_request.contents = llm_request.contents[-2:]
 
-    def __init__(self, keep: int) -> None:
-        super().__init__("shortening")
-        self.keep = keep
+
+def say_something_else(callback_context: Any, llm_request: LlmRequest) -> None:
+    llm_request.config.system_instruction = "Be brief."
+
+
+class Changing(BasePlugin):
+    """Changes requests behind other plugins."""
+
+    def __init__(self, change: Callable[..., None]) -> None:
+        super().__init__("changing")
+        self.change = change
 
     @override
     async def before_model_callback(self, *, callback_context: Any, llm_request: LlmRequest) -> None:
-        llm_request.contents = llm_request.contents[-self.keep :]
+        self.change(callback_context, llm_request)
 
 
 @pytest.mark.parametrize("how", ["a plugin", "a callback of the agent"])
-def test_instructions_that_somebody_behind_the_plugin_takes_out_are_one_error_that_says_which_order_works(
-    how: str,
+@pytest.mark.parametrize(
+    ("change", "lost", "sent"),
+    [
+        (shorten, "instructions out of the contents", 3),  # the first two had them still
+        (say_something_else, "the prompt out of the system instruction", 1),
+    ],
+)
+def test_what_somebody_behind_the_plugin_takes_out_is_one_error_that_says_which_order_works(
+    change: Callable[..., None], lost: str, sent: int, how: str
 ) -> None:
     """No plugin sees what callbacks of agents change before it is sent, so it is told before anything else is."""
-
-    def shorten(callback_context: Any, llm_request: LlmRequest) -> None:
-        llm_request.contents = llm_request.contents[-2:]
-
-    behind: Any = {"plugins": [Shortening(2)]} if how == "a plugin" else {"options": {"before_model_callback": shorten}}
+    behind: Any = (
+        {"plugins": [Changing(change)]} if how == "a plugin" else {"options": {"before_model_callback": change}}
+    )
     host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]], **behind)
 
-    told = "a callback or plugin behind `cuecard` takes instructions out of the contents"
-    hint = "shorten them by a plugin in front of `cuecard`, as `ContextFilterPlugin`, or by a compaction"
+    told = f"a callback or plugin behind `cuecard` takes {lost}"
+    hint = "change requests in a plugin in front of `cuecard`, or add to what is there"
     assert refused(host.run) == (Problem("wrong-argument", told, hint, "before_model_callback"),)
-    assert len(host.sent) == 3  # the first two had them still
+    assert len(host.sent) == sent
+
+
+def add(callback_context: Any, llm_request: LlmRequest) -> None:
+    """As ADK's own examples do."""
+    said = str(llm_request.config.system_instruction)
+    llm_request.config.system_instruction = types.Content(role="system", parts=[types.Part(text=f"Be brief. {said}")])
+
+
+def move(callback_context: Any, llm_request: LlmRequest) -> None:
+    """As for models that take no system prompt."""
+    said = types.Part(text=str(llm_request.config.system_instruction))
+    llm_request.contents, llm_request.config.system_instruction = (
+        [types.Content(role="user", parts=[said]), *llm_request.contents],
+        None,
+    )
+
+
+@pytest.mark.parametrize("change", [add, move])
+def test_who_stands_behind_the_plugin_may_say_more_or_move_the_prompt(change: Callable[..., None]) -> None:
+    host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]], plugins=[Changing(change)])
+
+    assert host.run() == ["done"]
 
 
 def test_what_the_service_has_cached_is_not_taken_for_instructions_that_were_taken_out() -> None:

@@ -47,7 +47,7 @@ from cuecard.adapters.adk.requests import (
     SearchTool,
     agents_of,
     keep_front,
-    lacks_instructions,
+    lost_texts,
     put_in_front,
     says_something,
     sees_one_turn,
@@ -267,15 +267,15 @@ class Cuecard(BasePlugin):
         """Look at what the model was sent: callbacks of agents come behind all plugins.
 
         Raises:
-            InputError: when one has taken instructions out of the contents.
+            InputError: when one has taken the prompt or instructions out of it.
         """
         talk = self._at_hand(callback_context)
         if talk is None or talk.step is None or talk.asked is None:
             return
         request, talk.asked = talk.asked, None
-        if lacks_instructions(request, talk.step):
-            told = f"a callback or plugin behind `{self.name}` takes instructions out of the contents"
-            hint = f"shorten them by a plugin in front of `{self.name}`, as `ContextFilterPlugin`, or by a compaction"
+        if lost := lost_texts(request, talk.step):
+            told = f"a callback or plugin behind `{self.name}` takes {lost}"
+            hint = f"change requests in a plugin in front of `{self.name}`, or add to what is there"
             raise InputError(Problem("wrong-argument", told, hint, "before_model_callback"))
 
     @override

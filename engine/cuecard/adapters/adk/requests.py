@@ -14,6 +14,7 @@ from google.genai import types
 from typing_extensions import override
 
 from cuecard.adapters.function_tools import search_card
+from cuecard.adapters.one_turn import whole_system
 from cuecard.engine import Engine
 from cuecard.model import CallHost, Json, Step
 
@@ -44,11 +45,27 @@ def words_of(message: types.Content | None) -> str:
     return "\n".join(part.text for part in (message.parts or () if message else ()) if part.text and not part.thought)
 
 
-def lacks_instructions(request: LlmRequest, step: Step) -> bool:
-    """Whether a text of the step is no longer in the contents, unless they continue what the service has cached."""
-    parts = [part for content in request.contents for part in content.parts or ()]
-    said = "\n".join(part.text for part in parts if part.text)
-    return not request.config.cached_content and any(block.text.strip() not in said for block in step.appended)
+def lost_texts(request: LlmRequest, step: Step) -> str:
+    """What of the step is no longer in a request, in words; empty where all is, or where the service has cached it.
+
+    A model that takes no system prompt may have moved it, as Gemma does.
+    """
+    if request.config.cached_content:
+        return ""
+    prompt, given = whole_system(step).strip(), request.config.system_instruction
+    if given is not None and prompt not in _text(given):
+        return "the prompt out of the system instruction"
+    said = _text(request.contents)
+    return "instructions out of the contents" if any(block.text.strip() not in said for block in step.appended) else ""
+
+
+def _text(value: Any) -> str:
+    """The texts of contents and parts in any form."""
+    if isinstance(value, list):
+        return "\n".join(map(_text, value))
+    return (
+        value if isinstance(value, str) else _text(getattr(value, "parts", None) or getattr(value, "text", None) or "")
+    )
 
 
 def waits(events: Sequence[Event], invocation: str, agent: str) -> bool:
