@@ -46,7 +46,7 @@ class CuecardCallback(CustomLogger):
                 router neither tries it again nor lets the deployment rest.
             InputError: with everything that is wrong in the turn, which is not the client's.
         """
-        if call_type is not CallTypes.acompletion:
+        if call_type is not CallTypes.acompletion or kwargs.get("fallbacks"):  # each of those is a completion, too
             return None
         try:
             return self._card.over(kwargs)

@@ -7,6 +7,7 @@ nobody but the host writes them. In those of a user, only a reminder that stands
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from cuecard.adapters.block_places import MessageFacts, MessageReader, turn_places
@@ -119,6 +120,32 @@ def without_thinking(
 def whole_system(step: Step) -> str:
     """The system prompt with `passing_system` behind it."""
     return "\n\n".join([step.system.strip(), *passing_system(step)])
+
+
+_OPENING = 20
+"""How many characters make the beginning of a prompt one that nobody else writes."""
+
+
+def behind_prompt(message: Mapping[str, Any], step: Step) -> list[str] | None:
+    """Of a system message that a host has stored as it was sent, the texts behind the prompt; None where it has none.
+
+    An earlier prompt is known by what never changes at its beginning; where it ended, nobody can tell.
+    """
+    content, left = message.get("content") or "", whole_system(step).strip()
+    if message.get("role") not in {"system", "developer"}:
+        return None
+    parts = [content] if isinstance(content, str) else [part.get("text") for part in content if isinstance(part, dict)]
+    texts = [str(part or "").strip() for part in parts]
+    for place, text in enumerate(texts if left else ()):
+        if text.startswith(left):
+            return [text[len(left) :].strip(), *texts[place + 1 :]]
+        if not left.startswith(text):
+            break
+        left = left[len(text) :].lstrip()
+    never = takewhile(lambda segment: segment.tier == "static", step.segments)
+    opening = "".join(segment.text for segment in never).strip()
+    said = "".join(str(part or "") for part in parts).strip()
+    return [] if len(opening) >= _OPENING and said.startswith(opening) else None
 
 
 def ends_with_turn(agent: Agent, call: Call) -> bool:

@@ -7,8 +7,8 @@ mid-conversation, as a user message with a `<system-reminder>`. Messages come la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, dropwhile
 from typing import Any
 
 from typing_extensions import override
@@ -28,6 +28,7 @@ from cuecard.adapters.bodies import (
     tool_choice,
 )
 from cuecard.adapters.host import said_beside_files, told_beside_files
+from cuecard.adapters.one_turn import behind_prompt
 from cuecard.adapters.openai_tools import DEFINITIONS, late_definitions
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Authority, RenderedResult, Step, ToolResult
@@ -78,7 +79,7 @@ def responses_request(
     pieces = system_pieces(step, model, ordered, model.breakpoints)
     marked = any(mark for _, mark in pieces)
     first = [{"role": _first_role(model), "content": _parts(pieces, "input_text")}] if marked else []
-    bare = _with_definitions(item for item in items if item not in first)
+    bare = _with_definitions(_without_prompts(items, first, step))
     rest = [*chain.from_iterable(map(_apart, _placed(bare, step, model.mid_conversation, _RESPONSES)))]
     given = [tool for item in rest if late and item.get("type") == DEFINITIONS for tool in item["tools"]]
     return {
@@ -109,10 +110,20 @@ def chat_request(
     pieces = system_pieces(step, model, ordered, model.breakpoints)
     content = _parts(pieces, "text") if any(mark for _, mark in pieces) else _whole(step)
     first: list[Body] = [{"role": _first_role(model), "content": content}]
-    bare = [message for message in messages if message not in first]
+    bare = _without_prompts(messages, first, step)
     rest = _placed(bare, step, model.mid_conversation, _CHAT)
     choice = tool_choice(step, "chat", ordered, model)
     return {**_head(step, model, ordered, cache_key), **choice, "messages": [*first, *rest]}
+
+
+def _without_prompts(messages: Iterable[Message], first: Sequence[Body], step: Step) -> Iterator[Message]:
+    """The messages without prompts that were stored as they were sent, this one or earlier ones."""
+
+    def is_prompt(message: Message) -> bool:
+        behind = behind_prompt(message, step)
+        return behind is not None and not any(behind)
+
+    return dropwhile(is_prompt, (message for message in messages if message not in first))
 
 
 def _whole(step: Step) -> str:

@@ -528,6 +528,33 @@ def test_a_router_behind_the_wrapper() -> None:
     assert [tool["function"]["name"] for tool in body["tools"]] == ["tool_search", *sorted(NAMES)]
 
 
+@pytest.mark.parametrize("model", [GPT, CLAUDE])
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+@pytest.mark.parametrize("own", [[], ["Be brief."], ["Be brief.", "Be kind."]])
+def test_a_host_that_stores_what_was_sent_sends_one_prompt(model: str, delivery: Delivery, own: list[str]) -> None:
+    """Where the prompt is another one with each request, texts behind an earlier one cannot be told from it."""
+    made, sent = card(delivery), list[list[Json]]()
+    stored: list[Any] = [{"role": "system", "content": text} for text in own]
+    for number, name in enumerate(("search images", "create an empty page")):
+        stored.append({"role": "user", "content": name})
+        for calls in (True, False):
+            ready = made.prepare(model, stored, TOOLS)
+            sent.append(ready.arguments["messages"])
+            stored = [*sent[-1]]
+            if calls:
+                function = {"name": "tool_search", "arguments": json.dumps({"query": name})}
+                call: Json = {"id": f"call-{number}", "type": "function", "function": function}
+                stored += [{"role": "assistant", "tool_calls": [call]}, ready.answer(call)]
+            else:
+                stored.append({"role": "assistant", "content": "done"})
+
+    assert [sum(each["role"] == "system" for each in messages[:2]) for messages in sent] == [1] * 4
+    assert [json.dumps(messages).count("<identity") for messages in sent] == [1] * 4
+    if delivery == "append":
+        assert all(messages[0] == sent[0][0] for messages in sent)
+        assert all(json.dumps(messages).count(text) == 1 for messages in sent for text in own)
+
+
 @pytest.fixture
 def callback(monkeypatch: pytest.MonkeyPatch) -> Callable[[Cuecard], None]:
     return lambda made: monkeypatch.setattr(litellm, "callbacks", [CuecardCallback(made)])
@@ -548,6 +575,23 @@ def test_the_callback_prepares_what_a_router_sends_and_knows_the_model_behind_it
     (body,) = server.sent
     assert "<agent>" in body["messages"][0]["content"]
     assert (told.model, told.endpoint) == (GPT, f"{server.url.removeprefix('http://')}/v1")
+
+
+def test_the_callback_prepares_each_of_a_completions_fallbacks_for_its_own_model(
+    callback: Callable[[Cuecard], None],
+) -> None:
+    steps: list[Step] = []
+    callback(card(on_step=steps.append))
+    gone: Json = {"model": CLAUDE, "api_base": "http://127.0.0.1:9", "api_key": "k", "num_retries": 0}
+
+    with served(GPT, []) as (server, options):
+        said: list[Any] = [{"role": "user", "content": "hi"}]
+        others = [{"model": GPT, **options}]
+        finished(litellm.acompletion(messages=said, tools=TOOLS, fallbacks=others, **gone))
+
+    (body,) = server.sent
+    assert json.dumps(body).count("<identity") == 1
+    assert [step.manifest.delivery.model for step in steps] == [CLAUDE, GPT]
 
 
 def test_thirty_conversations_at_once_stay_apart(callback: Callable[[Cuecard], None]) -> None:

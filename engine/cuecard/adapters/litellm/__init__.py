@@ -26,6 +26,7 @@ from cuecard.adapters.litellm.completions import (
     Target,
     ToolOffer,
     caching,
+    host_texts,
     legible,
     system_message,
     told_apart,
@@ -141,7 +142,7 @@ class Cuecard:
             model: as LiteLLM takes it, such as `anthropic/claude-opus-4-8`, or an alias of a router; it is told to the
                 engine if the turn does not name it.
             messages: the conversation so far. System messages at the front are the host's own; they go after the
-                engine's prompt.
+                engine's prompt, which is left out where they were stored as they were sent.
             tools: every tool of the conversation, in the form of Chat Completions.
             api_base: the address of the service, if it is not the provider's own.
             others: further arguments of the completion: `extra_body` is kept, the rest is only passed to `turn`.
@@ -172,7 +173,7 @@ class Cuecard:
         if self.on_step:
             self.on_step(step)
         role = call.delivery.authority
-        front = system_message(step, target, offered, said[:own], self.cache)
+        front = system_message(step, target, offered, host_texts(said[:own], step), self.cache)
         showing: list[Mapping[str, Any]] = said[own:]
         if target.profile.checks_thinking and call.delivery.places_blocks and ends_with_turn(engine.agent, call):
             showing = without_earlier_thinking(showing)

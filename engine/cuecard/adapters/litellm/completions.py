@@ -12,7 +12,7 @@ from cuecard.adapters.bodies import Body, is_offered, system_pieces, tool_name
 from cuecard.adapters.content_places import NO_ANSWER, NO_RESULT, is_empty
 from cuecard.adapters.host import HostTool
 from cuecard.adapters.litellm.replays import copied
-from cuecard.adapters.one_turn import whole_system
+from cuecard.adapters.one_turn import behind_prompt, whole_system
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.models_file import ModelProfiles
 from cuecard.model import Authority, Step
@@ -62,11 +62,15 @@ class Target:
         return "system" if self.provider == "openai" and self.profile.mid_conversation != "user" else "user"
 
 
-def system_message(
-    step: Step, target: Target, tools: list[Body], own: list[Mapping[str, Any]], cache: Cache | None
-) -> Body:
-    """The system prompt with the host's own behind it; for Claude in pieces, with breakpoints where they pay."""
-    behind = [text for text in map(_text_of, own) if text]
+def host_texts(messages: Iterable[Mapping[str, Any]], step: Step) -> list[str]:
+    """What the host itself says in system messages at the front: those may be stored as they were sent."""
+    found = ((message, behind_prompt(message, step)) for message in messages)
+    texts = (text for message, behind in found for text in ([_text_of(message)] if behind is None else behind))
+    return [text for text in texts if text]
+
+
+def system_message(step: Step, target: Target, tools: list[Body], behind: list[str], cache: Cache | None) -> Body:
+    """The system prompt with the host's own texts behind it; for Claude in pieces, with breakpoints where they pay."""
     if target.provider != "anthropic":
         return {"role": "system", "content": "\n\n".join([whole_system(step), *behind])}
     pieces = system_pieces(step, target.profile, tools, target.profile.breakpoints - 1 if cache else 0)

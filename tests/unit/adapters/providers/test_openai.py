@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import pytest
+
+from cuecard import ToolResult, Turn
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.openai import chat_request, responses_request
+from cuecard.types import Delivery
 from unit.adapters.providers.talk import PROFILES, chat_messages, chat_tools, functions, response_items, two_turns
+from unit.agent.section_lists.agents import TOOLS, opened
 
 GPT, GPT_56, UNKNOWN = (PROFILES.find(name) for name in ("gpt-5", "gpt-5.6", "own"))
 
@@ -74,6 +81,46 @@ def test_below_the_minimum_the_system_prompt_is_one_text() -> None:
         "role": "developer",
         "content": moment.step.system,
     }
+
+
+SHOP = """agent: shop
+inputs: {event: {default: "", lifetime: turn}}
+tools: {instructions: tools.yaml}
+sections:
+- {id: role, text: You are the assistant of a shop.}
+- {id: event, text: "{{{event}}}"}
+- {id: instructions, text: "{{{activeProtocols}}}"}
+"""
+
+
+@pytest.mark.parametrize("marks", [False, True])
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+def test_a_host_that_stores_what_was_sent_sends_one_prompt(tmp_path: Path, delivery: Delivery, *, marks: bool) -> None:
+    """Also where the prompt is another one with each request, and has texts of one turn."""
+    engine, profile = opened(tmp_path, SHOP, delivery=delivery, tools_yaml=TOOLS), replace(GPT_56, min_cache_tokens=1)
+    for make, part in ((chat_request, "messages"), (responses_request, "input")):
+        if make is responses_request and not marks:
+            continue  # the prompt has a place of its own there
+        chat, stored = engine.conversation(), list[Any]()
+        for turn, result in enumerate(([ToolResult("tool_search", {"tools": ["get_page"]}, None)], [])):
+            stored.append({"role": "user", "content": f"message {turn}"})
+            chat.user(Turn({"event": f"EVENT {turn}"}))
+            for results in ([], result):
+                body = make(chat.step(results), stored, model=profile if marks else GPT)
+                stored = [*body[part]]
+                sent = str(stored)
+                assert [sent.count(each) for each in ("assistant of", f"EVENT {turn}", "EVENT")] == [1, 1, 1]
+                assert stored[-1] != stored[0]
+            stored.append({"role": "assistant", "content": "done"})
+        assert sent.count("<get_page>") == 1
+
+
+def test_what_only_resembles_a_prompt_that_was_stored_stays(tmp_path: Path) -> None:
+    chat = opened(tmp_path, SHOP, tools_yaml=TOOLS).conversation()
+    chat.user(Turn())
+    said = [{"role": "system", "content": "You are"}, {"role": "user", "content": chat.step().system}]
+
+    assert chat_request(chat.step(), said, model=UNKNOWN)["messages"][1:] == said
 
 
 def test_core_tools_come_first_in_both_forms() -> None:
