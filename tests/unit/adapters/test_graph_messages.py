@@ -231,8 +231,8 @@ def _block(text: str, role: str) -> BaseMessage:
 
 
 def _bare(message: BaseMessage) -> BaseMessage:
-    """A message without breakpoints and references."""
-    return message.model_copy(update={"content": message.text})
+    """A message without breakpoints, references and metadata."""
+    return message.model_copy(update={"content": message.text, "response_metadata": {}})
 
 
 PARTS: list[dict[str, Any]] = [{"type": "text", "text": "look"}, {"type": "image", "url": "u"}]

@@ -20,18 +20,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command
+from pydantic import SecretStr
 
 from cms_agent import cms as engine
 from cuecard import Call, Engine, InputError, Problem, Turn
 from cuecard.adapters import langgraph
 from cuecard.adapters.block_places import CallNames, gone_names
 from cuecard.adapters.langchain import Cuecard
+from cuecard.types import Delivery
 from unit.adapters.graph_models import Model, kinds, wire
 from unit.adapters.shop import AGENT, Shop
 from unit.adapters.shop import TOOLS as SHOP_TOOLS
@@ -289,6 +292,28 @@ def test_the_same_arguments_give_the_same_request_in_any_process() -> None:
 
     assert len({json.dumps([wire(message) for message in each.messages]) for each in ready}) == 1
     assert len({json.dumps(each.cuecard) for each in ready}) == 1
+
+
+@pytest.mark.parametrize("stores", ["conversation", "messages"])
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+@pytest.mark.parametrize("model", [Model(), ChatAnthropic(model="claude-sonnet-4-6", api_key=SecretStr("k"))])
+def test_a_host_that_stores_what_was_sent_sends_it_once(model: Any, delivery: Delivery, stores: str) -> None:
+    """The requests are those of a host that stores its own messages alone; Claude's results bring references, too."""
+    requests = []
+    for part in (stores, ""):
+        card, kept, sent = langgraph.Cuecard(engine=engine(delivery), cache=None), None, list[Any]()
+        stored: list[AnyMessage] = []
+        for number, (*found, answer) in enumerate([(*found_pages("call-1"), AIMessage("ok")), (AIMessage("ok"),)]):
+            stored.append(HumanMessage("go on", id=f"{number}"))
+            for more in ([found] if found else []) + [[answer]]:
+                ready = card.prepare(model, stored, [*TOOLS, card.search_tool], kept, turn=Turn(now=NOW))
+                sent.append([wire(message) for message in ready.messages])
+                kept = card.whole(ready.after(more[0]))
+                stored = [*(getattr(ready, part) if part else stored), *more]
+        requests.append(json.loads(json.dumps(sent)))
+
+    assert requests[0] == requests[1]
+    assert str(requests[0][-1]).count("<cms_createPage>") == 1
 
 
 def found_pages(call_id: str, **result: Any) -> Sequence[AnyMessage]:

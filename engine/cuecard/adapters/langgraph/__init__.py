@@ -63,6 +63,7 @@ from cuecard.adapters.langgraph.messages import (
     last_user,
     legible,
     marked,
+    ours,
     place_appended,
     told_apart,
     tool_results,
@@ -70,6 +71,7 @@ from cuecard.adapters.langgraph.messages import (
     with_refused,
     with_results,
     without_ended_thinking,
+    without_ours,
 )
 from cuecard.adapters.langgraph.models import (
     Cache,
@@ -209,7 +211,7 @@ class Cuecard:
             RunLimitError: when a limit of the run allows no further request.
         """
         facts, opened = facts_of(model, self._profile), self._threads.open(cuecard)
-        whole = with_refused(messages)
+        whole = with_refused(without_ours(messages))
         answered, messages = last_answer(whole), _told_apart(whole, opened)
         thread, engine, begun = self._running(opened, messages, partial(_said, turn), facts, tools)
         if thread.chat.call and _keeps_history(model):
@@ -245,7 +247,7 @@ class Cuecard:
         role = facts.speaks(call.delivery.authority if call else "unknown")
         key = f"cuecard-{(step.origin or engine.agent.sha256)[:32]}"
         return PreparedRequest(
-            system_message(step, facts, rough(shown) if facts.claude else [], self.cache, system, len(marks)),
+            ours(system_message(step, facts, rough(shown) if facts.claude else [], self.cache, system, len(marks))),
             self._placed(showing, step, facts, role),
             shown,
             settings_of(facts, self.cache, key) | forcing,

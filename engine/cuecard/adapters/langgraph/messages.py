@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from langchain_core.messages import (
     AIMessage,
@@ -402,8 +402,22 @@ def _legible(message: BaseMessage) -> BaseMessage:
 def _block(text: str, step: Step, role: Authority) -> BaseMessage:
     """A block of instructions as a message, in the role that the model heeds."""
     if role == "user":
-        return HumanMessage(reminder(text, step.reminder))
-    return SystemMessage(text, additional_kwargs={"__openai_role__": role} if role == "developer" else {})
+        return ours(HumanMessage(reminder(text, step.reminder)))
+    return ours(SystemMessage(text, additional_kwargs={"__openai_role__": role} if role == "developer" else {}))
+
+
+_OURS = {"cuecard": "sent"}
+_Message = TypeVar("_Message", bound=BaseMessage)
+
+
+def ours(message: _Message) -> _Message:
+    """A message that is made anew for each request; it says so in its metadata, which no provider is sent."""
+    return message.model_copy(update={"response_metadata": dict(_OURS)})
+
+
+def without_ours(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
+    """The messages without prompts and blocks, which a host may have stored as they were sent."""
+    return [message for message in messages if message.response_metadata.get("cuecard") != _OURS["cuecard"]]
 
 
 def ends_that_stay(messages: Sequence[BaseMessage], step: Step) -> list[int]:

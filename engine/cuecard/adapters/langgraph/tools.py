@@ -118,7 +118,7 @@ def revealing(messages: Sequence[BaseMessage], step: Step, there: Collection[str
 def _with(message: ToolMessage, references: list[dict[str, str]]) -> ToolMessage:
     said = message.content
     parts = [{"type": "text", "text": said}] if isinstance(said, str) else said
-    return message.model_copy(update={"content": [*parts, *references]})
+    return message.model_copy(update={"content": [*parts, *(each for each in references if each not in parts)]})
 
 
 def rough(tools: Iterable[AnyTool]) -> list[dict[str, Any]]:
