@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -36,6 +37,16 @@ def ask(client: httpx2.Client, path: str, **body: Any) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     told: dict[str, Any] = answer.json()
     return told
+
+
+def test_a_result_that_is_nested_deeper_than_values_may_be_ends_no_run(client: httpx2.Client) -> None:
+    deep = json.loads("[" * 100 + "]" * 100)
+    call = ask(client, "prepare-call")
+    results = [{**SHELL, "result": {"code": 0, "printed": deep}}, {"tool": "other", "call_id": "c-3", "result": deep}]
+    cut, whole = ask(client, "prepare-step", conversation=call["conversation"], results=results)["results"]
+
+    assert (cut["rule"], cut["text"]) == ("shell", "<out>0 [[[[[[[[[[[185]]]]]]</out>")
+    assert whole["text"] == f"({json.dumps(deep)})"
 
 
 def test_each_result_with_a_template_has_its_text_and_its_place(client: httpx2.Client) -> None:

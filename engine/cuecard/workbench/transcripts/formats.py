@@ -116,13 +116,23 @@ def _read(values: Sequence[Json], name: str, form: LogForm) -> ImportedLog:
         return ImportedLog(read_messages(messages, name), left_out(messages, name))
     found = records(values) or records([{"messages": messages}] if _are_messages(messages) else [])
     if not found:
-        hint = "expected a transcript, pydantic-ai messages, or requests to OpenAI or Anthropic; see --from"
-        raise SpecError(Problem("no-conversation", "this file contains no conversation in a known format", hint, name))
+        raise SpecError(_unknown(messages, name))
     if any("input" in record.body for record in found):
         whole = [record for record in found if "input" in record.body]
         return read_log(whole_inputs(whole), OPENAI_RESPONSES, name)
     anthropic = form == "anthropic" or (form == "auto" and any(map(_is_anthropic, found)))
     return read_log(found, ANTHROPIC if anthropic else OPENAI_CHAT, name)
+
+
+def _unknown(messages: Sequence[Mapping[str, Json]], name: str) -> Problem:
+    wanted = "a transcript, pydantic-ai messages, or requests to OpenAI or Anthropic; see --from"
+    if any("manifest" in each and "conversation" in each for each in messages):
+        told = "this file contains records of requests, which hold no messages to play"
+        hint = f"read them with `cuecard tools report`, `memory` or `studio`; to price a conversation, give {wanted}"
+        return Problem("no-conversation", told, hint, name)
+    return Problem(
+        "no-conversation", "this file contains no conversation in a known format", f"expected {wanted}", name
+    )
 
 
 def _is_pydantic(messages: Sequence[Mapping[str, Json]]) -> bool:
