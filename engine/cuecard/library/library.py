@@ -97,7 +97,9 @@ class Library:
             cache: as for `Engine.open`.
 
         Raises:
-            InputError: when it is not such a URL; the URL is not repeated, since it may hold a secret.
+            InputError: when it is not such a URL; the URL is not repeated, since it may hold a secret. Or when the
+                folder to fall back on was edited since it was exported.
+            SpecError: with everything that is wrong in that folder.
         """
         self._database = Database(url, timeout=timeout)
         self._store = Store(self._database)
@@ -110,6 +112,7 @@ class Library:
         maker = EngineMaker(delivery, clock, Secrets(salt, key), ready, search, self._load)
         last = None if fallback is None else Path(fallback)
         self._engines = Engines(self._store, maker.apart, ServingOptions(lifetime, most, removed, last, timeout))
+        self._engines.check_fallback()
         self._news = News(self._database, self._engines.hear, self._engines.doubt)
 
     def __repr__(self) -> str:

@@ -356,8 +356,21 @@ class Engines:
             self._away = (time.monotonic() + _SHUT, error)
             raise error from None
 
+    def check_fallback(self) -> None:
+        """Make what serves where the database was never reached: not only then it is told to be missing.
+
+        Raises:
+            InputError: when its folder was edited since it was exported.
+            SpecError: with everything that is wrong in it.
+        """
+        if self._options.fallback is not None:
+            self._exported(self._options.fallback)
+
+    def _exported(self, folder: Path) -> Engine:
+        return self._make(read_folder(exported_file(folder)).sources)
+
     def _fall_back(self, reference: Reference, folder: Path) -> Held:
-        engine = self._make(read_folder(exported_file(folder)).sources)
+        engine = self._exported(folder)
         if engine.name != reference.agent:
             told = f"the folder to fall back on has the agent `{engine.name}`, not `{reference.agent}`"
             raise InputError(Problem("unknown-agent", told, "export that agent", "fallback"))

@@ -44,8 +44,8 @@ def keys_of(key: str) -> tuple[str, ...]:
     return tuple(part for each in key.split(",") if (part := each.strip()))
 
 
-def check_key(key: str) -> None:
-    """Refuse keys that could be guessed.
+def check_key(key: str, name: str = "key") -> None:
+    """Refuse keys that could be guessed; `name` is what the error calls them.
 
     Raises:
         InputError: when one is shorter than it should be.
@@ -55,7 +55,7 @@ def check_key(key: str) -> None:
     if short or (key and not found):
         hint = "make one with `python -c 'import secrets; print(secrets.token_hex(32))'`"
         told = f"the key has {len(short[0]) if short else 0} characters; at least {SHORTEST_KEY} are required"
-        raise InputError(Problem("weak-key", told, hint, "key"))
+        raise InputError(Problem("weak-key", told, hint, name))
 
 
 def seal(data: Json, key: str, *, as_text: bool = False) -> str:

@@ -46,7 +46,7 @@ class ServiceOptions:
 
     def __post_init__(self) -> None:
         for key in self.keys or (self.key,):
-            check_key(key)
+            check_key(key, "CUECARD_KEY")
         if found := list(self._wrong()):
             raise InputError(found)
 

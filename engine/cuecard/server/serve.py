@@ -6,7 +6,7 @@ import logging
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -61,10 +61,10 @@ class ServeLibrary:
     """The library from the command line; without a URL, agents are files."""
 
     url: str
-    lifetime: float
-    most: int
-    removed: Literal["refuse", "serve"]
-    fallback: Path | None
+    lifetime: float = 60.0
+    engines: int = 200
+    removed: Literal["refuse", "serve"] = "refuse"
+    fallback: Path | None = None
 
 
 def serve(
@@ -102,6 +102,7 @@ def serve(
         if not (url or agents):
             hint = "name an agent, or go into its folder; or a library, with `--library URL` or CUECARD_LIBRARY"
             raise InputError(Problem("wrong-option", "there is nothing to serve", hint, "AGENT"))
+        _refuse_unused(library, url)
         if url:
             served = _of_library(replace(library, url=url), list(map(str, agents)), opened, instrument)
         else:
@@ -109,7 +110,7 @@ def serve(
         try:
             listening = listen(place.host, place.port)
             log_to_stderr()
-            _warn(settings, options)
+            _warn(settings, options, served)
             envelopes = Envelopes(options.keys, options.max_age, lasting=options.lasting)
             recorded = bool(records.folder or settings.manifests)
             service = Service(served, envelopes, options.max_body // 4, recorded)
@@ -117,6 +118,14 @@ def serve(
         finally:
             served.stop()
     return 0
+
+
+def _refuse_unused(library: ServeLibrary, url: str) -> None:
+    """Refuse options that would change nothing."""
+    given = [f"--{each.name}" for each in fields(library)[1:] if getattr(library, each.name) != each.default]
+    if given and not url:
+        hint = "name the library: `--library URL` or CUECARD_LIBRARY, and no agent that is a file"
+        raise InputError([Problem("wrong-option", f"`{each}` is for a library", hint, each) for each in given])
 
 
 def _of_library(
@@ -130,7 +139,7 @@ def _of_library(
     kept = Library(
         library.url,
         lifetime=library.lifetime,
-        most=library.most,
+        most=library.engines,
         removed=library.removed,
         fallback=library.fallback,
         ready=lambda engine: instrument(warmed(engine)),
@@ -139,7 +148,7 @@ def _of_library(
     try:
         if library.fallback is None:
             kept.agents()  # a library that is away is told at once
-        return LibraryAgents(kept, names, library.most)
+        return LibraryAgents(kept, names, library.engines)
     except CuecardError:
         kept.close()
         raise
@@ -183,7 +192,7 @@ def _options(settings: Settings, limits: ServeLimits, place: ServeAddress) -> Se
     )
 
 
-def _warn(settings: Settings, options: ServiceOptions) -> None:
+def _warn(settings: Settings, options: ServiceOptions, served: Agents) -> None:
     from cuecard.server.monitoring import log_event
 
     if not settings.key:
@@ -198,3 +207,10 @@ def _warn(settings: Settings, options: ServiceOptions) -> None:
             logging.WARNING,
             message="anyone who can reach this port can use the service; set CUECARD_TOKEN to require a token",
         )
+    for each in served:
+        if each.status.unsaved:
+            told = (
+                f"the good states of `{each.name}` cannot be kept, neither for a restart nor for other replicas: "
+                f"{each.status.unsaved}; choose another folder with `--states DIR` or CUECARD_STATES"
+            )
+            log_event("states-unsaved", logging.WARNING, message=told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from command_line import run
-from cuecard import Library
+from cuecard import Library, SpecError
 from cuecard.library.serving import Removed
 from cuecard.server.agents import LibraryAgents
 from cuecard.server.service import Envelopes, Service
@@ -161,6 +162,21 @@ def test_a_service_without_its_library_does_not_start_and_says_why(tmp_path: Pat
         assert f"error[{code}]" in ran.stderr
 
 
+@pytest.mark.usefixtures("_never_listens")
+def test_options_that_would_change_nothing_are_refused_as_the_service_starts(tmp_path: Path, agent: Path) -> None:
+    url = f"sqlite:///{tmp_path}/prompts.db"
+    with closing(Library(url)) as library:
+        library.create()
+    options = ["--lifetime", "7", "--engines", "3", "--removed", "serve", "--fallback", "gone"]
+    ran = run("serve", str(agent), "--port", "0", *options)
+    assert re.findall(r"^(\S+): error\[wrong-option\]", ran.stderr, re.MULTILINE) == options[::2]
+
+    ran = run("serve", "--port", "0", "--library", url, "--fallback", "gone")
+    assert "gone: error[missing-file]" in ran.stderr
+    with pytest.raises(SpecError):
+        Library(url, fallback=tmp_path / "gone")
+
+
 def test_every_option_of_the_command_reaches_the_library(
     tmp_path: Path, agent: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,7 +199,7 @@ def test_every_option_of_the_command_reaches_the_library(
     monkeypatch.setattr("cuecard.server.monitoring.log_to_stderr", lambda: None)
     monkeypatch.setenv("CUECARD_SALT", "pepper")
     monkeypatch.setenv("CUECARD_CACHE", str(tmp_path / "cache"))
-    words = ["--lifetime", "7", "--engines", "3", "--removed", "serve", "--fallback", str(tmp_path), "--allow-code"]
+    words = ["--lifetime", "7", "--engines", "3", "--removed", "serve", "--fallback", str(agent), "--allow-code"]
     ran = run("serve", "helper", "--port", "0", "--library", url, *words, "--delivery", "append")
     (told,) = made
 
@@ -194,7 +210,7 @@ def test_every_option_of_the_command_reaches_the_library(
         "lifetime": 7.0,
         "most": 3,
         "removed": "serve",
-        "fallback": tmp_path,
+        "fallback": agent,
         "delivery": "append",
         "salt": "pepper",
         "cache": tmp_path / "cache",

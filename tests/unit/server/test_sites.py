@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from command_line import main
+from command_line import main, run
 from cuecard import Problem
 from cuecard.server.door import is_loopback, refused_site
 from cuecard.server.options import ServiceOptions
@@ -153,6 +154,26 @@ def test_serving_tells_where_anyone_may_ask_and_keeps_states_in_the_folder_of_th
     assert ended.value.code == 0
     assert said == [("WARNING", code, text) for code, text in warned.items() if told or code == "no-key"]
     assert any((tmp_path / "states").iterdir())
+
+
+def test_the_log_says_that_states_cannot_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "agent.yaml").write_text("agent: a\nsections: [{id: role, text: Help.}]\n", encoding="utf-8")
+    monkeypatch.setenv("CUECARD_KEY", KEY)
+    monkeypatch.setattr("cuecard.server.process.run_app", lambda _app, listening, _options: listening.close())
+    monkeypatch.setattr("cuecard.server.monitoring.log_to_stderr", lambda: None)
+    states = ["--states", str(tmp_path / "agent.yaml")]
+    monkeypatch.setattr("sys.argv", ["cuecard", "serve", str(tmp_path), "--port", "0", *states])
+    with pytest.raises(SystemExit):
+        main()
+    (warned,) = caplog.records
+
+    assert warned.getMessage() == "states-unsaved"
+    assert re.search(r"states of `a` .* CUECARD_STATES", vars(warned)["facts"]["message"])
+
+    monkeypatch.setenv("CUECARD_KEY", "short")
+    assert "CUECARD_KEY: error[weak-key]" in run("serve", str(tmp_path)).stderr
 
 
 def test_every_option_of_the_command_reaches_the_service(
