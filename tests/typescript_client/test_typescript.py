@@ -61,6 +61,29 @@ tools:
   create_order: {description: create one order., before: B, after: A, next: N, gotcha: G}
   delete_order: {description: delete one order., before: B, after: A, next: N, gotcha: G}
 """
+HOST = """\
+import { Conversation, Cuecard, type Entity, type Result, type Turn } from "cuecard-client";
+import { aiSdk } from "cuecard-client/ai-sdk";
+
+const row: { text?: string; user?: string; failed?: boolean } = {};
+const client = new Cuecard({ url: "http://x", token: row.text });
+const turn: Turn = { model: row.user, conversation: row.text, inputs: undefined, run: { first_tool: row.user } };
+const result: Result = { tool: "a", call_id: "b", result: [row], is_error: row.failed, arguments: undefined };
+const entity: Entity = { type: "a", id: "b", name: "c", key: row.user };
+export const settings = aiSdk(client, { agent: row.user, turn: () => ({ ...turn, profile: row.user }) });
+export const tools = { ...settings.tools };
+export const asked = async (chat: Conversation) => {
+  await chat.user(turn, [result], null, { messages: undefined, signal: undefined });
+  await chat.remember([entity]);
+  await client.prepareCall({ agent: row.user, turn, results: [result], conversation: row.text });
+  const { step } = await client.prepareStep({ conversation: "", results: [result], inputs: undefined });
+  await client.searchTools({ query: "x", limit: undefined, conversation: row.text });
+  await client.remember({ entities: [entity], conversation: row.text });
+  const text: string | undefined = step.appended[0]?.text;
+  return text;
+};
+"""
+"""A host's lines under strict options; they are compiled, and never run."""
 TESTS = """\
 process.argv.slice(1).forEach((file) => import(file));
 """
@@ -133,8 +156,10 @@ def build(folder: Path) -> None:
     for name, snippet in zip(files, SNIPPETS, strict=True):
         text = snippet.replace('"http://127.0.0.1:8765"', "process.env.CUECARD_URL!")
         (folder / name).write_text(text, encoding="utf-8")
+    (folder / "host.ts").write_text(HOST, encoding="utf-8")
     chosen = {"module": "NodeNext", "target": "ES2022", "strict": True, "skipLibCheck": True, "types": ["node"]}
-    settings = {"compilerOptions": chosen, "files": files}
+    chosen |= {"exactOptionalPropertyTypes": True, "noUncheckedIndexedAccess": True}
+    settings = {"compilerOptions": chosen, "files": [*files, "host.ts"]}
     (folder / "tsconfig.json").write_text(json.dumps(settings), encoding="utf-8")
     try:
         run("tsc", "--build", "--force", ".", str(folder))

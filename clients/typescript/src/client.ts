@@ -4,11 +4,18 @@ import { CuecardError, objectIn } from "./errors.js";
 
 type Schemas = components["schemas"];
 
-export type Turn = Schemas["TurnBody"];
+/** What is sent: undefined stands for a key that is left out, as it does in JSON. */
+type Sent<T> = T extends readonly (infer Item)[]
+  ? Sent<Item>[]
+  : T extends object
+    ? { [Key in keyof T]: {} extends Pick<T, Key> ? Sent<T[Key]> | undefined : Sent<T[Key]> }
+    : T;
+
+export type Turn = Sent<Schemas["TurnBody"]>;
 /** Values of inputs by name. */
 export type Inputs = Record<string, unknown>;
-export type Result = Schemas["ResultBody"];
-export type Entity = Schemas["EntityEntry"];
+export type Result = Sent<Schemas["ResultBody"]>;
+export type Entity = Sent<Schemas["EntityEntry"]>;
 export type Step = Schemas["StepShape"];
 export type Block = Schemas["AppendedShape"];
 export type Placed = Schemas["PlacedShape"];
@@ -41,7 +48,7 @@ export interface Asking {
 /** The number of the service's interface that this client speaks. */
 export const API = 2;
 
-const AGAIN = [429, 502, 503, 504];
+const AGAIN = [408, 429, 503];
 const NEVER = Infinity;
 
 /** The service, path by path. It keeps nothing: each answer has the conversation for the next request. */
@@ -63,19 +70,19 @@ export class Cuecard {
     return this.#ask<Schemas["AgentsAnswer"]>("agents", undefined, asking);
   }
 
-  prepareCall(body: Schemas["PrepareCall"], asking?: Asking) {
+  prepareCall(body: Sent<Schemas["PrepareCall"]>, asking?: Asking) {
     return this.#ask<PreparedCall>("prepare-call", body, asking);
   }
 
-  prepareStep(body: Schemas["PrepareStep"], asking?: Asking) {
+  prepareStep(body: Sent<Schemas["PrepareStep"]>, asking?: Asking) {
     return this.#ask<PreparedStep>("prepare-step", body, asking);
   }
 
-  searchTools(body: Schemas["SearchTools"], asking?: Asking) {
+  searchTools(body: Sent<Schemas["SearchTools"]>, asking?: Asking) {
     return this.#ask<Found>("search-tools", body, asking);
   }
 
-  remember(body: Schemas["Remember"], asking?: Asking) {
+  remember(body: Sent<Schemas["Remember"]>, asking?: Asking) {
     return this.#ask<Remembered>("remember", body, asking);
   }
 
@@ -121,7 +128,7 @@ export class Cuecard {
     requestId = answer.headers.get("x-request-id") ?? requestId;
     const { status } = answer;
     const told = objectIn(text);
-    const ours = typeof told.code === "string";
+    const ours = typeof told.code === "string" && !answer.redirected; // a redirect loses bodies and tokens
     const fails = (said: string, code: string) =>
       new CuecardError(`${path}: ${said} (request ${requestId})`, status, code, ours ? told.problems : [], { requestId });
     const isAnswer = answer.ok && (told.conversation ?? told.agents ?? told.tools);
@@ -129,10 +136,10 @@ export class Cuecard {
     const versions = `the service has API ${other}, this client API ${API}: use one version`;
     if (other !== API) return { error: fails(versions, "other-api"), after: NEVER };
     if (isAnswer) return { told };
-    const error = ours
-      ? fails(told.detail || told.code, told.code)
-      : fails(`${status} of something in between`, "wrong-answer");
-    return { error, after: answer.ok || AGAIN.includes(status) ? waitOf(answer.headers) : NEVER };
+    const between = answer.redirected ? "the service redirects: use its target" : `${status} of something in between`;
+    const error = ours ? fails(told.detail || told.code, told.code) : fails(between, "wrong-answer");
+    const again = answer.ok || AGAIN.includes(status) || (!ours && status >= 500);
+    return { error, after: again ? waitOf(answer.headers) : NEVER };
   }
 }
 

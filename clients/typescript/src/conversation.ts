@@ -81,7 +81,8 @@ export class Conversation {
       ...this.#goingOn(),
       turn,
       ...(compacted === null ? {} : { compacted }),
-      ...tooled(tools, definitions),
+      host_tools: tools,
+      definitions,
       ...(resumed && { resumed }),
       ...this.#outlined(more.messages),
     };
@@ -115,7 +116,7 @@ export class Conversation {
       const now = { results: fresh, ...(Object.keys(inputs).length ? { inputs } : {}) };
       const all = [...this.#since, ...fresh];
       const told = await this.#orAnew(now, { results: all, inputs: given }, (body) =>
-        this.#client.prepareStep({ ...this.#agent, conversation: this.#text(), ...tooled(tools, definitions), ...this.#outlined(messages), ...body }, asking),
+        this.#client.prepareStep({ ...this.#agent, conversation: this.#text(), host_tools: tools, definitions, ...this.#outlined(messages), ...body }, asking),
       );
       this.#since.push(...fresh);
       this.#inputs = given;
@@ -275,11 +276,6 @@ export class Conversation {
     const unsent = results.filter((result) => this.#isNew(result));
     return sendable(unsent, reads, (result) => this.#had.has(this.#key(result)));
   }
-}
-
-/** What is undefined is in no JSON, which the types of bodies do not know. */
-function tooled(host_tools?: string[], definitions?: string[]): object {
-  return { host_tools, definitions };
 }
 
 /** Under which id the question of a call is kept that waits for a confirmation. */

@@ -49,7 +49,7 @@ test("what is no answer is an error with a code, and no word of an address", asy
 });
 
 test("a replica that is being replaced is asked again; when, it says itself", async (t) => {
-  for (const status of [429, 502, 503, 504]) {
+  for (const status of [408, 429, 500, 502, 503, 504, 521]) {
     let once = true;
     const { url: there, seen } = await balancer(t, () => (once ? ((once = false), { status, headers: { "retry-after": "0" }, body: "<html>" }) : url));
     await new Conversation(new Cuecard({ url: there }), { agent: "cms" }).user();
@@ -58,6 +58,12 @@ test("a replica that is being replaced is asked again; when, it says itself", as
   const { url: busy, seen } = await balancer(t, () => ({ status: 503, headers: { "retry-after": "3600" } }));
   await assert.rejects(new Cuecard({ url: busy }).agents(), { status: 503 });
   assert.equal(seen.length, 1);
+});
+
+test("an address that redirects is told as such: on the way, bodies and tokens are lost", async (t) => {
+  const { url: there } = await balancer(t, ({ path }) => (path === "elsewhere" ? url : { status: 302, headers: { location: "/v1/elsewhere" } }));
+  const asked = new Conversation(new Cuecard({ url: there }), { agent: "cms" }).user();
+  await assert.rejects(asked, (error) => error.code === "wrong-answer" && /redirects/.test(error.message));
 });
 
 test("there is one deadline, and it has a code of its own", async (t) => {
