@@ -132,9 +132,17 @@ def edit(
     json: Json = False,
 ) -> None:
     """Edit one section or one tool's entry of a version, without a checkout."""
+    from cuecard.errors import InputError, Problem
     from cuecard.library.edits import read_entry
     from cuecard.workbench.output import json_text
 
+    if (
+        (file is None and title is None)
+        or (tool is None) == (section is None)
+        or (tool is not None and title is not None)
+    ):
+        hint = "write `--section ID` with `--file FILE` or `--title TEXT`, or `--tool NAME` with `--file FILE`"
+        raise InputError(Problem("wrong-option", "an edit is of one section or of one tool", hint, "library edit"))
     text = None if file is None else _read(file)
     entry = read_entry(text) if tool is not None and text is not None else None
     with _opened(library) as opened:

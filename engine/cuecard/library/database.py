@@ -234,6 +234,9 @@ def _read_url(url: str) -> URL:
     except (ArgumentError, ValueError, SQLAlchemyError):
         raise InputError(Problem("wrong-argument", "this is not the URL of a database", hint, "library")) from None
     if backend == "postgres" or backend.startswith("postgresql"):
+        if "@" in (made.host or ""):  # a part of the password, which errors would show
+            told, more = "the URL has two `@`", "in the password, write `%40` for `@`"
+            raise InputError(Problem("wrong-argument", told, more, "library"))
         return made.set(drivername="postgresql+psycopg")
     if backend != "sqlite":
         told = f"a library is kept in SQLite or PostgreSQL, not in `{visible(backend[:40])}`"

@@ -125,6 +125,11 @@ def _note(folder: Path) -> Mapping[str, Json]:
         good = note["format"] == 1 and all(isinstance(each, str) for each in texts) and isinstance(note["files"], dict)
         inside = not posixpath.isabs(note["file"]) and ".." not in note["file"].split("/")
     except SpecError:
+        if not folder.is_dir():
+            told = "no such folder"
+            raise InputError(
+                Problem("missing-file", told, "name one that `cuecard library export` wrote", shown(folder))
+            ) from None
         told = f"{shown(folder)} has no {NOTE}, so it is no export"
         raise InputError(Problem("edited-export", told, _HINT, "library")) from None
     except (ValueError, LookupError, TypeError, RecursionError):

@@ -283,10 +283,7 @@ class Library:
             LibraryError: when the database is away, full, or of another version.
         """
         reference = read_reference(name)
-        self._refuse_latest(reference.label)
-        if reference.number:
-            told = f"`{reference}` names a version, and versions stay"
-            raise InputError(Problem("wrong-argument", told, "name a label, such as `cms@staging`", "name"))
+        self._refuse_fixed(reference)
         self._store.point(reference.agent, reference.label, None, self._change("unlabel", author, message))
         self._changed(reference.agent)
 
@@ -300,6 +297,7 @@ class Library:
             LibraryError: when the database is away, full, or of another version.
         """
         reference, change = read_reference(name), self._change("rollback", author, message)
+        self._refuse_fixed(reference)
         now = self._store.find(reference).number
         moves = self._store.moves(reference.agent)
         target = target_of_rollback(moves, reference.label)
@@ -476,6 +474,13 @@ class Library:
         if label == LATEST:
             told = f"`{LATEST}` always points to the version that was made last"
             raise InputError(Problem("wrong-argument", told, "choose another label, such as `production`", "label"))
+
+    def _refuse_fixed(self, reference: Reference) -> None:
+        """Refuse what no caller moves: a version, and the label of the newest."""
+        self._refuse_latest(reference.label)
+        if reference.number:
+            told = f"`{reference}` names a version, and versions stay"
+            raise InputError(Problem("wrong-argument", told, "name a label, such as `cms@staging`", "name"))
 
     def _changed(self, agent: str) -> None:
         """An agent has changed in this process: its labels are asked again before they serve."""

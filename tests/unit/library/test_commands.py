@@ -94,3 +94,16 @@ def test_errors_name_place_cause_and_way_out(
     assert "cuecard library init" in text
     assert secret[0] == 2
     assert "geheim" not in secret[1]
+
+
+@pytest.mark.parametrize(
+    "words", ["--section a --tool b --file x", "--section a", "--tool b --title x", "--file x", "--tool b"]
+)
+def test_an_edit_of_nothing_and_of_two_things_says_which_options_belong_together(
+    words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = ran(monkeypatch, capsys, "edit", "helper", "-m", "x", *words.split())
+
+    assert code == 2
+    assert "library edit: error[wrong-option]" in text
+    assert "`--tool NAME` with `--file FILE`" in text

@@ -230,6 +230,7 @@ def test_every_option_of_the_command_reaches_the_library(
         ("postgresql://ann:geheim@127.0.0.1:1/prompts", "library-away"),
         ("postgresql://127.0.0.1:1/prompts?user=ann&password=geheim", "library-away"),
         ("postgresql://ann:geheim@127.0.0.1:port/prompts", "wrong-argument"),
+        ("postgresql://ann:g@geheim@127.0.0.1:1/prompts", "wrong-argument"),
         ("mysql://ann:geheim@127.0.0.1/prompts", "wrong-argument"),
     ],
 )

@@ -179,6 +179,18 @@ def test_an_export_is_a_folder_that_opens_and_comes_back_byte_for_byte(
     assert Engine.open(file).agent.sha256 == version.configuration
 
 
+@pytest.mark.parametrize("name", ["helper@latest", "helper@1"])
+def test_a_rollback_is_of_a_label_that_callers_move(library: Library, agent: Path, name: str) -> None:
+    library.publish(agent, "the first", author="Ann")
+    rules(agent, "Be kind.\n")
+    library.publish(agent, "the second", author="Ann")
+
+    with pytest.raises(InputError) as error:
+        library.rollback(name, author="Ann")
+    assert codes(error) == ["wrong-argument"]
+    assert library.show("helper@latest").number == 2
+
+
 def test_an_export_that_was_edited_by_hand_is_refused_with_the_file(
     library: Library, agent: Path, tmp_path: Path
 ) -> None:
@@ -191,6 +203,9 @@ def test_an_export_that_was_edited_by_hand_is_refused_with_the_file(
     assert codes(error) == ["edited-export"]
     with pytest.raises(InputError, match="not empty"):
         library.export("helper@1", tmp_path / "out")
+    with pytest.raises(InputError, match="no such folder") as error:
+        library.read_back(tmp_path / "gone")
+    assert codes(error) == ["missing-file"]
     for note in ("", "{}", "[1]", '{"format": 2}', "[" * 100_000):
         (tmp_path / "out" / "library.json").write_text(note)
         with pytest.raises(InputError) as error:
