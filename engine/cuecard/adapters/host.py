@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -23,7 +24,7 @@ from cuecard.config.words_spec import WordsSpec
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem, closest
-from cuecard.model import Call, Diagnostic, SearchResult, Step, ToolCard, ToolResult, Turn
+from cuecard.model import Call, Diagnostic, RenderedResult, SearchResult, Step, ToolCard, ToolResult, Turn
 from cuecard.model.argument_problems import not_right
 from cuecard.pipeline.continuation import CHANGED
 from cuecard.pipeline.discovery import Discoveries
@@ -319,6 +320,24 @@ def with_words(turn: Turn, engine: Engine, said: Callable[[], str]) -> Turn:
     """The turn with the user's words, where the agent searches ahead by them and the host has passed none."""
     wants = engine.agent.spec.tools.ahead is not None and turn.ahead is None
     return replace(turn, query=said()) if wants and not (turn.query or turn.message) else turn
+
+
+def of_any_depth(render: Callable[[ToolResult], RenderedResult]) -> Callable[[ToolResult], RenderedResult]:
+    """The function, to which a body too deep for values of templates is one text: no tool's answer may end a run."""
+
+    def rendered(result: ToolResult) -> RenderedResult:
+        try:
+            return render(result)
+        except InputError as error:
+            if {each.code for each in error.problems} != {"value-too-deep"}:
+                raise
+            try:
+                text = json.dumps(result.result, ensure_ascii=False)
+            except (TypeError, ValueError, RecursionError):  # it holds itself, or what is no JSON
+                raise error from None
+        return render(replace(result, result=text))
+
+    return rendered
 
 
 def text_of(content: Any) -> str:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
 from cuecard.adapters.block_places import MessageFacts, homes
-from cuecard.adapters.host import with_words
+from cuecard.adapters.host import of_any_depth, with_words
 from cuecard.adapters.one_turn import in_ended_turns
 from cuecard.catalogue.search import MAX_LIMIT
 from cuecard.config.agent_file import InputSpec
@@ -21,17 +21,7 @@ from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
 from cuecard.files.clock import utc_now
-from cuecard.model import (
-    Appended,
-    Call,
-    Clock,
-    ConversationState,
-    Json,
-    RenderedResult,
-    Step,
-    ToolResult,
-    Turn,
-)
+from cuecard.model import Appended, Call, Clock, ConversationState, Json, Step, Turn
 from cuecard.model.signed_text import LIMIT, seal, unseal, within_limit
 from cuecard.model.storage import as_plain, shallow, to_json_lazily
 from cuecard.pipeline.request import check_call
@@ -352,23 +342,10 @@ def _pinned(agent: ServedAgent, state: ConversationState | None) -> tuple[Engine
 
 def _rendered(chat: Conversation, asked: PrepareCall | PrepareStep) -> list[Json]:
     """`RenderedResultShape`s; for a result without a template, or whose body was not sent, the client has the text."""
-    told = [at for at, body in enumerate(asked.results) if "result" in body.model_fields_set]
-    made = (
-        (at, _shown(chat, each)) for at, each in zip(told, to_results(asked.results[at] for at in told), strict=True)
-    )
+    told = [(at, body) for at, body in enumerate(asked.results) if "result" in body.model_fields_set]
+    render = of_any_depth(chat.render_result)
+    made = zip((at for at, _ in told), map(render, to_results(body for _, body in told)), strict=True)
     return [{"at": at, **each.to_json()} for at, each in made if each.rule or each.media]
-
-
-def _shown(chat: Conversation, result: ToolResult) -> RenderedResult:
-    """The result as a text; a body too deep for values of templates is a text to them, since no tool's answer may end
-    a run.
-    """
-    try:
-        return chat.render_result(result)
-    except InputError as error:
-        if {each.code for each in error.problems} != {"value-too-deep"}:
-            raise
-    return chat.render_result(replace(result, result=json.dumps(result.result, ensure_ascii=False)))
 
 
 def _placed(step: Step, messages: Sequence[str | tuple[str, ...]], engine: Engine) -> dict[str, Json]:

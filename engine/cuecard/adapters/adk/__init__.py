@@ -67,6 +67,7 @@ from cuecard.adapters.host import (
     OnCall,
     OnStep,
     ToolErrors,
+    of_any_depth,
     told_error,
     with_words,
 )
@@ -253,7 +254,7 @@ class Cuecard(BasePlugin):
             config.tool_config = types.ToolConfig(function_calling_config=calling)
         config.system_instruction = put_in_front(whole_system(step), config.system_instruction)
         if engine.agent.results:
-            llm_request.contents = with_results(llm_request.contents, held, engine.render_result)
+            llm_request.contents = with_results(llm_request.contents, held, of_any_depth(engine.render_result))
         profile = engine.models.find(llm_request.model or "") if step.ended else None
         if profile and profile.checks_thinking:
             llm_request.contents, held = without_ended_thinking(llm_request.contents, held, step)

@@ -48,6 +48,7 @@ from cuecard.adapters.host import (
     OnStep,
     ToolErrors,
     active_only,
+    of_any_depth,
     refused_limit,
     told_error,
     tools_in_front,
@@ -226,7 +227,7 @@ class Cuecard:
         marks = ends_that_stay(messages, step) if facts.claude and self.cache else []
         showing = marked(messages, marks, breakpoint_of(self.cache)) if marks and self.cache else list(messages)
         if engine.agent.results:
-            showing = with_results(showing, engine.render_result)
+            showing = with_results(showing, of_any_depth(engine.render_result))
         gone = call.host.gone if call else ()
         front = tools_in_front(tools, name_of, gone, self._threads.front(cuecard))
         offered = {name: tool for name, tool in front.items() if is_offered(name, step)}

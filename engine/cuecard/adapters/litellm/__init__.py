@@ -20,7 +20,7 @@ from cuecard.adapters.bodies import Body, admit_chat, checked_limits, tool_choic
 from cuecard.adapters.clients import check_version
 from cuecard.adapters.conversations import search
 from cuecard.adapters.function_tools import definitions, search_card
-from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, OnCall, OnStep
+from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, OnCall, OnStep, of_any_depth
 from cuecard.adapters.litellm.completions import (
     Cache,
     Target,
@@ -178,7 +178,7 @@ class Cuecard:
         if target.profile.checks_thinking and call.delivery.places_blocks and ends_with_turn(engine.agent, call):
             showing = without_earlier_thinking(showing)
         if engine.agent.results:
-            showing = with_results(showing, engine.render_result)
+            showing = with_results(showing, of_any_depth(engine.render_result))
         placed = _own(place_in_chat(legible(showing, target), step, "system" if role == "unknown" else role))
         whole = [front, *placed]
         sent = {"model": model, "messages": whole, "tools": offered}

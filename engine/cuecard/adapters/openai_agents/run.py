@@ -16,7 +16,7 @@ from agents.run_config import ModelInputData
 from cuecard.adapters.bodies import checked_limits
 from cuecard.adapters.conversations import answered_step, check_own, in_doubt, made_by, search
 from cuecard.adapters.function_tools import plain_value
-from cuecard.adapters.host import EngineDoor, HostTool, with_words
+from cuecard.adapters.host import EngineDoor, HostTool, of_any_depth, with_words
 from cuecard.adapters.one_turn import inputs_now, refuse_kept_history, whole_system
 from cuecard.adapters.openai_agents.items import Item, place_blocks, tool_results, with_results, without_ended_thinking
 from cuecard.config.models_file import ModelProfiles
@@ -404,4 +404,4 @@ class Run:
         records = [record for record in self.chat.state.results if record.call_id]
         known = {record.call_id or "": record.tool for record in records} | self.names
         failed = {record.call_id or "" for record in records if record.is_error}
-        return with_results(items, self.engine.render_result, known, self.given, failed)
+        return with_results(items, of_any_depth(self.engine.render_result), known, self.given, failed)

@@ -38,6 +38,7 @@ from cuecard.adapters.host import (
     OnCall,
     OnStep,
     ToolErrors,
+    of_any_depth,
     refused_limit,
     told_error,
     with_words,
@@ -244,7 +245,7 @@ class Cuecard(AbstractCapability[Any]):
         placed = without_ended_thinking(placed, step) if step.ended and checks_thinking(model, known) else placed
         placed = without_reveals(placed) if showing == "all" else placed
         if engine.agent.results:
-            placed = with_results(placed, engine.render_result)
+            placed = with_results(placed, of_any_depth(engine.render_result))
         placed = placed if keeps_roles(model, known) else as_reminders(placed, step.reminder)
         request_context.messages = joined_alike(placed)
         return request_context

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +90,19 @@ def test_a_picture_in_what_a_tool_returned_is_a_mark_beside_other_templates(tmp_
 
     (part,) = (part for message in sent[1] for part in message.parts if isinstance(part, ToolReturnPart))
     assert part.content == "[image/png: not shown as text]"
+
+
+def test_a_result_that_is_nested_deeper_than_values_may_be_ends_no_run(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    deep = json.loads("[" * 100 + "]" * 100)
+
+    def tree() -> Any:
+        return deep
+
+    def decide(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+        told = returned(messages)
+        return ModelResponse([TextPart(str(told[0].content)) if told else ToolCallPart("tree", {}, "c-1")])
+
+    agent = Agent(FunctionModel(decide), tools=[tree], capabilities=[Cuecard(engine=Engine.open(tmp_path))])
+
+    assert asyncio.run(agent.run("go")).output == f"({json.dumps(deep)})"
