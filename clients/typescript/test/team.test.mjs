@@ -70,6 +70,7 @@ test("there is one deadline, and it has a code of its own", async (t) => {
   const { url: there, seen } = await balancer(t, () => ({ silent: true }));
   await assert.rejects(new Cuecard({ url: there, timeout: 100 }).agents(), { code: "deadline", status: 0 });
   assert.equal(seen.length, 1);
+  for (const timeout of [Infinity, 3e9]) assert.ok((await new Cuecard({ url, timeout }).agents()).agents.length);
 });
 
 test("who aborts hears the reason, in every method", async (t) => {
