@@ -69,8 +69,7 @@ def problems_of(agent: Agent, given: Given, *, with_inputs: bool = True) -> list
         if results := given.get(name):
             found += _result_problems(results, name)
     if given.get("templates") and agent.results:
-        for place, each in enumerate(given.get("results") or ()):
-            taken(AnyJson, each and each.result, f"results[{place}].result", found)
+        found += _told_problems(given.get("results") or ())
     if calls := given.get("calls"):
         found += refuse_controls(dict(calls), "calls")
     if inputs := given.get("inputs"):
@@ -236,6 +235,14 @@ def _result_problems(results: Sequence[ToolResult | None], name: str) -> Iterato
     for place, each in enumerate(results):
         for key in ("tool", "call_id", "batch") if each else ():
             yield from refuse_controls(getattr(each, key), f"{name}[{place}].{key}")
+
+
+def _told_problems(results: Sequence[ToolResult | None]) -> Iterator[Problem]:
+    """What is no JSON in results that templates tell; a body too deep for values is told as one text."""
+    found: list[Problem] = []
+    for place, each in enumerate(results):
+        taken(AnyJson, each and each.result, f"results[{place}].result", found)
+    return (problem for problem in found if problem.code != "value-too-deep")
 
 
 def _turn_problems(agent: Agent, turn: Turn) -> Iterator[Problem]:
