@@ -9,37 +9,41 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from mcp.server import NotificationOptions, Server
-from mcp.server.models import InitializationOptions
-from mcp.server.session import ServerSession
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
-from mcp.shared.exceptions import MCPError
-from mcp.shared.subscriptions import PromptsListChanged, ResourcesListChanged, ServerEvent, ToolsListChanged
-from mcp.types import (
-    INVALID_PARAMS,
-    BlobResourceContents,
-    CacheableResult,
-    CallToolRequestParams,
-    CallToolResult,
-    GetPromptRequestParams,
-    GetPromptResult,
-    ListPromptsResult,
-    ListResourcesResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    PaginatedResult,
-    Prompt,
-    PromptArgument,
-    PromptMessage,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-    RequestParams,
-    Resource,
-    TextContent,
-    TextResourceContents,
-    Tool,
-)
 from pydantic import BaseModel
+
+from cuecard.adapters.clients import needs
+
+with needs("mcp", "mcp", __name__):
+    from mcp.server import NotificationOptions, Server
+    from mcp.server.models import InitializationOptions
+    from mcp.server.session import ServerSession
+    from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+    from mcp.shared.exceptions import MCPError
+    from mcp.shared.subscriptions import PromptsListChanged, ResourcesListChanged, ServerEvent, ToolsListChanged
+    from mcp.types import (
+        INVALID_PARAMS,
+        BlobResourceContents,
+        CacheableResult,
+        CallToolRequestParams,
+        CallToolResult,
+        GetPromptRequestParams,
+        GetPromptResult,
+        ListPromptsResult,
+        ListResourcesResult,
+        ListToolsResult,
+        PaginatedRequestParams,
+        PaginatedResult,
+        Prompt,
+        PromptArgument,
+        PromptMessage,
+        ReadResourceRequestParams,
+        ReadResourceResult,
+        RequestParams,
+        Resource,
+        TextContent,
+        TextResourceContents,
+        Tool,
+    )
 
 from cuecard.config.skills.packages import MAIN, SkillPackage
 from cuecard.config.tools_spec import CUES, META_KEY

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from cuecard.errors import Problem, ToolServerError, visible
+from cuecard.errors import InputError, Problem, ToolServerError, visible
 from cuecard.files import guard
 
 if TYPE_CHECKING:
@@ -56,6 +57,22 @@ class ServerCommand:
     name: str = "tool server"
     settings: tuple[str, str] = ("server.command", "server.timeout")
     where: str = ""
+
+
+def server_command(text: str, timeout: float, option: str = "--mcp") -> ServerCommand:
+    """The command of a server, from one command-line argument.
+
+    Raises:
+        InputError: when it is empty, or a quote in it is never closed.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        message = f"`{option} {text}` cannot be read: {str(error).lower()}"
+        raise InputError(Problem("wrong-option", message, "write it as in a shell", option)) from None
+    if not words:
+        raise InputError(Problem("wrong-option", f"`{option}` names no command", "write it as in a shell", option))
+    return ServerCommand(words, {}, Path.cwd(), timeout, option, (option, "--timeout"))
 
 
 class ProcessGuard:

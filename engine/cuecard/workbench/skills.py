@@ -9,10 +9,10 @@ from pathlib import Path
 from cuecard.config.skills.packages import SkillPackage
 from cuecard.errors import InputError, Problem, visible
 from cuecard.files.roots import shown
+from cuecard.files.server_process import server_command
 from cuecard.files.skill_packages import differing, write_files
 from cuecard.workbench.mcp import packages_of, tell
 from cuecard.workbench.output import counted, json_text, require
-from cuecard.workbench.run.sources import server_command
 from cuecard.workbench.step import open_engine
 
 

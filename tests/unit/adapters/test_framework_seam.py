@@ -24,6 +24,7 @@ FRAMEWORKS = [
     ("openai_agents", "agents", "agents.run_config", "openai-agents>=0.24", "openai-agents"),
     ("adk", "google.adk", "google.adk.plugins.base_plugin", "google-adk>=2.13", "adk"),
     ("litellm_callback", "litellm", "litellm.integrations.custom_logger", "litellm>=1.83", "litellm"),
+    ("mcp_server", "mcp", "mcp.server.subscriptions", "mcp>=2", "mcp"),
 ]
 
 
@@ -71,6 +72,7 @@ def test_the_ranges_are_those_of_the_project_and_of_the_lock() -> None:
 
 
 OLD = {
+    "mcp": "1.9.4",
     "langchain": "1.2.18",
     "langgraph": "1.0.1",
     "google-adk": "1.39.0",
@@ -90,6 +92,7 @@ OLD = {
         ("litellm_callback", "litellm"),
         ("openai_agents", "openai-agents"),
         ("pydantic_ai", "pydantic-ai-slim"),
+        ("mcp_server", "mcp"),
     ],
 )
 def test_a_version_below_the_floor_is_one_error_at_import(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -10,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cuecard.adapters.mcp_client.client import ToolServer, open_server
-from cuecard.errors import InputError, Problem, most_telling
-from cuecard.files.server_process import ServerCommand
+from cuecard.errors import Problem, most_telling
+from cuecard.files.server_process import server_command
 from cuecard.model import Json, ToolCard, ToolResult
 from cuecard.workbench.run.assistant import CallTool
 from cuecard.workbench.run.module_tools import module_tools
@@ -59,22 +58,6 @@ class ChatOptions:
     def of_agent(self) -> bool:
         """Whether they replace what an assistant file provides, so that only its agent is used."""
         return bool(self.sources.of_servers or self.sources.modules or self.values or self.turn)
-
-
-def server_command(text: str, timeout: float, option: str = "--mcp") -> ServerCommand:
-    """The command of a server, from one command-line argument.
-
-    Raises:
-        InputError: when it is empty, or a quote in it is never closed.
-    """
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        message = f"`{option} {text}` cannot be read: {str(error).lower()}"
-        raise InputError(Problem("wrong-option", message, "write it as in a shell", option)) from None
-    if not words:
-        raise InputError(Problem("wrong-option", f"`{option}` names no command", "write it as in a shell", option))
-    return ServerCommand(words, {}, Path.cwd(), timeout, option, (option, "--timeout"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -321,7 +321,7 @@ async def _asked(source: ImportSource) -> Listing:
         async with open_http_server(source.url, source.timeout) as server:
             return await server.listing()
     from cuecard.adapters.mcp_client.client import open_server
-    from cuecard.workbench.run.sources import server_command
+    from cuecard.files.server_process import server_command
 
     async with open_server(server_command(source.mcp or "", source.timeout)) as server:
         return await server.listing()

@@ -146,6 +146,28 @@ def test_run_names_every_package_that_is_missing_at_once(notes: Path, monkeypatc
     assert (done.exit_code, done.stderr) == (2, told)
 
 
+@pytest.mark.parametrize(
+    ("extra", "line", "told"),
+    [
+        ("", "skills export . out", "wrote  out/notes-tools/SKILL.md"),
+        ("", "skills import out --mcp x", 'pip install "cuecard[mcp]"'),
+        ("mcp", "skills import out --mcp no-such-program", "error[server-start]"),
+        ("mcp", "tools import . --mcp no-such-program", "error[server-start]"),
+    ],
+)
+def test_a_command_needs_no_extra_but_the_one_that_it_names(notes: Path, extra: str, line: str, told: str) -> None:
+    absent = {"pydantic_ai", "mcp"} - {extra}
+    script = f"""import sys
+sys.modules |= dict.fromkeys({absent})  # None hides a module
+from cuecard.cli.main import main
+sys.argv[0] = "cuecard"
+main()"""
+    words = [sys.executable, "-c", script, *line.split()]
+    done = subprocess.run(words, cwd=notes, capture_output=True, text=True, check=False, encoding="utf-8")
+
+    assert told in (done.stdout + done.stderr).replace("\\", "/")
+
+
 def test_a_new_tool_goes_into_the_file_of_its_category_or_the_files_are_named(tmp_path: Path) -> None:
     run("init", tmp_path / "shop", "--from", "cms")
     folder = tmp_path / "shop" / "tool_instructions"
