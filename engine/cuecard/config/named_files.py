@@ -27,14 +27,14 @@ class FileWishes:
     Attributes:
         texts: those that must exist, with the place that names them.
         files: those that may exist.
-        roots: folders of skills.
+        roots: folders of skills, with the place that names them.
         strict: those in which every problem of a skill is an error.
         searches: the patterns that files are searched by.
     """
 
     texts: tuple[tuple[Path, str], ...]
     files: tuple[str, ...]
-    roots: tuple[str, ...]
+    roots: tuple[tuple[Path, str], ...]
     strict: frozenset[str] = frozenset()
     searches: tuple[FileSearch, ...] = ()
 
@@ -47,11 +47,12 @@ class FileWishes:
         shown = [entry for _, s in sections for entry in _entries(s.get("files"))]
         files = [path for paths, _ in shown for path in paths]
         looked = [search for _, found in shown for search in found]
-        roots = [root for _, s in sections for root in _roots(s.get("skills"))]
-        listed = (skills for _, s in sections if isinstance(skills := s.get("skills"), dict))
-        strict = frozenset(root for skills in listed if skills.get("strict") is True for root in _roots(skills))
-        named, below = tuple(dict.fromkeys(files)), tuple(dict.fromkeys(roots))
-        return cls(tuple(texts), named, below, strict, tuple(dict.fromkeys(looked)))
+        listed = [((*at, "skills"), skills) for at, s in sections if isinstance(skills := s.get("skills"), dict)]
+        roots = tuple(root for at, skills in listed for root in _roots(at, skills))
+        strict = frozenset(
+            root for at, skills in listed if skills.get("strict") is True for _, root in _roots(at, skills)
+        )
+        return cls(tuple(texts), tuple(dict.fromkeys(files)), roots, strict, tuple(dict.fromkeys(looked)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class AgentPlaces:
     sections: FileWishes
     results: tuple[tuple[Path, str], ...] = ()
     written: tuple[str, ...] = ()
+    roots: tuple[tuple[Path, str], ...] = ()
 
     @classmethod
     def of(cls, agent: Mapping[str, Json]) -> AgentPlaces:
@@ -78,7 +80,8 @@ class AgentPlaces:
         instructions = texts(tools.get("instructions") if isinstance(tools, dict) else None)
         wanted, models, writable = FileWishes.of(agent), agent.get("models"), agent.get("writable")
         written = tuple(map(written_file, writable)) if isinstance(writable, dict) else ()
-        return cls(key, core.get("file"), (own, shared), instructions, models, wanted, _results(agent), written)
+        results, roots = _results(agent), tuple(_roots((), agent))
+        return cls(key, core.get("file"), (own, shared), instructions, models, wanted, results, written, roots)
 
     def all(self) -> list[str]:
         """Every place that is named."""
@@ -89,7 +92,7 @@ class AgentPlaces:
             *self.instructions,
             *(place for _, place in (*sections.texts, *self.results)),
             *sections.files,
-            *sections.roots,
+            *(place for _, place in sections.roots),
             *folders,
         )
         return [place for place in (*single, *named) if isinstance(place, str) and place]
@@ -146,5 +149,8 @@ def _entries(files: Json) -> Iterator[tuple[list[str], list[FileSearch]]]:
             yield [*known_paths(entry)], [*searches(entry)]
 
 
-def _roots(skills: Json) -> list[str]:
-    return [*texts(skills.get("roots"))] if isinstance(skills, dict) else []
+def _roots(at: Path, owner: Mapping[str, Json]) -> Iterator[tuple[Path, str]]:
+    written = owner.get("roots")
+    for index, text in enumerate(written if isinstance(written, list) else [written]):
+        if isinstance(text, str):
+            yield (*at, "roots", index) if isinstance(written, list) else (*at, "roots"), text

@@ -147,7 +147,10 @@ def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer], overlay: 
     files = [text for place in named.sections.files for text in reader.optional(place)]
     files += [text for search in named.sections.searches for text in reader.found(search)]
     files += [text for place in named.written for text in reader.optional(place)]
-    skills, found = read_skill_texts(named.sections.roots, folder, roots, named.sections.strict, overlay)
+    for at, place in named.roots:
+        reader.folder_of_links(document, at, place)
+    below = [place for at, place in named.sections.roots if reader.folder_of_skills(document, at, place)]
+    skills, found = read_skill_texts(below, folder, roots, named.sections.strict, overlay)
     return AgentSources(
         agent,
         template,

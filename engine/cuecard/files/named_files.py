@@ -97,12 +97,31 @@ class NamedTexts:
         for source in self.named(document, key, ("*",), place):
             yield replace(source, path=place)
 
+    def folder_of_skills(self, document: Document, key: Key, place: str) -> bool:
+        """Whether there is a folder at `place`."""
+        if not self._says(document, key, place, "folder"):
+            return False
+        if not (there := is_folder(self.folder / place)):
+            hint = f"no such folder: {shown(self.folder / place)}"
+            self.problems.append(document.problem(key, "missing-file", f"`{place}` is not a folder", hint))
+        return there
+
+    def folder_of_links(self, document: Document, key: Key, place: str) -> None:
+        """Tells of a root that lets no link lead anywhere. Copies of an agent may do without: they have no links."""
+        if self._says(document, key, place, "folder") and not is_folder(self.folder / place):
+            told, hint = f"`{place}` is not a folder: no link can lead there", "correct the path, or remove it"
+            self.problems.append(document.problem(key, "no-effect", told, hint, severity="warning"))
+
+    def _says(self, document: Document, key: Key, place: str, kind: str = "file") -> bool:
+        """Whether a path is not blank."""
+        if not place.strip():
+            hint = f"write the path of a {kind}"
+            self.problems.append(document.problem(key, "missing-file", "a path is empty", hint))
+        return bool(place.strip())
+
     def named(self, document: Document, key: Key, patterns: tuple[str, ...], place: object) -> Iterator[SourceText]:
         """The file at `place`, or the files of the folder at `place` that match one of the patterns."""
-        if not isinstance(place, str):
-            return
-        if not place.strip():
-            self.problems.append(document.problem(key, "missing-file", "a path is empty", "write the path of a file"))
+        if not isinstance(place, str) or not self._says(document, key, place):
             return
         target = self.folder / place
         try:

@@ -55,14 +55,14 @@ def test_every_file_of_an_agent_is_named_with_its_place() -> None:
         ((*of_profile, "choose", 0, "file"), "pc.md"),
     )
     assert found.sections.files == ("c.md", "d.md", "e.md", "f.md", "v.md")
-    assert (found.sections.roots, [*found.sections.strict]) == (("s", "r"), ["s"])
+    assert ([root for _, root in found.sections.roots], [*found.sections.strict]) == (["s", "s", "r"], ["s"])
     assert [(each.pattern.written, each.exclude.globs != ()) for each in found.sections.searches] == [
         ("g/*.md", True),
         ("in/{{who}}.md", False),
     ]
     assert found.all() == [
         *("a.xml", "p", "q", "m.yaml", "t", "u.yaml", "a.md", "p.md", "b.md", "pc.md", "x.hbs"),
-        *("c.md", "d.md", "e.md", "f.md", "v.md", "s", "r", "g", "in"),
+        *("c.md", "d.md", "e.md", "f.md", "v.md", "s", "s", "r", "g", "in"),
     ]
 
 

@@ -154,9 +154,9 @@ def fill_of(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Prob
 
 
 def _is_told(problem: Problem, before: Sequence[Problem]) -> bool:
-    """Whether a root has no skills because it does not exist, which was reported already."""
+    """Whether a root has no skills because it is blank or does not exist, which was reported already."""
     missing = {each.message for each in before if each.code == "missing-file"}
-    return problem.code == "no-skills" and f"`{problem.name}` is not a folder" in missing
+    return problem.code == "no-skills" and (not problem.name.strip() or f"`{problem.name}` is not a folder" in missing)
 
 
 def _compiled(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Problem]]:

@@ -81,6 +81,8 @@ def test_an_entry_that_names_a_folder_is_an_error(tmp_path: Path, path: str) -> 
 SECTION = "sections: [{id: a, text: A}, {id: b, %s}]"
 EMPTY = [
     *(SECTION % each for each in ('file: ""', 'files: {entries: [{path: ""}]}', 'choose: [{file: ""}]')),
+    *(SECTION % f"skills: {{roots: {each}}}" for each in ('""', '["", " "]')),
+    *(f"roots: {each}\n{SECTION % 'text: B'}" for each in ('""', '[".", ""]')),
     'template: ""',
     'template: {file: " "}',
     *(f"{each}\n{SECTION % 'text: B'}" for each in ('tools: {instructions: ["", " "]}', 'extends: ""')),
@@ -90,8 +92,18 @@ EMPTY = [
 
 @pytest.mark.parametrize("said", EMPTY)
 def test_an_empty_path_is_an_error(tmp_path: Path, said: str) -> None:
-    with pytest.raises(SpecError, match=r"agent\.yaml:2:\d+: error\[missing-file\]: a path is empty"):
+    with pytest.raises(SpecError, match=r"agent\.yaml:2:\d+: error\[missing-file\]: a path is empty") as caught:
         opened(tmp_path, f"agent: a\n{said}\n")
+
+    assert {each.code for each in caught.value.problems} == {"missing-file"}
+
+
+def test_a_folder_that_is_not_there_is_told_where_it_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"agent\.yaml:2:\d+: error\[missing-file\]: `skils` is not a folder"):
+        opened(tmp_path, f"agent: a\n{SECTION % 'skills: {roots: [., skils]}'}\n")
+
+    ((code, message, _, line),) = told(tmp_path, f"agent: a\nroots: [., ../shraed]\n{SECTION % 'text: B'}\n")
+    assert (code, message, line) == ("no-effect", "`../shraed` is not a folder: no link can lead there", 2)
 
 
 def test_what_the_host_supplies_may_have_the_name_of_a_folder(tmp_path: Path) -> None:
