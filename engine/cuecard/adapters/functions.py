@@ -151,7 +151,7 @@ class Functions:
         self._check(chat, step)
         named = without_controls(name or "?") or "?"  # the conversation keeps the name, whatever the model has written
         try:
-            value = self._call(chat, step, name, arguments, beside)
+            value = self._call(chat, step, name or "?", arguments, beside)
             if not inspect.isawaitable(value):
                 return ToolResult(named, plain_value(value), call_id, arguments=arguments)
         except Exception as error:  # noqa: BLE001 - `_told` raises it again where it is the host's
@@ -179,7 +179,7 @@ class Functions:
         self._check(chat, step)
         named = without_controls(name or "?") or "?"  # the conversation keeps the name, whatever the model has written
         try:
-            value = self._call(chat, step, name, arguments, beside)
+            value = self._call(chat, step, name or "?", arguments, beside)
             said = plain_value(await value if inspect.isawaitable(value) else value)
             return ToolResult(named, said, call_id, arguments=arguments)
         except Exception as error:  # noqa: BLE001 - as in `answer`

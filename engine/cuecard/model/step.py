@@ -7,6 +7,7 @@ from dataclasses import field, fields
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+from cuecard.model.boundary import checked
 from cuecard.model.call import Call
 from cuecard.model.messages import Message
 from cuecard.model.prompt import (
@@ -212,6 +213,7 @@ class Step(_Prompt):
         """What was sent, why, and what was left out; created on first access."""
         return self.record()
 
+    @checked
     def refusal(self, tool: str, beside: Collection[str] = ()) -> str | None:
         """The answer to give instead of calling this tool: None if it is active, or not in the agent's catalogue.
 
@@ -223,6 +225,9 @@ class Step(_Prompt):
         Args:
             tool: the name of the tool.
             beside: the tools that the model calls in the same answer, as far as they are known.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
         """
         told = None if tool in self.active_tools else self.refusals.text(tool)
         return told or self.refusals.over_limit(tool, beside)

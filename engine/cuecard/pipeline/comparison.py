@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from cuecard.errors import InputError, Problem
 from cuecard.model import CacheRecord, Manifest, SectionRecord
+from cuecard.model.boundary import checked
 from cuecard.pipeline.cache_report import Layer, ProviderReason, model_differs, provider_reason, verdict
 from cuecard.pipeline.changes import (
     Break,
@@ -31,6 +32,7 @@ _At: TypeAlias = tuple[int, SectionRecord]
 """A section and its position in the manifest."""
 
 
+@checked
 def compare_manifests(before: Manifest, after: Manifest, *, answer: Mapping[str, Any] | None = None) -> Comparison:
     """The differences between two prompts, and the reasons: the same agent at two steps, for two turns, or in two
     revisions.
@@ -45,7 +47,7 @@ def compare_manifests(before: Manifest, after: Manifest, *, answer: Mapping[str,
             earlier one: its report on the cache is then compared with the manifests.
 
     Raises:
-        InputError: when the fingerprints were made with different salts.
+        InputError: with everything that is wrong in an argument, or when the fingerprints have different salts.
     """
     if before.salt != after.salt:
         hint = "make both manifests with the same salt, or both without one"
@@ -143,6 +145,7 @@ def _break(changes: Sequence[Change], old: Sequence[_At], new: Sequence[_At], ag
     return Break(change.id, change.placement, causes, sum(record.tokens for _, record in again))
 
 
+@checked
 def with_answer(before: Manifest, after: Manifest, answer: Mapping[str, Any]) -> Manifest:
     """The later manifest with the provider's report on its cache; unchanged if there is none.
 
@@ -152,7 +155,7 @@ def with_answer(before: Manifest, after: Manifest, answer: Mapping[str, Any]) ->
         answer: the answer as plain JSON, such as `message.model_dump(mode="json")`.
 
     Raises:
-        InputError: when the fingerprints were made with different salts.
+        InputError: with everything that is wrong in an argument, or when the fingerprints have different salts.
     """
     comparison = compare_manifests(before, after, answer=answer)
     told, seen = comparison.told, comparison.verdict

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from cuecard.errors import CuecardError, InputError, Problem
-from cuecard.files.content import find_content
+from cuecard.files.content import find_content, has_agent
 from cuecard.files.roots import is_folder, is_there, shown
 from cuecard.workbench.diff.markdown import Rate, markdown
 from cuecard.workbench.diff.review import review, review_of
@@ -33,6 +33,10 @@ class DiffOptions:
     form: Form = "text"
 
 
+_HERE = "."
+"""The second side where none is named."""
+
+
 def diff(before: str, after: str, reading: SideOptions, options: DiffOptions) -> int:
     """Print the differences; returns 0, or with `exit_code` 1 if there are any; 2 if a side cannot be read or
     rendered.
@@ -50,6 +54,12 @@ def diff(before: str, after: str, reading: SideOptions, options: DiffOptions) ->
 def _refuse_what_does_not_fit(before: str, after: str, reading: SideOptions, options: DiffOptions) -> None:
     """Raise `InputError` with every option that would do nothing."""
     wrong, several = list[tuple[str, str, str]](), are_several(options.turns)
+    if after == _HERE and not has_agent(Path(_HERE)) and has_agent(Path(before)):
+        told = f"without a second side, `{before}` is compared with the current folder, and no agent is there"
+        there = Path(before).as_posix()
+        committed = there if there.startswith((".", "/")) else f"./{there}"  # git's own are relative to its top folder
+        hint = f"to compare it with what was committed last: cuecard diff HEAD:{committed} {there}"
+        wrong.append(("diff", told, hint))
     if options.per_million is not None and (options.form, bool(options.model)) != ("markdown", True):
         hint = "add --format markdown and --model NAME"
         wrong.append(("--price", "a price requires Markdown and a model", hint))

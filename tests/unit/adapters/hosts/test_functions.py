@@ -180,6 +180,8 @@ def test_the_search_knows_only_the_functions() -> None:
     for name in ("cms_deletePage", "nobody"):
         told = f"`{name}` is not active. Call `tool_search` with what you want to do, then use what it finds."
         assert tools.answer(chat, step, name, {}, "e") == ToolResult(name, told, "e", is_error=True, arguments={})
+    nameless: Any = None  # as some servers send a call that broke off
+    assert tools.answer(chat, step, nameless, {}, "e").result.startswith("`?` is not active. Call `tool_search`")
 
 
 def test_the_engine_with_the_functions_is_made_once() -> None:

@@ -68,6 +68,11 @@ def test_what_changed_since_the_last_commit_is_the_plainest_diff(notes: Path) ->
     assert "You keep some." in run("diff").stdout
     assert run("diff").stdout == run("diff", "HEAD:.").stdout == run("diff", "HEAD:.", ".").stdout
 
+    os.chdir(notes / "turns")
+    (told,) = re.findall(r"committed last: cuecard (.*)", run("diff", "..").stderr)
+    assert told == "diff HEAD:.. .."
+    assert "You keep some." in run(*told.split()).stdout
+
 
 def test_a_folder_without_an_agent_says_which_are_below_or_which_there_are(notes: Path) -> None:
     os.chdir(notes.parent)

@@ -24,9 +24,11 @@ from cuecard import (
     ToolResult,
     Turn,
     Watcher,
+    compare_manifests,
     compile_template,
     trusted,
     watch,
+    with_answer,
 )
 from cuecard.adapters import anthropic, bedrock, gemini, openai
 from cuecard.adapters.clients import check_client
@@ -118,7 +120,7 @@ def scene(folder: Path) -> dict[str, Any]:
         ToolInstructions,
         ToolResult,
     )
-    functions = (check_client, compile_template, definitions, messages_from_json, replace, trusted, watch)
-    named = {each.__name__: each for each in (*types, *more, *functions, Turn, Watcher, datetime)}
+    functions = (check_client, compare_manifests, compile_template, definitions, messages_from_json, replace, trusted)
+    named = {each.__name__: each for each in (*types, *more, *functions, Turn, Watcher, datetime, watch, with_answer)}
     modules = {"anthropic": anthropic, "bedrock": bedrock, "gemini": gemini, "openai": openai}
     return {**vars(hostile), **named, **modules, **values}
