@@ -19,6 +19,7 @@ from cuecard.workbench.testing.goldens import FOLDER, unused
 
 if TYPE_CHECKING:
     from cuecard.engine import Engine
+    from cuecard.errors import Problem
     from cuecard.model import Json, Turn
     from cuecard.workbench.testing.pytest_prompt import Prompt, PromptSnapshot, ScenarioRun
 
@@ -75,20 +76,28 @@ def cue_engine(request: pytest.FixtureRequest) -> Engine:
 def render_turn(request: pytest.FixtureRequest, cue_engine: Engine) -> RenderTurn:
     """Renders the prompt of a turn: `render_turn("turns/first.yaml", discovered=["cms_createPage"])`."""
     from cuecard.config.turn_file import TurnFile, to_turn
-    from cuecard.model import ToolResult
+    from cuecard.model import ToolResult, Turn
+    from cuecard.model.argument_problems import refuse
+    from cuecard.model.boundary import taken
     from cuecard.workbench.played import past_results, read_turn, told_results
+    from cuecard.workbench.step import unknown_tool
     from cuecard.workbench.testing.pytest_prompt import Prompt, find_file
     from cuecard.workbench.testing.snapshot import result_parts
 
     def render(
         turn: str | Turn | None = None, *, discovered: Sequence[str] = (), inputs: Mapping[str, Json] | None = None
     ) -> Prompt:
+        problems: list[Problem] = []
+        taken(str | Turn | None, turn, "turn", problems)
+        names = taken(tuple[str, ...], discovered, "discovered", problems) or ()
+        problems += (unknown_tool(name, cue_engine, "discovered") for name in names if name not in cue_engine.tools)
+        refuse(problems)
         if isinstance(turn, str) or turn is None:
             file = read_turn(find_file(request.node, turn)) if turn else TurnFile()
             turn = to_turn(file, {**file.inputs, **(inputs or {})})
         else:
             file, turn = TurnFile(), replace(turn, inputs={**turn.inputs, **(inputs or {})})
-        found = [ToolResult(cue_engine.search_tool, {"tools": [*discovered]}, "search-1")] if discovered else []
+        found = [ToolResult(cue_engine.search_tool, {"tools": [*names]}, "search-1")] if names else []
         call = cue_engine.prepare_call(turn)
         results = past_results(cue_engine, file, call).results
         return Prompt(

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.errors import InputError, Problem
+from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.files.content import AGENT_FILES, find_content
 from cuecard.files.roots import is_file, is_there
 from cuecard.model import Manifest, Step
+from cuecard.workbench.output import require
 from cuecard.workbench.run.assistant_file import read_assistant
 from cuecard.workbench.run.events import Event, StepTaken
-from cuecard.workbench.run.play import Stage, play
 from cuecard.workbench.step import open_engine
 from cuecard.workbench.testing.goldens import Golden, complaint, hold
 from cuecard.workbench.testing.snapshot import Snapshot, SnapshotSection, section_texts
@@ -90,6 +90,7 @@ class PromptSnapshot:
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Prompt):
+            self.last = None
             return NotImplemented
         number = f".{len(self.used) + 1}" if self.used else ""
         path = self.folder / f"{self.name}{number}.txt"
@@ -106,18 +107,27 @@ class PromptSnapshot:
     def explained(self) -> list[str]:
         """The result of the last comparison, for people."""
         if self.last is None:
-            return []
+            return [
+                "a snapshot is of a whole prompt",
+                "write `assert prompt == snapshot`, with what `render_turn` returns",
+            ]
         wrong = complaint(self.last, UPDATE)
         return [wrong.message, *wrong.hint.split("\n")]
+
+
+_OPTIONS = ("agent", "delivery")
 
 
 def agent_of(node: pytest.Item) -> Path:
     """The agent of a test: its marker, the setting `cuecard_agent`, or the nearest `agent.yaml` above it.
 
     Raises:
-        InputError: when there is none.
+        InputError: when there is none, or the marker has an option that means nothing.
     """
     marker = node.get_closest_marker("cuecard")
+    for key in sorted({*(marker.kwargs if marker else ())}.difference(_OPTIONS)):
+        told = f"the marker `cuecard` has no `{key}`"
+        raise InputError(Problem("wrong-option", told, did_you_mean(key, _OPTIONS), node.nodeid))
     named = marker.kwargs.get("agent") or next(iter(marker.args), None) if marker else None
     if named:
         return find_file(node, str(named))
@@ -149,8 +159,10 @@ def find_file(node: pytest.Item, name: str) -> Path:
 
 
 def _upward(node: pytest.Item) -> Iterator[Path]:
-    """The folder of the test and those above it, up to the root of the tests."""
-    here, root = node.path.parent, node.config.rootpath
+    """The folder of the test and those above it, up to the root that settings give the tests; without settings, pytest
+    takes what was typed for the root, such as the current folder.
+    """
+    here, root = node.path.parent, node.config.rootpath if node.config.inipath else None
     yield here
     while here not in (root, here.parent):
         here = here.parent
@@ -176,7 +188,7 @@ def play_scenario(node: pytest.Item, data: Path) -> ScenarioRun:
     """Play the scenario of a test's marker, with the data of its tool server in a folder.
 
     Raises:
-        InputError: when the marker does not name an assistant and a scenario.
+        InputError: when the marker does not name an assistant and a scenario, or the extra `run` is missing.
         SpecError: when the assistant or the scenario is wrong.
         ToolServerError: when the tool server cannot be started or reached.
     """
@@ -186,6 +198,9 @@ def play_scenario(node: pytest.Item, data: Path) -> ScenarioRun:
         raise InputError(
             Problem("no-scenario", "the fixture `played` plays the scenario of a marker", hint, node.nodeid)
         )
+    require("played", "run", {"pydantic_ai": "pydantic-ai", "mcp": "mcp"})
+    from cuecard.workbench.run.play import Stage, play
+
     found = read_assistant(find_file(node, marker.args[0]))
     (scenario,) = found.chosen((marker.args[1],))
     events: list[Event] = []

@@ -194,3 +194,57 @@ def test_a_fixture_of_another_plugin_keeps_its_name(pytester: pytest.Pytester) -
     )
 
     pytester.runpytest_inprocess("-p", "syrupy").assert_outcomes(passed=1)
+
+
+def test_what_means_nothing_is_told(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_prompts="""
+        import pytest
+
+        @pytest.mark.cuecard(agnt="agent.yaml")
+        def test_marker(render_turn):
+            pass
+
+        def test_mapping(render_turn):
+            render_turn({"inputs": {"customer": "Max"}})
+
+        def test_one_name(render_turn):
+            render_turn(discovered="tool_search")
+
+        def test_no_tool(render_turn):
+            render_turn(discovered=["tool_serch"])
+
+        def test_text(render_turn, snapshot):
+            assert render_turn().text == snapshot
+        """
+    )
+    result = run()
+
+    result.assert_outcomes(failed=4, errors=1)
+    result.stdout.fnmatch_lines_random(
+        [
+            "*error?wrong-option?: the marker `cuecard` has no `agnt`",
+            "*error?wrong-argument?: `turn` should be a text or a Turn or None, not a mapping of type dict",
+            "*error?wrong-argument?: `discovered` should be a tuple or list, not a text",
+            "*error?unknown-tool?: `tool_serch` is not a tool of this agent",
+            "*a snapshot is of a whole prompt",
+        ]
+    )
+
+
+def test_prompts_are_tested_without_another_extra_and_from_the_folder_of_the_tests(
+    run: Run, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tests = pytester.mkdir("tests")
+    (pytester.path / "test_prompts.py").rename(tests / "test_prompts.py")
+    (tests / "conftest.py").write_text(
+        "import sys\nsys.modules |= dict.fromkeys(['pydantic_ai', 'mcp'])  # None hides a module\n", encoding="utf-8"
+    )
+    (tests / "test_played.py").write_text(
+        'import pytest\n\n@pytest.mark.cue_scenario("a.yaml", "b")\ndef test_a(played):\n    pass\n', encoding="utf-8"
+    )
+    monkeypatch.chdir(tests)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--cue-update")
+
+    result.assert_outcomes(passed=4, errors=1)
+    result.stdout.fnmatch_lines(["*error?not-installed?: `played` needs pydantic-ai and mcp"])
