@@ -52,7 +52,7 @@ def run_tests(
     ] = False,
     coverage_min: Annotated[
         float | None,
-        Option(metavar="PERCENT", least=0, help="Exit with 1 when the turns reach less of one of these."),
+        Option(metavar="PERCENT", least=0, most=100, help="Exit with 1 when the turns reach less of one of these."),
     ] = None,
     delivery: DeliveryOption = None,
     json: Json = False,

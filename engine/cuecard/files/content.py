@@ -117,8 +117,9 @@ def no_agent(path: Path, otherwise: str = "check the path: it is relative to the
         below = [f"`{shown(each)}`" for each in _entries(path) if is_folder(each) and has_agent(each)]
         way = "name an agent: its file, its folder, or the name of one that cuecard brings, such as `cms`"
         return f"name one of the agents below it: {', '.join(below[:8])}" if below else way
-    meant = next((each for each in _alike(path)), None)
-    return f"did you mean `{meant}`?" if meant else otherwise
+    if meant := next((each for each in _alike(path)), None):
+        return f"did you mean `{meant}`?"
+    return no_agent(path.parent) if path.name in AGENT_FILES and is_folder(path.parent) else otherwise
 
 
 def _alike(path: Path) -> Iterator[str]:

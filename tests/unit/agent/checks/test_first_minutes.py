@@ -76,7 +76,8 @@ def test_what_changed_since_the_last_commit_is_the_plainest_diff(notes: Path) ->
 
 def test_a_folder_without_an_agent_says_which_are_below_or_which_there_are(notes: Path) -> None:
     os.chdir(notes.parent)
-    assert run("render").stderr.endswith("  = name one of the agents below it: `notes`\n")
+    for line in ("render", "render agent.yaml", "tools add pin_note"):
+        assert run(*line.split()).stderr.endswith("  = name one of the agents below it: `notes`\n")
     os.chdir(notes / "turns")
     assert "the name of one that cuecard brings, such as `cms`" in run("render").stderr
 

@@ -110,6 +110,7 @@ def test_without_the_option_nothing_is_counted(shop: Path) -> None:
 
 def test_what_an_agent_does_not_have_is_reached(shop: Path) -> None:
     (shop / "agent.yaml").write_text("agent: shop\nsections: [{id: role, text: You help.}]\n", encoding="utf-8")
+    assert "--coverage-min: 101 is more than 100" in run("test", ".", "--coverage-min", "101").stderr
     outcome = run("test", ".", "--coverage-min", "100")
 
     assert outcome.exit_code == 0
