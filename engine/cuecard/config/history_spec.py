@@ -174,7 +174,7 @@ class TokenHistory(HistoryBase):
     @model_validator(mode="after")
     def _has_budget(self) -> Self:
         if self.budget < 1:
-            raise ValueError("should have a `reserve` below `max_context`")
+            raise ValueError(f"should have a `reserve`, here {self.reserve}, below `max_context`, {self.max_context}")
         return self
 
 
@@ -201,7 +201,7 @@ class BlockHistory(HistoryBase):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.block > self.limit:
-            raise ValueError("should have a `block` up to `limit`")
+            raise ValueError(f"should have a `block`, here {self.block}, up to `limit`, {self.limit}")
         return self
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -57,7 +57,7 @@ def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:
         removed = {word: hint for each in _models_at(model, above) for word, hint in each.removed.items()}
         for word in {key, f"{key}: {document.at(path)}"} & removed.keys():
             return document.problem(path, REMOVED, f"`{word}` was removed", removed[word], key=True)
-        hint = did_you_mean(key, _known_keys(model, above))
+        hint = did_you_mean(key, _known_keys(model, above, document))
         return document.problem(path, "unknown-key", f"unknown key `{key}`", hint, key=True)
     if kind == "missing":
         key = str(error["loc"][-1])
@@ -82,9 +82,19 @@ def _written_path(document: Document, loc: tuple[str | int, ...]) -> Path:
     return path
 
 
-def _known_keys(model: type[FileModel], path: Path) -> list[str]:
-    fields = (inner.model_fields.items() for inner in _models_at(model, path))
+def _known_keys(model: type[FileModel], path: Path, document: Document) -> list[str]:
+    fields = (inner.model_fields.items() for inner in _models_at(model, path, document))
     return list(dict.fromkeys(field.alias or name for each in fields for name, field in each))
+
+
+def _selects(model: type[FileModel], written: Any) -> bool:
+    """Whether the words of a mapping that select a kind are those of this model."""
+    return not isinstance(written, Mapping) or all(
+        written.get(name, word) == word
+        for name, field in model.model_fields.items()
+        if get_origin(field.annotation) is Literal and field.is_required()
+        for word in get_args(field.annotation)[:1]
+    )
 
 
 def _described(model: type[FileModel], path: Path, key: str) -> str:
@@ -95,17 +105,22 @@ def _described(model: type[FileModel], path: Path, key: str) -> str:
     return f"add `{key}:`"
 
 
-def _models_at(model: type[FileModel], path: Path) -> list[type[FileModel]]:
-    """The models that a value at this path may have; several if the field is a union."""
-    kinds: list[Any] = [model]
-    for part in path:
+def _models_at(model: type[FileModel], path: Path, document: Document | None = None) -> list[type[FileModel]]:
+    """The models that a value at this path may have; several if the field is a union, of which a document selects."""
+
+    def meant(kinds: list[Any], depth: int) -> list[type[FileModel]]:
         found = [each for kind in kinds for each in _models_in(kind)]
+        return [each for each in found if document is None or _selects(each, document.at(path[:depth]))] or found
+
+    kinds: list[Any] = [model]
+    for depth, part in enumerate(path):
+        found = meant(kinds, depth)
         if isinstance(part, str) and found:
             fields = ({f.alias or name: f for name, f in each.model_fields.items()} for each in found)
             kinds = [each[part].annotation for each in fields if part in each]
         else:
             kinds = [inner for kind in kinds for inner in _items(kind)]
-    return [each for kind in kinds for each in _models_in(kind)]
+    return meant(kinds, len(path))
 
 
 def _items(kind: Any) -> list[Any]:

@@ -79,9 +79,13 @@ ORDERED = "`history` should have `on_overflow` up to `keep`, and `keep` below `l
         (
             "history: {policy: tokens, reserve: 128000}",
             "agent.yaml:1:10",
-            "`history` should have a `reserve` below `max_context`",
+            "`history` should have a `reserve`, here 128000, below `max_context`, 128000",
         ),
-        ("history: {policy: blocks, block: 61}", "agent.yaml:1:10", "`history` should have a `block` up to `limit`"),
+        (
+            "history: {policy: blocks, block: 61}",
+            "agent.yaml:1:10",
+            "`history` should have a `block`, here 61, up to `limit`, 60",
+        ),
         (
             "history: {policy: last, prefix: '{name}: '}",
             "agent.yaml:1:33",
@@ -111,6 +115,16 @@ def test_a_mistake_is_shown_where_it_is_written(text: str, place: str, message: 
     (problem,) = caught.value.problems
     assert problem.message == message
     assert problem.picture().startswith(f"{place}: ")
+
+
+@pytest.mark.parametrize(
+    "text", ["{policy: last, summary: {show: section}}", "{policy: last, keep: 2, on_overflow: 1}"]
+)
+def test_a_key_of_another_policy_is_told_with_those_of_this_one(text: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        read(f"history: {text}")
+
+    assert {each.hint for each in caught.value.problems} == {"known here: `drop`, `limit`, `policy`, `prefix`"}
 
 
 def test_every_key_says_what_it_is() -> None:
