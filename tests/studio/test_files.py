@@ -119,7 +119,10 @@ def test_warnings_are_said_and_hide_nothing(visit: Visit, folder: Path) -> None:
 
     page = visit.page("/prompt")
 
-    assert words(page, "//span[contains(@class, 'chip warn')]")[0] == "⚠ 1 warning"
+    (chip,) = page.xpath("//section[@class='where']//a[contains(@class, 'chip warn')]")
+    assert chip.text == "⚠ 1 warning"
+    assert chip.get("href") == "/prompt#warnings"
+    assert "cms_updateSectionImage" in words(page, "//*[@id='warnings']//article")[0]
     assert "The system prompt" in answer(page)
 
 
@@ -162,6 +165,25 @@ def test_an_agent_that_was_never_right_shows_its_problems(folder: Path) -> None:
             assert "templat" in " ".join(words(page, "//article"))
         assert visit.page("/timeline") is not None
         assert visit.page("/inputs") is not None
+
+
+def test_more_problems_than_are_shown_are_counted(folder: Path) -> None:
+    text = (folder / "tool_instructions" / "cms" / "images.yaml").read_text(encoding="utf-8")
+    wrong = "".join(f"  tool_{number}: {{gotcher: x}}\n" for number in range(120))
+    (folder / "tool_instructions" / "cms" / "images.yaml").write_text(f"{text}{wrong}", encoding="utf-8")
+    with visiting(folder) as visit:
+        page = visit.page("/")
+        (count,) = words(page, "//h2[@id='pr']/span")
+        assert answer(page).startswith(f"✕ {count.partition(',')[0]}")
+        assert len(page.xpath("//article")) == 100
+
+
+def test_a_prompt_without_a_section_blames_no_recorder(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(
+        'agent: none\ninputs: {x: {default: ""}}\nsections: [{id: a, when: x, text: Hello.}]\n'
+    )
+    with visiting(tmp_path, ["."]) as visit:
+        assert "recorded" not in " ".join(words(visit.page("/prompt"), "//main"))
 
 
 def test_two_studios_look_at_one_folder(folder: Path) -> None:

@@ -233,6 +233,30 @@ def test_an_agent_without_tools_search_or_next_says_so(tmp_path: Path) -> None:
         assert visit.client.get("/switches/search?agent=core&query=anything").status_code == 303
 
 
+def test_a_tool_behind_a_closed_gate_says_why_it_is_not_there(small: tuple[Visit, Path]) -> None:
+    visit, folder = small
+    gate = "  core: [third]\n  visibility: {harness: {night: [second, third]}}\n"
+    (folder / "agent.yaml").write_text(SMALL.replace("sections:", gate + "sections:"))
+    (folder / "tools.yaml").write_text(TOOLS + "  third: {after: Sleep.}\n")
+    visit.agents._take("small")
+    page = visit.page("/switches?by=hand&found=first,second&query=second")
+
+    assert answer(page).startswith("2 of 2 tools are found; ")
+    assert answer(page).endswith("; 1 does not exist here.")
+    (told,) = words(page, "//main//p[@class='say'][contains(., 'does not have')]")
+    assert "The model does not have third, second: a harness tool of runs with night." in told
+    assert words(page, "//*[@class='switches']//*[contains(@class, 'warn')]") == ["✂ not here"] * 2
+    assert page.xpath("//input[@role='switch'][@checked]/@data-tool") == ["tool_search", "first", "second"]
+    assert words(page, "//*[@class='score']/li[not(@class)]//*[contains(@class, 'nb')]") == ["✂ not here"]
+    for tool in ("second", "third"):
+        told = "The model does not have this tool in the turn that is shown: a harness tool of runs with night."
+        assert answer(visit.page(f"/editor?tool={tool}")) == told
+
+    (folder / "agent.yaml").write_text(SMALL.replace("sections:", gate.replace("[third]", "all") + "sections:"))
+    visit.agents._take("small")
+    assert answer(visit.page("/switches")) == "1 of 3 tools is on; nothing is left to be found."
+
+
 def test_a_broken_agent_keeps_its_switches_and_one_that_never_worked_says_so(small: tuple[Visit, Path]) -> None:
     visit, folder = small
     visit.page("/switches")

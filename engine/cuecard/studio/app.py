@@ -31,6 +31,7 @@ from cuecard.studio.switches_screen import switches_routes
 from cuecard.studio.switches_view import switches
 from cuecard.studio.timeline_view import more_rows, timeline
 from cuecard.studio.welcome_view import welcome
+from cuecard.workbench.output import counted
 
 SCREENS = (
     Screen("prompt", "Prompt", prompt),
@@ -64,6 +65,7 @@ class Studio:
             lstrip_blocks=True,
         )
         self._pages.filters["spoken"] = spoken
+        self._pages.globals["counted"] = counted
 
     def app(self, *, local: bool) -> App:
         """The application with its guard; `local` says that it listens on this machine alone."""

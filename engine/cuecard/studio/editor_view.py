@@ -14,6 +14,7 @@ from cuecard.model import Manifest, SectionRecord, Step
 from cuecard.records import dataclass
 from cuecard.studio.entries import Subject, Written
 from cuecard.studio.screen import Asked
+from cuecard.studio.tried import not_there
 from cuecard.studio.turns import TurnRecord, step_of_turn
 
 MAX_SCORED = 20
@@ -110,6 +111,7 @@ class EditorView:
         when: how it reaches the model, and what leads to and from it.
         problems: why it cannot be read or written.
         texts: the changed texts of its files, by path.
+        absent: why the tool does not exist in the turn that is shown; empty if it does.
     """
 
     subject: Subject
@@ -127,6 +129,7 @@ class EditorView:
     when: tuple[tuple[str, str], ...]
     problems: tuple[Problem, ...]
     texts: Mapping[str, str]
+    absent: str
 
     @property
     def saves(self) -> tuple[str, ...]:
@@ -169,13 +172,14 @@ def editor_view(asked: Asked, subject: Subject, form: Mapping[str, str], base: s
     tokens, before = (each.count(text) if text else 0 for each, text in ((engine, shown), (asked.engine, was)))
     changed = any(form.get(each.name, each.text) != each.text for each in subject.fields)
     parts = dict(_parts(engine, subject, shown)) if subject.kind == "tool" else {"text": tokens}
+    absent = not_there(step.manifest, (subject.name,)).get(subject.name, "") if step and subject.kind == "tool" else ""
     totals = tuple(each.manifest.total_tokens if each else 0 for each in (saved, step))
     return EditorView(
         subject,
         tuple(_field(each, form.get(each.name, each.text), parts, subject) for each in subject.fields),
         draft is not None and not problems,
         changed,
-        _sentence(asked, engine, subject, step, tokens, works=draft is not None),
+        _sentence(asked, engine, subject, step, tokens, absent, works=draft is not None),
         tuple(_conflicts(subject, form)) if base and base != subject.base else (),
         shown,
         "\n".join([step.system, *(each.text for each in step.appended)]) if step else "",
@@ -186,6 +190,7 @@ def editor_view(asked: Asked, subject: Subject, form: Mapping[str, str], base: s
         tuple(_when(engine, subject, step)),
         tuple(problems),
         texts,
+        absent,
     )
 
 
@@ -251,7 +256,9 @@ def _parts(engine: Engine, subject: Subject, shown: str) -> Iterator[tuple[str, 
     yield from told
 
 
-def _sentence(asked: Asked, engine: Engine, subject: Subject, step: Step | None, tokens: int, *, works: bool) -> str:
+def _sentence(
+    asked: Asked, engine: Engine, subject: Subject, step: Step | None, tokens: int, absent: str, *, works: bool
+) -> str:
     if not works:
         return "The agent does not work with this draft; what is shown is its last good state."
     costs = f"{tokens:,} tokens"
@@ -264,6 +271,8 @@ def _sentence(asked: Asked, engine: Engine, subject: Subject, step: Step | None,
         return _section_sentence(subject, step, costs)
     if not tokens:
         return "The model reads no instructions of this tool: the entry has none of the four cues."
+    if absent:
+        return f"The model does not have this tool in the turn that is shown: {absent}."
     if subject.name in engine.core_tools:
         return f"The model reads this entry in every request, as the tool is always there: {costs}."
     return f"The model reads this entry once a search has found the tool: {costs}."

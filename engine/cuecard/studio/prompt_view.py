@@ -143,7 +143,7 @@ def _more(asked: Asked, sent: Sent, manifest: Manifest) -> Iterator[str]:
         made = manifest.configuration.sha256
         if not manifest.salt and made != asked.engine.sha256:
             yield f"It was made from state {made[:8]} of the files; links lead to the files as they are now."
-    if not sent.texts:
+    if not sent.texts and manifest.sections:
         yield "Your program recorded no texts: sections, tokens and reasons are shown. `texts=True` records them."
     if usage := sent.usage:
         told = f"The provider reported {usage.input_tokens:,} tokens, {usage.cached_tokens:,} of them from its cache"

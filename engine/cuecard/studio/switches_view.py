@@ -21,11 +21,14 @@ from cuecard.studio.problems import problem_views, short_place
 from cuecard.studio.rows import Row, Rows
 from cuecard.studio.screen import Asked
 from cuecard.studio.steps import Sent
-from cuecard.studio.tried import found_of, is_tried, sent_of, without_room
+from cuecard.studio.tried import found_of, is_tried, not_there, sent_of, without_room
 from cuecard.workbench.output import counted
 
 MAX_ROWS = 200
 """How many switches of tools that are off stand in the page; a filter finds the others."""
+
+_ABSENT = 3
+"""How many reasons why tools do not exist for a request the answer tells."""
 
 _GOING = 4
 """How many tools a budget names that go first."""
@@ -41,7 +44,7 @@ class Switch:
         name: its name.
         tokens: what its instructions cost.
         order: its number among the found tools; 0 for others.
-        why: why it is not active although it was found; empty otherwise.
+        why: why it is not active although it is a core tool or was found; empty otherwise.
     """
 
     name: str
@@ -137,6 +140,7 @@ class SwitchesView:
         next: the graph of NEXT; None if no tool leads to another.
         order: the numbers of the found tools, by name.
         core: the core tools.
+        absent: the core and found tools that do not exist for the request, each with the reason.
         system: the tokens of the system prompt.
         rows: what stands behind it.
         manifest: the record of the prompt; None if it cannot be made.
@@ -155,6 +159,7 @@ class SwitchesView:
     next: NextView | None
     order: Mapping[str, int]
     core: frozenset[str]
+    absent: Mapping[str, str]
     system: int = 0
     rows: tuple[Row, ...] = ()
     manifest: Manifest | None = None
@@ -207,11 +212,12 @@ def _view(asked: Asked, facts: Facts, found: tuple[str, ...], sent: Sent | None)
     engine = asked.engine
     assert engine is not None  # noqa: S101 - likewise
     search = engine.explain_search(asked.address.query) if asked.address.query.strip() else None
-    away = without_room(sent.manifest) if sent else {}
+    absent = not_there(sent.manifest, (*engine.core_tools, *found)) if sent else {}
+    away = {**(without_room(sent.manifest) if sent else {}), **absent}
     table = _switches(engine, facts, found, away, asked.address.q)
     view = SwitchesView(
-        _answer(engine, table, found, facts, sent, asked.address),
-        (*_more(asked, search, sent),),
+        _answer(engine, table, facts, sent, asked.address),
+        (*_more(asked, search, sent, absent),),
         found,
         (),
         table,
@@ -220,6 +226,7 @@ def _view(asked: Asked, facts: Facts, found: tuple[str, ...], sent: Sent | None)
         _next(engine, facts, asked.address.node, found),
         {name: number for number, name in enumerate(found, 1)},
         frozenset(engine.core_tools),
+        absent,
     )
     return _with_prompt(view, asked, facts, sent) if sent else view
 
@@ -271,7 +278,7 @@ def _switches(
     sizes = Counter(card.category or "other tools" for card in fitting)
     numbered = enumerate(found, 1)
     return Switches(
-        tuple(Switch(name, tokens.get(name, 0)) for name in core),
+        tuple(Switch(name, tokens.get(name, 0), 0, away.get(name, "")) for name in core),
         tuple(Switch(name, tokens.get(name, 0), number, away.get(name, "")) for number, name in numbered),
         tuple((category, sizes[category], tuple(tools)) for category, tools in shown.items()),
         len(others),
@@ -279,14 +286,15 @@ def _switches(
     )
 
 
-def _answer(
-    engine: Engine, table: Switches, found: Sequence[str], facts: Facts, sent: Sent | None, address: Address
-) -> str:
+def _answer(engine: Engine, table: Switches, facts: Facts, sent: Sent | None, address: Address) -> str:
     """How many tools are found, and what that uses of the budget."""
     if not engine.tools:
         return "This agent has no tools: its prompt is all that the model reads."
+    found = [each.name for each in table.found]
     if not table.known:
-        core = len(table.core)
+        core, on = len(table.core), sum(not each.why for each in table.core)
+        if on < core:
+            return f"{on:,} of {counted(core, 'tool')} {'is' if on == 1 else 'are'} on; nothing is left to be found."
         told = "The one tool of this agent is" if core == 1 else f"All {core:,} tools of this agent are"
         return f"{told} always on; nothing is left to be found."
     if not found:
@@ -298,13 +306,16 @@ def _answer(
         return f"{tools}; the prompt cannot be made."
     used, limit = _used(sent.manifest, facts, found), _limit(engine, address, "protocols")
     cost = f"{used:,} of the {limit:,} tokens allowed" if limit else f"{used:,} tokens, without a limit"
-    away = len(without_room(sent.manifest))
+    lost = without_room(sent.manifest)
+    away = len(lost)
     left = f"; {away:,} {'has' if away == 1 else 'have'} no room" if away else ""
+    absent = sum(bool(each.why) for each in table.found if each.name not in lost)
+    left += f"; {absent:,} {'does' if absent == 1 else 'do'} not exist here" if absent else ""
     return f"{tools}; {'its' if len(found) == 1 else 'their'} instructions cost {cost}{left}."
 
 
-def _more(asked: Asked, search: Explanation | None, sent: Sent | None) -> Iterator[str]:
-    """What the search found, and that nothing is written."""
+def _more(asked: Asked, search: Explanation | None, sent: Sent | None, absent: Mapping[str, str]) -> Iterator[str]:
+    """What the search found, which tools do not exist here and why, and that nothing is written."""
     if search is not None and (hits := [each for each in search.ranked if each.returned]):
         yield f"returned {len(hits):,}: the best has {hits[0].score:.2f}, the last {hits[-1].score:.2f}."
     elif search is not None:
@@ -313,6 +324,14 @@ def _more(asked: Asked, search: Explanation | None, sent: Sent | None) -> Iterat
         yield f"This is step {asked.run.steps[asked.step].place} as it would be; it was sent otherwise."
     if asked.run and not asked.run.transcript and is_tried(asked.address) and sent:
         yield "Records hold no inputs and no working memory: they have their defaults here."
+    reasons: dict[str, list[str]] = {}
+    for name, why in absent.items():
+        reasons.setdefault(why, []).append(f"`{name}`")
+    for why, names in [*reasons.items()][:_ABSENT]:
+        others = f" and {len(names) - _ABSENT:,} more" if len(names) > _ABSENT else ""
+        yield f"The model does not have {', '.join(names[:_ABSENT])}{others}: {why}."
+    if len(reasons) > _ABSENT:
+        yield f"The Prompt screen has {len(reasons) - _ABSENT:,} other reasons."
     yield "Every switch, search and slider here changes the prompt at the side and the address, and no file."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from cuecard.config.turn_file import SearchEntry, TurnFile
@@ -64,6 +64,13 @@ def without_room(manifest: Manifest) -> Mapping[str, str]:
     """The tools that were found and are not active, each with the reason."""
     cuts = (cut for cut in manifest.cuts if cut.reason.startswith(_NOT_ACTIVE))
     return {cut.what: cut.reason.removeprefix(_NOT_ACTIVE) for cut in cuts}
+
+
+def not_there(manifest: Manifest, tools: Iterable[str]) -> Mapping[str, str]:
+    """Which of these tools do not exist for the request, such as behind a closed gate, each with the reason."""
+    reasons = {cut.what: cut.reason for cut in manifest.cuts if not cut.reason.startswith(_NOT_ACTIVE)}
+    named = ((name, reasons.get(f"tool {name}") or reasons.get(name, "")) for name in tools)
+    return {name: why for name, why in named if why and name not in manifest.active_tools}
 
 
 def tried_engine(asked: Asked) -> Engine:
