@@ -197,6 +197,36 @@ def test_what_is_written_while_the_studio_saves_goes_on(entry: Page, images: Pat
     assert "after: One and two\n" in images.read_text()
 
 
+@pytest.mark.parametrize("field", ["#f-after", "#f-phrases-1"])
+def test_who_writes_within_a_text_while_it_is_saved_goes_on_at_the_same_letter(
+    entry: Page, images: Path, field: str
+) -> None:
+    del images
+    late: list[Route] = []
+    entry.route("**/editor/save*", lambda route: late.extend([route]))
+    entry.locator(field).fill("one three")
+    entry.locator(field).press("Home")
+    for _ in "one":
+        entry.keyboard.press("ArrowRight")
+    with entry.expect_request("**/editor/save*"):
+        entry.keyboard.press("Control+s")
+    entry.keyboard.type(" tw")
+    late.pop().continue_()
+    expect(entry.locator("#toast")).to_contain_text("Saved to images.yaml")
+    entry.keyboard.type("o")
+    expect(entry.locator(field)).to_have_value("one two three")
+    expect(entry.locator("#theme")).to_contain_text("Light theme")  # no letter was taken for a key of the page
+
+
+def test_what_is_selected_stays_so_when_the_file_changes(entry: Page, images: Path) -> None:
+    after(entry).focus()
+    entry.keyboard.press("Control+a")
+    images.write_text(images.read_text().replace("ask for a choice", "ask which one"))
+    expect(after(entry)).to_have_value("Show the hits with their local urls and ask which one")
+    entry.keyboard.type("Show two.")
+    expect(after(entry)).to_have_value("Show two.")
+
+
 def test_a_draft_is_dropped(entry: Page) -> None:
     after(entry).fill("Nothing")
     entry.get_by_role("button", name="Drop the draft").click()

@@ -68,6 +68,13 @@ def test_another_screen_begins_at_its_top(page: Page, studio: ServedStudio) -> N
     assert page.evaluate("scrollY") == 0
 
 
+def test_a_word_that_is_longer_than_a_telephone_is_wide_wraps(page: Page, studio: ServedStudio) -> None:
+    page.set_viewport_size({"width": 360, "height": 900})
+    page.goto(f"{studio.url}switches?agent=cms&query={'x' * 200}")
+    expect(page.locator(".answer .say strong")).to_contain_text("x" * 200)
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
 def test_keys_move_through_screens_steps_and_folds(page: Page, studio: ServedStudio) -> None:
     conversation(page, studio)
     last = page.locator(".ruler a[aria-current=step]").get_attribute("id")
@@ -92,6 +99,19 @@ def test_keys_move_through_screens_steps_and_folds(page: Page, studio: ServedStu
     expect(page.locator("#find")).to_be_focused()
     page.keyboard.type("1?")
     expect(page.locator("#find")).to_have_value("1?")
+
+
+def test_a_link_that_is_followed_by_keyboard_keeps_the_focus(page: Page, studio: ServedStudio) -> None:
+    conversation(page, studio)
+    for link in (
+        page.get_by_role("link", name="Timeline", exact=True),
+        page.locator("#steps").get_by_role("link", name="1.3", exact=True),
+        page.get_by_role("link", name="Prompt", exact=True),
+        page.get_by_role("link", name="Gemini", exact=True),
+    ):
+        link.press("Enter")
+        expect(link).to_have_attribute("aria-current", re.compile("page|step|true"))
+        expect(link).to_be_focused()
 
 
 def test_single_keys_can_be_turned_off(page: Page, studio: ServedStudio) -> None:

@@ -93,6 +93,12 @@ def test_switches_lists_and_tools_are_used_by_keyboard_alone(inputs: Page) -> No
     expect(inputs.get_by_role("button", name="plan_create ×, remove")).to_be_visible()
     inputs.get_by_role("button", name="plan_create ×, remove").press("Enter")
     expect(inputs.get_by_role("button", name="plan_create ×, remove")).to_have_count(0)
+    expect(inputs.locator("#page :focus")).to_have_count(1)
+    names.fill("@jana")
+    default = inputs.get_by_role("button", name="Default of mention_users")
+    default.press("Enter")
+    expect(default).to_have_count(0)
+    expect(names).to_be_focused()
 
 
 def test_entities_are_added_and_removed(inputs: Page) -> None:

@@ -195,6 +195,13 @@ def test_every_problem_of_an_address_is_said_at_once(visit: Visit) -> None:
     assert len(page.xpath("//article[contains(@class, 'problem')]")) == 3
 
 
+def test_blanks_around_a_revision_that_was_pasted_are_none_of_it(visit: Visit) -> None:
+    (run,) = visit.page("/prompt").xpath("//select[@name='run']/option[contains(., 'append')]/@value")
+    page = visit.page(f"/timeline?run={run}&step=1.3&a=%201.2%20")
+
+    assert "sections changed" in " ".join(words(page, "//main//h2"))
+
+
 def test_a_tool_that_is_not_there_is_said_on_the_screen(visit: Visit) -> None:
     page = visit.page("/prompt?found=cms_createPages")
 

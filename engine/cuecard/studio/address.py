@@ -158,6 +158,7 @@ _READ: Mapping[str, Callable[[str], tuple[Any, str]]] = {
     "page": _number,
     "price": _number,
     "by": _one_of("hand"),
+    **dict.fromkeys(("a", "b"), lambda value: _text(value.strip())),  # a revision is often pasted
     **dict.fromkeys(("protocols", "total", "size", "requests", "width"), _whole),
     "definitions": _one_of("deferred", "all"),
     "form": _one_of("anthropic", "responses", "chat", "gemini", "bedrock"),

@@ -12,7 +12,7 @@ from cuecard.config.agent_file import InputSpec
 from cuecard.config.documents.yaml_edits import same
 from cuecard.config.turn_file import TurnFile
 from cuecard.engine import Engine
-from cuecard.errors import CuecardError, Problem, SpecError
+from cuecard.errors import CuecardError, Problem, SpecError, shortened
 from cuecard.model import Json, Lifetime, Step
 from cuecard.pipeline.inputs import laid_over
 from cuecard.records import dataclass
@@ -34,6 +34,12 @@ _OPEN = 7
 
 MAX_CHIPS = 200
 """The number of tools that are shown one by one."""
+
+_NUMBERS: Mapping[str, tuple[str, str]] = {
+    "integer": ("whole number", "write digits alone, such as `12`"),
+    "number": ("number", "write digits, and a point before decimals, such as `3.5`"),
+}
+"""What a text is not that stands in the field of a number, and what to write."""
 
 _NAME = re.compile(r"`([^`]*)`")
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
@@ -321,6 +327,9 @@ def _input_field(engine: Engine, name: str, spec: InputSpec, given: Mapping[str,
     if why := unreadable(value, spec.type):
         where = f" in line {min(why.span.line - 1, shown.text.count(chr(10)) + 1)}" if why.span else ""
         errors = (*errors, FieldError(f"it cannot be read{where}: {why.message}", why.hint))
+    if spec.type in _NUMBERS and isinstance(value, str):
+        kind, hint = _NUMBERS[spec.type]
+        errors = (FieldError(f"`{shortened(value)}` is no {kind}", hint),)
     options = tuple(shown_as(each, spec.type) for each in choices(spec))
     return InputField(
         name=name,

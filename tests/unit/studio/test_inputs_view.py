@@ -103,6 +103,21 @@ def test_a_list_that_cannot_be_read_says_where(morph: Engine) -> None:
     assert "cannot be read in line 2" in fields(view)["rules"].errors[1].message
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "told"),
+    [
+        ("number", "3,5", "`3,5` is no number: write digits, and a point before decimals, such as `3.5`"),
+        ("integer", "2.5", "`2.5` is no whole number: write digits alone, such as `12`"),
+    ],
+)
+def test_a_text_in_the_place_of_a_number_says_how_one_is_written(
+    tmp_path: Path, kind: str, text: str, told: str
+) -> None:
+    engine = agent_with(tmp_path, f"  name: {{type: {kind}, default: 1}}")
+    (error,) = fields(inputs_view(engine, TurnRecord({"inputs": {"name": text}})))["name"].errors
+    assert f"{error.message}: {error.hint}" == told
+
+
 def test_an_input_without_a_default_asks_for_a_value_and_offers_an_empty_one(tmp_path: Path) -> None:
     engine = agent_with(tmp_path, "  name: {description: whom to greet}")
     view = inputs_view(engine, TurnRecord())

@@ -34,6 +34,7 @@ const addPhrase = (text = "") => {
   const field = last.querySelector("input"), score = last.querySelector("span")
   field.value = text
   field.setAttribute("aria-label", `Phrase ${number}`)
+  field.id = `f-phrases-${number}`
   score.id = `p-${number}`
   score.textContent = ""
   list.append(last)

@@ -18,6 +18,7 @@ const address = () => location.pathname + location.search
 let kept = null
 const named = (row) => row.querySelector("summary code")?.textContent // an id changes with the text of a block
 const keep = () => {
+  keepFocus()
   kept = {
     at: address(),
     open: new Map(all("#page details[id]").flatMap((each) => [[named(each), each.open], [each.id, each.open]])),
@@ -36,6 +37,29 @@ const restore = (same) => {
   if (kept.find && one("#find")) { one("#find").value = kept.find; find(kept.find) }
   kept = null
 }
+// Whoever writes goes on at the same letter: htmx keeps no selection from the first one, and texts that are put back move it to the end.
+// Whoever goes by keyboard goes on at the same link or button, or at what has come into its place.
+let focus = null
+const pressable = (region) => [...region.querySelectorAll("a[href], button:not(:disabled), summary, [tabindex='0']")].filter((each) => each.checkVisibility())
+const look = (at) => [at.tagName, at.name, label(at)].join()
+const keepFocus = () => {
+  const at = document.activeElement, region = at?.closest("#page *")?.parentElement.closest("[id]")
+  if (!region) { focus = null; return }
+  const place = typeof at.selectionStart === "number" ? [at.selectionStart, at.selectionEnd, at.selectionDirection] : null
+  focus = { at, place, look: look(at), region: region.id, nth: place ? -1 : pressable(region).indexOf(at), screen: location.pathname }
+}
+const restoreFocus = () => {
+  if (!focus || focus.at.isConnected) return
+  const { at: { id }, place, nth, screen } = focus, same = id && document.getElementById(id)
+  if (same && place) { same.focus({ preventScroll: true }); same.setSelectionRange(...place) }
+  if (nth < 0 || document.activeElement !== document.body) return
+  const there = pressable(document.getElementById(focus.region) || one("#page")), twins = there.filter((each) => look(each) === focus.look)
+  const nearest = twins.sort((a, b) => Math.abs(there.indexOf(a) - nth) - Math.abs(there.indexOf(b) - nth))[0]
+  const field = document.getElementById(focus.region)?.closest(".field")?.querySelector("input:not([type=hidden]), textarea, select")
+  const next = nearest || (screen === location.pathname && (there[Math.min(nth, there.length - 1)] || field))
+  if (next) next.focus({ preventScroll: true })
+}
+addEventListener("htmx:afterSettle", restoreFocus) // behind all who put texts back, as they listen at the document
 // Fields that have changed since they were last sent: a page that was asked for before takes nothing from them.
 const unsent = new Set()
 document.addEventListener("input", ({ target }) => { if (target.id && target.matches("#form :is(input, textarea, select), #main :is(input, textarea):not([type=checkbox], #find, #entry *)")) unsent.add(target) })
