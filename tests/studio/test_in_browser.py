@@ -112,6 +112,7 @@ def test_a_link_that_is_followed_by_keyboard_keeps_the_focus(page: Page, studio:
         link.press("Enter")
         expect(link).to_have_attribute("aria-current", re.compile("page|step|true"))
         expect(link).to_be_focused()
+    expect(page).to_have_title("Prompt · cms · cuecard studio")
 
 
 def test_single_keys_can_be_turned_off(page: Page, studio: ServedStudio) -> None:
@@ -135,6 +136,15 @@ def test_the_theme_stays_after_a_reload(page: Page, studio: ServedStudio) -> Non
     assert page.evaluate(theme) == "dark"
     page.reload()
     assert page.evaluate(theme) == "dark"
+
+
+def test_on_paper_stands_the_whole_prompt_dark_on_white(page: Page, studio: ServedStudio) -> None:
+    conversation(page, studio, "rewrite")
+    page.emulate_media(media="print", color_scheme="dark")
+    for text in page.locator("details.sec pre.text").all():
+        assert text.evaluate("each => each.checkVisibility({contentVisibilityAuto: true})")
+        assert text.evaluate("each => each.scrollHeight <= each.clientHeight")
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(29, 33, 41)"
 
 
 def test_why_the_cache_broke_is_the_first_thing_that_the_timeline_says(page: Page, studio: ServedStudio) -> None:
