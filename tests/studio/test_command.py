@@ -72,8 +72,8 @@ def test_a_folder_without_agents_says_so(folder: Path) -> None:
     code, told = said(folder, "empty")
 
     assert code == 2
-    assert "there is" in told
-    assert "Traceback" not in told
+    assert "there is no agent at `empty`" in told
+    assert "the name of one that cuecard brings, such as `cms`" in told
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from codecs import BOM_UTF8
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,13 +17,14 @@ from cuecard.files.safe_read import decoded
 _HINT = "check the permissions of the file and of its folder"
 
 
-def rewrite(path: Path, text: str, before: str) -> None:
+def rewrite(path: Path, text: str, before: str, *, keep_mark: bool = True) -> None:
     """Replace the content of an existing file.
 
     Args:
         path: the file; a link stays a link, and its target is written.
         text: the new content, written as UTF-8 with the line ends that the file has.
         before: the text that the new one was made from; someone may have saved another version since.
+        keep_mark: whether a byte order mark that the file has stays.
 
     Raises:
         InputError: when it may not or cannot be written, or has changed since; it is then left as it was.
@@ -33,7 +35,9 @@ def rewrite(path: Path, text: str, before: str) -> None:
         if not os.access(real, os.W_OK):
             raise PermissionError(13, "Permission denied")
         seen = real.stat()
-        data = with_line_ends(text, real.read_bytes()).encode("utf-8")
+        raw = real.read_bytes()
+        mark = BOM_UTF8 if keep_mark and raw.startswith(BOM_UTF8) else b""
+        data = mark + with_line_ends(text, raw).encode("utf-8")
         handle, beside = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(data)

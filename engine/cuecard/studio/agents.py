@@ -14,9 +14,9 @@ from cuecard.agent.build import AgentDraft
 from cuecard.config.documents.sources import SourceText
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
-from cuecard.files.content import find_content, no_agent
+from cuecard.files.content import AGENT_FILES, find_content, no_agent
 from cuecard.files.folder import read_agent
-from cuecard.files.roots import is_there
+from cuecard.files.roots import is_folder, is_there, shown
 from cuecard.records import dataclass
 from cuecard.reload.events import Hint, hints
 from cuecard.reload.files import AgentFiles, Look
@@ -262,4 +262,5 @@ def _named(paths: Sequence[Path]) -> dict[str, Path]:
 
 
 def _nothing(root: Path) -> Problem:
-    return Problem("unknown-agent", f"there is no agent at `{root}`", no_agent(root), "AGENT")
+    place = root.parent if root.name in AGENT_FILES and is_folder(root.parent) else root
+    return Problem("unknown-agent", f"there is no agent at `{shown(place)}`", no_agent(place), "AGENT")

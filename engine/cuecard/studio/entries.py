@@ -22,14 +22,12 @@ from cuecard.errors import InputError, Problem, SpecError, did_you_mean
 from cuecard.files.atomic_write import rewrite
 from cuecard.files.content import content_root
 from cuecard.files.roots import shown
-from cuecard.files.safe_read import MAX_BYTES, read_bytes
 from cuecard.model import Json
 from cuecard.records import dataclass
 
 ENTRY = ("description", "phrases", *CUES)
 """The fields of a tool's entry, in the order in which people write them."""
 
-_BOM = "\ufeff"
 _read = lru_cache(maxsize=256)(read_yaml)  # a key press changes one file of many
 
 
@@ -180,12 +178,7 @@ def save(agent: Path, subject: Subject, texts: Mapping[str, str]) -> None:
     if problems := [each for path in places.values() if (each := _refused(path))]:
         raise InputError(problems)
     for path, text in texts.items():
-        try:
-            raw = read_bytes(places[path], limit=MAX_BYTES)
-        except SpecError as error:
-            raise InputError(error.problems) from None
-        ends = text.replace("\n", "\r\n") if b"\r\n" in raw else text
-        rewrite(places[path], (_BOM if raw.startswith(_BOM.encode()) else "") + ends, subject.files[path].text)
+        rewrite(places[path], text, subject.files[path].text)
 
 
 def with_fixed(agent: Path, subject: Subject) -> Subject:

@@ -4,6 +4,7 @@ import os
 import shutil
 import stat
 import threading
+from codecs import BOM_UTF8
 from pathlib import Path
 
 import pytest
@@ -165,13 +166,14 @@ def test_links_out_of_the_folder_are_neither_read_nor_written(agent: Path, tmp_p
     assert outside.read_text() == "message: theirs\n"
 
 
-def test_a_saved_turn_keeps_its_comments_and_its_line_ends(agent: Path) -> None:
+def test_a_saved_turn_keeps_its_comments_its_line_ends_and_its_byte_order_mark(agent: Path) -> None:
     path = agent / "turns" / "memory-private.yaml"
-    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    path.write_bytes(BOM_UTF8 + path.read_bytes().replace(b"\n", b"\r\n"))
     record, _ = open_turn(agent, path.name)
     held = {**record.turn, "inputs": {**record.turn["inputs"], "channel": "slack"}}
     saved = save_turn(agent, path.name, TurnRecord(held, record.file, record.sha256))
     lines = path.read_bytes().split(b"\r\n")
+    assert lines[0].startswith(BOM_UTF8)
     assert lines[1].startswith(b"# A private conversation")
     assert b"  channel: slack" in lines
     again = save_turn(agent, path.name, TurnRecord({**held, "message": "And now?"}, path.name, saved.sha256))

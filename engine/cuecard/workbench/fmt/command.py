@@ -98,7 +98,7 @@ def _is_linked(each: FormattedFile, problems: list[Problem]) -> bool:
 
 def _is_written(each: FormattedFile, problems: list[Problem]) -> bool:
     try:
-        rewrite(each.file.path, each.text, each.file.text)
+        rewrite(each.file.path, each.text, each.file.text, keep_mark=False)
     except InputError as error:
         problems += error.problems
         return False

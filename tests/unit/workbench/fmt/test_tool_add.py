@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from codecs import BOM_UTF8
 from pathlib import Path
 
 import pytest
@@ -193,9 +194,9 @@ def test_what_cannot_be_moved_stays(text: str, tmp_path: Path, monkeypatch: pyte
     assert file.read_text(encoding="utf-8") == text
 
 
-def test_a_checkout_keeps_its_line_ends(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkout_keeps_its_line_ends_and_its_byte_order_mark(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = shop / "tools.yaml"
-    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    file.write_bytes(BOM_UTF8 + file.read_bytes().replace(b"\n", b"\r\n"))
     before = file.read_bytes()
     assert add(monkeypatch, "one", "--agent", "shop").code == 0
     assert file.read_bytes().startswith(before.rstrip())
