@@ -45,6 +45,16 @@ def _plain_function(value: Any) -> Any:
     return value
 
 
+def _answering(value: Any) -> Any:
+    if is_asynchronous(value):
+        raise not_right(NOT_PLAIN[0], "await what it needs before the run")
+    return value
+
+
+AT_ONCE = AfterValidator(_answering)
+"""Annotates a function that is asked for something."""
+
+
 OnCall: TypeAlias = Annotated[Callable[[Call], None], AfterValidator(_plain_function)]
 """Whom an adapter tells of its calls."""
 OnStep: TypeAlias = Annotated[Callable[[Step], None], AfterValidator(_plain_function)]
@@ -293,7 +303,7 @@ def _tells(tool: HostTool, engine: Engine) -> bool:
     return bool((tool.description and not card.description) or (tool.parameters and not card.input_schema))
 
 
-ToolErrors: TypeAlias = bool | str | Callable[[Exception], str]
+ToolErrors: TypeAlias = bool | str | Annotated[Callable[[Exception], str], AT_ONCE]
 """What becomes of an exception of a tool: the host gets it (False), or the model reads its type (True), this text, or
 what the function makes of it.
 """

@@ -33,7 +33,7 @@ from typing_extensions import TypedDict, override
 
 from cuecard.adapters import langgraph
 from cuecard.adapters.conversations import Stored
-from cuecard.adapters.host import AnyEngine, OnCall, OnStep, ToolErrors
+from cuecard.adapters.host import AT_ONCE, AnyEngine, OnCall, OnStep, ToolErrors
 from cuecard.adapters.langgraph.messages import refusing
 from cuecard.adapters.langgraph.models import Cache
 from cuecard.adapters.langgraph.tools import AnyTool, name_of
@@ -41,7 +41,7 @@ from cuecard.errors import InputError, Problem
 from cuecard.model import Step, Turn
 from cuecard.model.boundary import FilledText, checked
 
-TurnSource: TypeAlias = Turn | Callable[[ModelRequest[Any]], Turn]
+TurnSource: TypeAlias = Turn | Annotated[Callable[[ModelRequest[Any]], Turn], AT_ONCE]
 """What the host knows of a run: the same for all, or made from the request (such as its `runtime.context`)."""
 
 

@@ -23,6 +23,7 @@ from pydantic_ai import Agent as PydanticAgent
 from pydantic_ai import DeferredToolRequests, DeferredToolResults, Tool
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
+from pydantic_ai.models.test import TestModel
 from typing_extensions import override
 
 from cuecard import Call, InputError, Step, Turn
@@ -490,6 +491,25 @@ def test_what_is_wrong_is_refused_with_every_name_as_the_card_is_made(card: Any)
         card(**wrong)
 
     assert sorted(problem.name for problem in caught.value.problems) == sorted(wrong)
+
+
+@pytest.mark.parametrize("card", CARDS, ids=[card.__module__ for card in CARDS])
+def test_a_function_that_is_asked_for_something_may_not_be_asynchronous(card: Any, shop: Shop) -> None:
+    asked = CARDS[card].keys() & {"turn", "conversation", "handle_tool_errors"}
+
+    with pytest.raises(InputError) as caught:
+        card(engine=shop.engine, **dict.fromkeys(asked, late))
+
+    assert {problem.name for problem in caught.value.problems} == asked
+    assert {problem.hint for problem in caught.value.problems} == {"await what it needs before the run"}
+
+
+def test_a_function_that_finds_no_conversation_is_told_of_it_before_anything_is_sent(shop: Shop) -> None:
+    nothing: Any = {}.get
+    card = pydantic_ai.Cuecard(engine=shop.engine, conversation=lambda ctx: nothing(ctx.deps))
+
+    with pytest.raises(InputError, match="`conversation` should be a Conversation, not None"):
+        asyncio.run(PydanticAgent(TestModel(), capabilities=[card]).run("hello"))
 
 
 @pytest.mark.parametrize("card", CARDS, ids=[card.__module__ for card in CARDS])

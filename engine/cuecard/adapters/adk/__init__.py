@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from typing_extensions import override
 
@@ -60,6 +60,7 @@ from cuecard.adapters.adk.texts import SessionRecord
 from cuecard.adapters.bodies import checked_limits
 from cuecard.adapters.conversations import anew, answered_step, found_so_far, in_doubt, made_by, search
 from cuecard.adapters.host import (
+    AT_ONCE,
     AnyEngine,
     Chosen,
     EngineDoor,
@@ -78,7 +79,7 @@ from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Call, ConversationState, Json, Step, ToolResult, Turn
 from cuecard.model.boundary import checked
 
-TurnSource: TypeAlias = Turn | Callable[[CallbackContext], Turn]
+TurnSource: TypeAlias = Turn | Annotated[Callable[[CallbackContext], Turn], AT_ONCE]
 """What the host knows of a message: the same for all, or made from ADK's context (such as its state)."""
 
 _OWN = frozenset({"transfer_to_agent", "set_model_response"})

@@ -14,13 +14,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial, wraps
 from inspect import iscoroutinefunction
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from cuecard.adapters.bodies import Body, admit_chat, checked_limits, tool_choice, tool_name
 from cuecard.adapters.clients import check_version
 from cuecard.adapters.conversations import search
 from cuecard.adapters.function_tools import definitions, search_card
-from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, OnCall, OnStep, of_any_depth
+from cuecard.adapters.host import AT_ONCE, AnyEngine, Chosen, EngineDoor, OnCall, OnStep, of_any_depth
 from cuecard.adapters.litellm.completions import (
     Cache,
     Target,
@@ -44,7 +44,7 @@ from cuecard.model.turn import RunLimit
 # The adapter makes arguments without LiteLLM, and is of no use with one that is too old.
 check_version("litellm", "litellm", "cuecard.adapters.litellm")
 
-TurnSource: TypeAlias = Turn | Callable[[Mapping[str, Any]], Turn]
+TurnSource: TypeAlias = Turn | Annotated[Callable[[Mapping[str, Any]], Turn], AT_ONCE]
 """What the host knows about a conversation: the same for all, or made from the arguments of the completion."""
 
 _FRONT = ("system", "developer")

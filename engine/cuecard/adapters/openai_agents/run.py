@@ -7,7 +7,7 @@ from asyncio import Future
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import currentframe
-from typing import Any, TypeAlias, cast
+from typing import Annotated, Any, TypeAlias, cast
 
 from agents import Agent, FunctionTool, Handoff, Model, OpenAIChatCompletionsModel, OpenAIResponsesModel, RunConfig
 from agents.agent import AgentBase
@@ -16,7 +16,7 @@ from agents.run_config import ModelInputData
 from cuecard.adapters.bodies import checked_limits
 from cuecard.adapters.conversations import answered_step, check_own, in_doubt, made_by, search
 from cuecard.adapters.function_tools import plain_value
-from cuecard.adapters.host import EngineDoor, HostTool, of_any_depth, with_words
+from cuecard.adapters.host import AT_ONCE, EngineDoor, HostTool, of_any_depth, with_words
 from cuecard.adapters.one_turn import inputs_now, refuse_kept_history, whole_system
 from cuecard.adapters.openai_agents.items import Item, place_blocks, tool_results, with_results, without_ended_thinking
 from cuecard.config.models_file import ModelProfiles
@@ -137,7 +137,7 @@ def provider_keeps_history() -> bool:
     return False
 
 
-TurnSource: TypeAlias = Turn | Callable[[], Turn]
+TurnSource: TypeAlias = Turn | Annotated[Callable[[], Turn], AT_ONCE]
 """What the host knows about a run: the same for all its requests, or made for each."""
 
 _WAY_OUT = "pass `**card.options()` to the runner"

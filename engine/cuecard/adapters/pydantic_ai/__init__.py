@@ -11,7 +11,7 @@ from collections.abc import Callable, MutableMapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeAlias, cast
+from typing import Annotated, Any, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 from typing_extensions import override
@@ -31,6 +31,7 @@ with needs("pydantic-ai-slim", "pydantic-ai", __name__):
 from cuecard.adapters.bodies import checked_limits, is_offered
 from cuecard.adapters.conversations import answered_step, check_own, in_doubt, made_by
 from cuecard.adapters.host import (
+    AT_ONCE,
     AnyEngine,
     Chosen,
     EngineDoor,
@@ -78,12 +79,12 @@ from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError
 from cuecard.model import Call, ConversationState, Json, Step, Turn
-from cuecard.model.boundary import Count, check_fields
+from cuecard.model.boundary import Count, admit, check_fields
 
-TurnSource: TypeAlias = Turn | Callable[[RunContext[Any]], Turn]
+TurnSource: TypeAlias = Turn | Annotated[Callable[[RunContext[Any]], Turn], AT_ONCE]
 """What the host knows of a run: the same for all, or made from the run's context (such as its `deps`)."""
 
-ConversationSource: TypeAlias = Conversation | Callable[[RunContext[Any]], Conversation]
+ConversationSource: TypeAlias = Conversation | Annotated[Callable[[RunContext[Any]], Conversation], AT_ONCE]
 """The conversation that a run belongs to: the same for all, or found by the run's context (such as its `deps`)."""
 
 _OUTSIDE = "Cuecard works inside a run: pass it to Agent(capabilities=[...])"
@@ -160,7 +161,9 @@ class Cuecard(AbstractCapability[Any]):
     async def for_run(self, ctx: RunContext[Any]) -> Cuecard:
         """The capability of one run; its prompt is rendered with its first request, when its tools are known."""
         turn = self.turn if isinstance(self.turn, Turn) else self.turn(ctx)
-        chat = self.conversation(ctx) if callable(self.conversation) else self.conversation
+        chat = self.conversation
+        if chat is not None and not isinstance(chat, Conversation):
+            chat = admit(Conversation, chat(ctx), "conversation")
         again = None if isinstance(self.turn, Turn) else self.turn
         engine = self._door.choose(previous=chat.call if chat else None).engine
         chat = chat or engine.conversation()
