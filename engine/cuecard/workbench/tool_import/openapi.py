@@ -45,11 +45,11 @@ class OpenApi:
 def read_openapi(value: Mapping[str, Json], name: str, read: Read = no_files) -> OpenApi:
     """The operations of a description as tools.
 
-    A tool is named after its `operationId`, or after method and path if there is none; characters that names cannot
-    contain become `_`, and a duplicate name gets a number. All parameters, and the properties of a body that is an
-    object, are combined in the input schema, without those that only answers have; any other body becomes the
-    parameter `body`. References within its files are resolved; one that leads back to itself, or nowhere, accepts any
-    value.
+    A tool is named after its `operationId`, or after method and path if there is none, or none that a name could be
+    made of; characters that names cannot contain become `_`, and a duplicate name gets a number. All parameters, and
+    the properties of a body that is an object, are combined in the input schema, without those that only answers have;
+    any other body becomes the parameter `body`. References within its files are resolved; one that leads back to
+    itself, or nowhere, accepts any value.
 
     Args:
         value: the description, as JSON has it.
@@ -146,8 +146,9 @@ class _Operation:
 
     @property
     def name(self) -> str:
-        words = self.id or f"{self.method}_{self.path}"
-        return re.sub("_+", "_", _ODD.sub("_", words)).strip("_.-")[:LONGEST] or self.method
+        said = (self.id, f"{self.method}_{self.path}")
+        plain = (re.sub("_+", "_", _ODD.sub("_", words)).strip("_.-") for words in said)
+        return next(filter(None, plain))[:LONGEST]
 
     @property
     def tags(self) -> list[str]:

@@ -119,7 +119,8 @@ class Home:
 
     def mentions(self, name: str) -> Iterator[str]:
         """The places where the agent's files say a name, except as the name of its entry."""
-        word = re.compile(rf"(?<![\w.:/-]){re.escape(name)}(?![\w:/-])")
+        # A colon belongs to a name within it, and ends that of a key.
+        word = re.compile(rf"(?<![\w.:/-]){re.escape(name)}(?![\w/-]|:\S)")
         own = self.known[name].source if name in self.known else ""
         for source in self.texts:
             for number, line in enumerate(source.text.split("\n") if name in source.text else (), 1):

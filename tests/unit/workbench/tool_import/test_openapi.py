@@ -143,14 +143,15 @@ def test_names_are_made_where_there_are_none_and_are_never_twice() -> None:
         "/one": {"get": {"operationId": "same"}},
         "/two": {"get": {"operationId": "same"}},
         "/three": {"get": {"operationId": "list pets (all)!"}},
+        "/posts": {"get": {"operationId": "列出文章"}},
         "/ü": {"get": {"operationId": "ü"}, "delete": {}},
         "/" + "x" * 300: {"patch": {}},
         "/n": {"get": {"operationId": 7}},
     }
     names = [card.name for card in read_openapi(described(paths), "api.json").cards]
 
-    assert names[:4] == ["get_a_id_b.c", "same", "same_2", "list_pets_all"]
-    assert len(set(names)) == len(names) == 8
+    assert names[:5] == ["get_a_id_b.c", "same", "same_2", "list_pets_all", "get_posts"]
+    assert len(set(names)) == len(names) == 9
     assert all(is_tool_name(name) and len(name) <= 64 for name in names)
 
 

@@ -76,6 +76,17 @@ def test_a_renamed_operation_keeps_its_entry_word_for_word(monkeypatch: pytest.M
     assert imported(monkeypatch, POSTS | now, "--check").code == 0
 
 
+def test_a_renamed_operation_is_told_wherever_the_agent_file_has_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = 'results: {updatePost: "{{{content}}}"}\nmemory:\n  types:\n    updatePost: post\n    updatePost:x: post\n'
+    Path("agent.yaml").write_text(AGENT + rules)
+    imported(monkeypatch, POST)
+    now = {"/posts/{id}": POST["/posts/{id}"] | {"patch": operation("patchPost", "Change a post")}}
+
+    first = AGENT.count("\n") + 1
+    (line,) = [line for line in imported(monkeypatch, now).out.splitlines() if line.startswith("  renamed")]
+    assert line.endswith(f"still named in agent.yaml:{first}, agent.yaml:{first + 3}")
+
+
 def test_a_removal_is_told_until_its_entry_is_gone_or_kept_on_purpose(monkeypatch: pytest.MonkeyPatch) -> None:
     imported(monkeypatch, POSTS | POST)
     for _ in range(2):
