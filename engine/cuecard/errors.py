@@ -91,11 +91,14 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def closest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """The known word that is most like this one; empty when none is close (`cutoff`, as `difflib` has it).
 
-    It is what `difflib.get_close_matches` finds first; what cannot come closer than the last find is passed over.
+    It is the same word in other letters, such as `BEFORE` for `before`, or what `difflib.get_close_matches` finds
+    first; what cannot come closer than the last find is passed over.
     """
     matcher = difflib.SequenceMatcher(b=word)
-    found = ""
-    for each in sorted(known):
+    found, words, folded = "", sorted(known), word.casefold()
+    if same := next((each for each in words if each.casefold() == folded), ""):
+        return same
+    for each in words:
         matcher.set_seq1(each)
         if matcher.real_quick_ratio() >= cutoff and matcher.quick_ratio() >= cutoff and matcher.ratio() >= cutoff:
             found, cutoff = each, matcher.ratio()

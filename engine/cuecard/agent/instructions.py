@@ -82,7 +82,7 @@ def read_instructions(
         read.begin(items[at] if at < len(items) else 0)
         read.take(memo(_read, source, read.below))
     named = frozenset[str]().union(*(file.names for file in read.files))
-    problems = [*read.problems, *read.silent()]
+    problems = [*read.problems, *read.silent(), *read.misspelt()]
     hidden = {file: frozenset(texts) for file, texts in read.hidden.items()}
     made = Instructions(read.cards, named, problems, None, tuple(read.files), hidden)
     if not are_all or any(file.lost for file in read.files):
@@ -138,6 +138,19 @@ class _Entries:
             self.hidden[below if key in given else file].add((name, key))
             self._said[name, key] = file if key in given else below
         self.cards[name] = laid_over(card, self.cards[name], given)
+
+    def misspelt(self) -> Iterator[Problem]:
+        """A warning for each entry over earlier items that is none of theirs and tells no search what it does, where
+        one of theirs has all but its name: it would change nothing.
+        """
+        below = KnownNames.of(self.below)
+        for name, card in self.cards.items() if below.names else ():
+            is_bare = name not in below.names and not (card.description or card.phrases)
+            if is_bare and (meant := below.meant(name)):
+                document = self._last[name].document
+                told, hint = f"`{name}` changes no entry of an earlier item", f"did you mean `{meant}`?"
+                path = entry_path(document, name)
+                yield document.problem(path, "unknown-tool", told, hint, key=True, severity="warning")
 
     def silent(self) -> Iterator[Problem]:
         """A warning for each entry under `tools:` without instructions, of its own or of those below it."""
@@ -213,15 +226,22 @@ def _names(document: Document) -> frozenset[str]:
 
 
 def _duplicate(tool: str, first: Document, second: Document) -> Problem:
-    path = entry_path(second, tool)
-    span = first.span(entry_path(first, tool), key=True)
+    before, path = entry_path(first, tool), _entry_paths(second, tool)[-1]
+    if first is second:
+        before, path = sorted((before, path), key=lambda each: first.span(each, key=True).line)
+    span = first.span(before, key=True)
     hint = f"first at {first.name}:{span.line}:{span.column}; keep one"
     return second.problem(path, "duplicate-tool", f"`{tool}` has instructions in two places", hint, key=True)
 
 
 def entry_path(document: Document, tool: str) -> Path:
     """Where a document has the entry of a tool."""
-    return next((key, tool) for key in ("tools", "described") if tool in (document.value.get(key) or ()))
+    return _entry_paths(document, tool)[0]
+
+
+def _entry_paths(document: Document, tool: str) -> list[Path]:
+    """Where it has entries of a tool: one, or by mistake two."""
+    return [(key, tool) for key in ("tools", "described") if tool in (document.value.get(key) or ())]
 
 
 def _unknown(file: InstructionFile, known: KnownNames) -> list[tuple[str, str, Problem]]:

@@ -13,6 +13,14 @@ from cuecard.config.tools_spec import AheadSpec, CuesSpec, Helpers, SearchSpec
 from cuecard.config.values import InputType, Name, Names, NamesAndPatterns, Texts, ToolName, as_tuple
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import DeliveryWish, Json, Lifetime, ReloadPolicy
+from cuecard.model.argument_problems import not_right
+
+
+def _named(value: Any) -> Any:
+    if isinstance(value, bool):
+        hint = "write `default: null` for an input that your program may leave out"
+        raise not_right("should name keys that a value may lack", hint, "wrong-value")
+    return value
 
 
 class InputSpec(FileModel):
@@ -35,7 +43,7 @@ class InputSpec(FileModel):
     values: Annotated[tuple[Json, ...] | None, BeforeValidator(as_tuple)] = Field(
         None, description="the allowed values; by default any value of its type", min_length=1
     )
-    optional: Texts = Field(
+    optional: Annotated[Texts, BeforeValidator(_named)] = Field(
         (),
         description="for objects, and lists of them: keys that a value may lack, such as `nick` or `address.city`, "
         "which are null then, and print nothing",

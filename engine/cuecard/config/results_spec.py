@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BeforeValidator, Field, model_validator
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values import Texts, ToolPattern, as_tuple, holds
+from cuecard.config.values import KeyPath, KeyPaths, ToolPattern, as_tuple, holds
 
 LengthUnit: TypeAlias = Literal["characters", "lines", "tokens"]
 """The unit in which the length of a result is counted."""
@@ -19,7 +19,7 @@ class ResultSpec(FileModel):
     )
     file: str | None = Field(None, description="the same in a file, relative to the agent file")
     error: str | None = Field(None, description="the same for a failed call; by default the text of the error")
-    field: str = Field(
+    field: KeyPath = Field(
         "", description="the field that contains the text, such as `output` or `a.b`; by default the whole result"
     )
     head: int | None = Field(None, ge=0, description="how much of the beginning of a long text is kept")
@@ -68,7 +68,7 @@ class TypePlace(FileModel):
     """Where a call says which type it is about: one `updateItem` may serve all collections."""
 
     from_: CallPart = Field("arguments", alias="from", description="the part of the call that says it")
-    at: str = Field(description="path to the type, such as `collection`", min_length=1)
+    at: KeyPath = Field(description="path to the type, such as `collection`", min_length=1)
 
 
 class _CallRule(FileModel):
@@ -83,7 +83,7 @@ class _CallRule(FileModel):
 class ExtractSpec(_CallRule):
     """Where entities are found in a call of a tool."""
 
-    at: str = Field("", description="path to the value, such as `data` or `result.items`; empty for all of it")
+    at: KeyPath = Field("", description="path to the value, such as `data` or `result.items`; empty for all of it")
     limit: int = Field(10, ge=1, le=100, description="how many entities are taken from a list")
     type: str | TypePlace = Field(
         "", description="the entity type, or where the call says it; empty to take it from the value or the tool's name"
@@ -93,7 +93,7 @@ class ExtractSpec(_CallRule):
 class ForgetSpec(_CallRule):
     """Where a call of a tool says which entities were deleted; nothing is, if it failed."""
 
-    at: str = Field(
+    at: KeyPath = Field(
         "", description="path to their ids or keys, or to objects that hold an id (one or a list); empty for all of it"
     )
     type: str | TypePlace = Field(
@@ -129,17 +129,17 @@ class MemorySpec(FileModel):
     types: dict[str, str] = Field(
         default_factory=dict, description="tool name pattern (`*` and `?`) to entity type; the first match wins"
     )
-    ids: dict[str, Texts] = Field(
+    ids: dict[str, KeyPaths] = Field(
         default_factory=dict,
         description="entity type to the keys or paths that may contain its id, by default `id`; `*` for all other "
         "types",
     )
-    names: dict[str, Texts] = Field(
+    names: dict[str, KeyPaths] = Field(
         default_factory=dict,
         description="entity type to the keys or paths (`title.rendered`) that may contain its name; `*` for all other "
         "types",
     )
-    keys: dict[str, Texts] = Field(
+    keys: dict[str, KeyPaths] = Field(
         default_factory=dict,
         description="entity type to the keys or paths that may contain what tools accept instead of its id; `*` for "
         "all other types",

@@ -93,6 +93,10 @@ def _default(document: Document, name: str, spec: InputSpec) -> Iterator[Problem
             "give it `type: object` and a default, or remove `merge`",
         )
         yield document.problem(("inputs", name, "merge"), "no-effect", message, hint, key=True)
+    elif spec.optional and spec.type not in {"object", "list"}:
+        message = f"`{name}` has no keys that a value could lack"
+        hint = "write `default: null` for an input that your program may leave out, or remove `optional`"
+        yield document.problem(("inputs", name, "optional"), "no-effect", message, hint, key=True)
     elif spec.values is not None:
         yield from _values(document, name, spec, spec.values)
 

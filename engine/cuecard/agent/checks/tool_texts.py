@@ -170,5 +170,5 @@ def _entry(card: ToolCard, known: Mapping[str, SourceText]) -> tuple[str, str, S
     if place not in known:
         return None
     file, at = known[place], int(line)
-    row = lines_of(file.text)[at - 1]
-    return file.name, file.text, Span(at, len(row) - len(row.lstrip()) + 1, len(card.name))
+    key = re.search(rf"(?<![\w.:/-]){re.escape(card.name)}[\"']?\s*:", lines_of(file.text)[at - 1])
+    return file.name, file.text, Span(at, key.start() + 1 if key else 1, len(card.name))

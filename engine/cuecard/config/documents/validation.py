@@ -43,9 +43,17 @@ def validate(document: Document, model: type[Model]) -> Model:
 
 
 def _causes(errors: list[Any]) -> list[Any]:
-    """The errors without those that follow from others, such as "empty" for a list whose items are all wrong."""
+    """The errors without those that follow from others: "empty" for a list whose items are all wrong, and "should be a
+    text" for a mapping with mistakes where there may be either.
+    """
     inner = {error["loc"][:end] for error in errors for end in range(len(error["loc"]))}
-    return [error for error in errors if error["type"] != "too_short" or error["loc"] not in inner]
+    either = {error["loc"][:end] for error in errors for end in range(len(error["loc"]) - 1)}
+    return [
+        error
+        for error in errors
+        if not (error["type"] == "too_short" and error["loc"] in inner)
+        and not (error["type"] == "string_type" and error["loc"][-1:] == ("str",) and error["loc"][:-1] in either)
+    ]
 
 
 def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:

@@ -52,6 +52,67 @@ def test_a_heading_behind_a_cue_is_a_comment(tmp_path: Path) -> None:
     assert "comment" in problem.hint
 
 
+def test_a_tool_in_both_lists_of_a_file_is_told_at_the_second_with_the_first(tmp_path: Path) -> None:
+    agent = "agent: a\ntools: {instructions: t.yaml, core: all}\nsections: [{id: s, text: '{{{activeProtocols}}}'}]\n"
+    lists = "tools:\n  save: {before: Ask.}\n", "described:\n  save: {description: Save it.}\n"
+
+    for text in ("".join(lists), "".join(reversed(lists))):
+        problem = problem_of(tmp_path, {"agent.yaml": agent, "t.yaml": text})
+
+        assert problem.span
+        assert (problem.code, problem.span.line, problem.span.column) == ("duplicate-tool", 4, 3)
+        assert problem.hint.endswith("t.yaml:2:3; keep one")
+
+
+@pytest.mark.parametrize("key", ["BEFORE", "Gotcha"])
+def test_a_key_in_other_letters_is_known(key: str, tmp_path: Path) -> None:
+    agent = "agent: a\ntools: {instructions: t.yaml, core: all}\nsections: [{id: s, text: '{{{activeProtocols}}}'}]\n"
+
+    problem = problem_of(tmp_path, {"agent.yaml": agent, "t.yaml": f"tools: {{save: {{{key}: Ask.}}}}\n"})
+
+    assert problem.hint == f"did you mean `{key.lower()}`?"
+
+
+@pytest.mark.parametrize(("said", "code"), [("true", "wrong-value"), ("'true'", "no-effect"), ("[a]", "no-effect")])
+def test_an_input_is_not_made_optional_by_that_word(said: str, code: str, tmp_path: Path) -> None:
+    agent = f"agent: a\ninputs:\n  draft: {{optional: {said}}}\nsections: [{{id: s, text: '{{{{draft}}}}'}}]\n"
+
+    problem = problem_of(tmp_path, {"agent.yaml": agent})
+
+    assert (problem.code, problem.span and problem.span.line) == (code, 3)
+    assert "write `default: null`" in problem.hint
+
+
+@pytest.mark.parametrize("path", ["$.data", "data[]", "data[0].id", "data.*.id", "/data", "data..id", ".data", "data."])
+@pytest.mark.parametrize(
+    "at",
+    [
+        "memory: {extract: [{at: 'PATH'}]}",
+        "memory: {extract: [{at: data, type: {at: 'PATH'}}]}",
+        "memory: {forget: {x: {at: 'PATH'}}}",
+        "memory: {names: {post: [title, 'PATH']}}",
+        "results: {x: {field: 'PATH'}}",
+    ],
+)
+def test_a_path_of_another_language_is_told_where_it_would_find_nothing(at: str, path: str, tmp_path: Path) -> None:
+    rule = at.replace("PATH", path)
+    (tmp_path / "agent.yaml").write_text(f"agent: a\nsections: [{{id: s, text: Hi}}]\n{rule}\n")
+    with pytest.raises(SpecError) as caught:
+        Engine.open(tmp_path)
+
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.span and problem.span.line) == ("wrong-value", 3)
+    assert "keys with dots between them" in problem.message
+
+
+@pytest.mark.parametrize("path", ["data", "result.items", "_id.$oid", "$ref", "@odata.id", "a-b.c d", "0.a"])
+def test_keys_of_any_letters_are_a_path(path: str, tmp_path: Path) -> None:
+    rules = f"memory: {{extract: [{{at: data}}], ids: {{post: '{path}'}}}}\nresults: {{x: {{field: '{path}'}}}}\n"
+    (tmp_path / "agent.yaml").write_text(f"agent: a\nsections: [{{id: s, text: Hi}}]\n{rules}")
+
+    assert Engine.open(tmp_path).agent.spec.memory.ids == {"post": (path,)}
+
+
 @pytest.mark.parametrize(
     ("text", "way"),
     [

@@ -102,3 +102,16 @@ def test_a_name_that_no_tool_has_is_told_where_it_is_in_force(tmp_path: Path) ->
 
     assert [problem.code for problem in overridden.warnings] == ["unknown-tool"]
     assert again.warnings == ()
+
+
+def test_an_entry_that_misses_the_one_below_by_a_letter_is_told(tmp_path: Path) -> None:
+    engine = opened(tmp_path, "tools:\n  publsh: {gotcha: Only the owner.}\n  archive: {gotcha: Ask.}\n")
+    own = opened(tmp_path, "tools: {publsh: {description: Put a press release online, gotcha: Only the owner.}}")
+
+    (warning,) = engine.warnings
+    assert (warning.code, warning.hint, warning.span and warning.span.line) == (
+        "unknown-tool",
+        "did you mean `publish`?",
+        2,
+    )
+    assert own.warnings == ()
