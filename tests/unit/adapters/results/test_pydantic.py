@@ -7,7 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pydantic_ai import Agent, BinaryContent
+import pytest
+from pydantic import BaseModel
+from pydantic_ai import Agent, BinaryContent, ImageUrl
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
@@ -106,3 +108,41 @@ def test_a_result_that_is_nested_deeper_than_values_may_be_ends_no_run(tmp_path:
     agent = Agent(FunctionModel(decide), tools=[tree], capabilities=[Cuecard(engine=Engine.open(tmp_path))])
 
     assert asyncio.run(agent.run("go")).output == f"({json.dumps(deep)})"
+
+
+class Shot(BaseModel):
+    file: dict[str, str]
+
+
+PICTURE = BinaryContent(b"x", media_type="image/png")
+SHOT = Shot(file={"id": "f-2", "name": "shot.png"})
+
+
+@pytest.mark.parametrize(
+    ("value", "learned"),
+    [
+        (PICTURE, []),
+        (ImageUrl("https://pictures.example/1.png"), []),
+        (["before", PICTURE, "after"], []),
+        ([SHOT, PICTURE], ["shot.png"]),
+    ],
+)
+def test_what_stands_beside_pictures_is_read_and_the_manifest_can_be(
+    value: Any, learned: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    engine, steps = Engine.open(tmp_path / "agent.yaml"), list[Step]()
+    chat = engine.conversation()
+
+    def shoot() -> Any:
+        return value
+
+    def decide(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+        return ModelResponse([TextPart("done")] if returned(messages) else [ToolCallPart("shoot", {}, "c-1")])
+
+    card = Cuecard(engine=engine, conversation=chat, on_step=steps.append)
+    done = asyncio.run(Agent(FunctionModel(decide), tools=[shoot], capabilities=[card]).run("go"))
+
+    assert [part.content for part in returned(done.all_messages())] == [value]
+    assert {told.code for step in steps for told in step.manifest.diagnostics} == {"unmatched_tools"}
+    assert [entity.name for entity in chat.memory.entities] == learned
