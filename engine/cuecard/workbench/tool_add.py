@@ -49,9 +49,17 @@ def add_tool(name: str, agent: Path, *, as_json: bool) -> None:
         raise InputError(Problem("wrong-option", f"`{visible(name)}` is not a valid tool name", hint, "NAME"))
     alone = _is_tool_file(agent)
     home = _file_home(agent) if alone else find_home(agent, None, write=True)
-    known = name in home.known
-    file = home.files[name] if known else _new_home(name, home, asks=not as_json and sys.stdin.isatty())
-    line = _move(file, home.known[name]) if known else _write(file, _card(name, home))
+    known = home.known.get(name)
+    asks = not as_json and sys.stdin.isatty()
+    if known is None:
+        file, card = _new_home(name, home, asks=asks), _card(name, home)
+        line = _write(file, card)
+    elif known.instructions is None and home.is_shared(home.files[name]):
+        file = _new_home(name, home, asks=asks)
+        line = _write(file, ToolCard(name, instructions=_TEXTS))
+    else:
+        file = home.files[name]
+        line = _move(file, known)
     if as_json:
         print(json_text({"ok": True, "tool": name, "file": shown(file), "line": line}))
         return
@@ -88,7 +96,8 @@ def _new_home(name: str, home: Home, *, asks: bool) -> Path:
         hint = "create it: the agent names it under `tools: instructions:`"
         raise InputError(Problem("missing-file", "no such folder", hint, shown(home.folder)))
     there = [*yaml_files(home.folder)]
-    files = sorted({*home.files.values(), *there}) if home.file is None else [home.file]
+    own = (file for file in home.files.values() if not home.is_shared(file))
+    files = sorted({*own, *there}) if home.file is None else [home.file]
     if len(files) < 2:
         return files[0] if files else home.folder / "tools.yaml"
     return _of_source(name, home) or _spoken_of(name, home, files) or _chosen(name, files, asks=asks)

@@ -223,6 +223,8 @@ def import_tools(agent: Path, source: ImportSource, options: ImportOptions) -> i
     if options.trust == "author":
         listing = with_authors_words(listing)
     name, locked = find_source(listing, locks, options.source)
+    if locked and home.file is None:
+        home = replace(home, folder=locked.path.parent)
     before = locked.lock if locked else None
     prefix = (before.prefix if before else "") if options.prefix is None else options.prefix
     listing = named_as_before(listing, before, prefix)

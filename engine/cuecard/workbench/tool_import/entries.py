@@ -134,7 +134,8 @@ def _has_content(text: str) -> bool:
 
 def _entry(card: ToolCard) -> list[str]:
     """The lines of an entry, indented like its name."""
-    lines = [f"{quoted(card.name)}:", *_text("description", card.description)]
+    is_told = card.description or card.instructions is None
+    lines = [f"{quoted(card.name)}:", *(_text("description", card.description) if is_told else ())]
     if card.phrases:
         lines += ["  phrases:", *(f"    - {quoted(phrase)}" for phrase in card.phrases)]
     if card.instructions is None:

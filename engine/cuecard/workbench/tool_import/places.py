@@ -66,6 +66,7 @@ class Home:
     Attributes:
         folder: the folder for files of tool instructions and locks.
         file: the only file that new tools go into; None if each source and tag has its own.
+        root: the agent's folder; what is outside of it, other agents share.
         alone: whether the agent names only this file, so that there can be no second one next to it.
         known: the entries in all of the agent's files, by tool.
         files: the file of each entry.
@@ -74,10 +75,15 @@ class Home:
 
     folder: Path
     file: Path | None = None
+    root: Path | None = None
     alone: bool = False
     known: Mapping[str, ToolCard] = field(default_factory=dict)
     files: Mapping[str, Path] = field(default_factory=dict)
     texts: Sequence[SourceText] = ()
+
+    def is_shared(self, file: Path) -> bool:
+        """Whether a file is outside of the agent's folder, so that it is not for this agent alone."""
+        return self.root is not None and _is_outside(file, self.root)
 
     def locks(self) -> list[LockFile]:
         """The locks of all sources, beside the agent's files of tool instructions.
@@ -218,10 +224,16 @@ def find_home(agent: Path, into: Path | None, *, write: bool) -> Home:
         raise SpecError(
             Problem("missing-key", "the agent names no folder or file for tool instructions", hint, shown(file))
         )
-    target = Path(os.path.normpath(file.parent / places[0]))
+    root = Path(os.path.normpath(file.parent))
+    found_in = [Path(os.path.normpath(root / place)) for place in places]
+    target = next((place for place in found_in if not _is_outside(place, root)), found_in[0])
     if target.suffix in {".yaml", ".yml"}:
-        return Home(target.parent, target, alone=True, known=known, files=files, texts=texts)
-    return Home(target, known=known, files=files, texts=texts)
+        return Home(target.parent, target, root, alone=True, known=known, files=files, texts=texts)
+    return Home(target, root=root, known=known, files=files, texts=texts)
+
+
+def _is_outside(path: Path, folder: Path) -> bool:
+    return Path(os.path.relpath(path, folder)).parts[:1] == ("..",)
 
 
 def find_source(listing: Listing, locks: Sequence[LockFile], named: str | None) -> tuple[str, LockFile | None]:

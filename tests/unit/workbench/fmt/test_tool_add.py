@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cuecard import Engine
 from unit.workbench.run.talking import Ran, cuecard
 
 
@@ -201,3 +202,30 @@ def test_a_checkout_keeps_its_line_ends_and_its_byte_order_mark(shop: Path, monk
     assert add(monkeypatch, "one", "--agent", "shop").code == 0
     assert file.read_bytes().startswith(before.rstrip())
     assert file.read_bytes().count(b"\n") == file.read_bytes().count(b"\r\n") > before.count(b"\n")
+
+
+def test_what_an_agent_shares_with_others_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sections = "sections: [{id: i, text: '{{{activeProtocols}}}'}]\n"
+    house = "category: posts\ndescribed:\n  publish: {description: Publish a post}\n"
+    texts = {
+        "house/agent.yaml": f"agent: house\ntools: {{instructions: tools}}\n{sections}",
+        "house/tools/all.yaml": house,
+        "own/agent.yaml": "agent: own\nextends: ../house/agent.yaml\ntools: {instructions: [../house/tools, tools]}\n",
+        "own/tools/own.yaml": "category: own\ndescribed:\n  greet: {description: Say hello}\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+    for folder, agent in ((tmp_path, "own"), (tmp_path / "own", ".")):
+        (tmp_path / "own/tools/own.yaml").write_text(texts["own/tools/own.yaml"], encoding="utf-8")
+        monkeypatch.chdir(folder)
+        ran = [add(monkeypatch, tool, agent) for tool in ("publish", "archive")]
+
+        assert [(each.code, each.err) for each in ran] == [(0, ""), (0, "")]
+        assert (tmp_path / "house/tools/all.yaml").read_text(encoding="utf-8") == house
+        cards = Engine.open(tmp_path / "own").tools
+        assert cards["publish"].description == "Publish a post"
+        assert cards["publish"].instructions
+        assert cards["publish"].instructions.gotcha.startswith("TODO")
+        assert cards["archive"].source.startswith("tools/own.yaml:")

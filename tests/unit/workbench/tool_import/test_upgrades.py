@@ -87,6 +87,19 @@ def test_a_renamed_operation_is_told_wherever_the_agent_file_has_its_name(monkey
     assert line.endswith(f"still named in agent.yaml:{first}, agent.yaml:{first + 3}")
 
 
+def test_the_tools_of_an_agent_that_extends_another_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    extended = "agent: own\nextends: ../agent.yaml\ntools: {instructions: [../tools, tools], core: [tool_search]}\n"
+    write(Path(), {"own/agent.yaml": extended, "own/tools/own.yaml": CORE.replace("tool_search", "greet")})
+    own = reported(monkeypatch, POST, agent="own")
+    assert own["written"] == ["own/tools/mini.yaml", "own/tools/mini.lock.json"]
+    assert "updatePost" not in Engine.open(".").tools
+
+    shared = reported(monkeypatch, POSTS, "--source", "shared")
+    assert shared["written"] == ["tools/shared.yaml", "tools/shared.lock.json"]
+    more = POSTS | {"/tags": {"get": operation("listTags", "List tags")}}
+    assert reported(monkeypatch, more, "--source", "shared", agent="own")["written"][0] == "tools/shared.yaml"
+
+
 def test_a_removal_is_told_until_its_entry_is_gone_or_kept_on_purpose(monkeypatch: pytest.MonkeyPatch) -> None:
     imported(monkeypatch, POSTS | POST)
     for _ in range(2):
