@@ -139,11 +139,11 @@ def _add_fields(body: CommentText, review: Review) -> None:
         return
     body.take("\n| the agent says | | before | after | change | reached |\n|---|---|--:|--:|--:|---|\n")
     changes = sorted(review.changes, key=lambda change: bool(change.reached))
-    rows = [_field_row(change, len(review.turns)) for change in changes]
+    rows = [_field_row(change, review.turns) for change in changes]
     body.take_rows(rows, spare=MAX_CHARACTERS - _ROOM_OF_FIELDS, what="fields")
 
 
-def _field_row(change: FieldChange, turns: int) -> str:
+def _field_row(change: FieldChange, turns: Sequence[TurnReview]) -> str:
     counts = f"{change.tokens_before:,}", f"{change.tokens_after:,}", _delta(change.tokens_before, change.tokens_after)
     return row([code(change.label), change.change, *counts, reach(change, turns)])
 

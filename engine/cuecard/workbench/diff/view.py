@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from difflib import unified_diff
 from typing import Any
@@ -74,7 +74,7 @@ def _print_fields(console: Console, reviewed: Review) -> None:
     """Every field of the agent that differs, whether or not a turn reaches it, and queries with other answers."""
     for change in reviewed.changes:
         tokens = f"{change.tokens_before:,} -> {counted(change.tokens_after, 'token')}"
-        head = f"{change.label} ({change.change}, {tokens}, {reach(change, len(reviewed.turns))})"
+        head = f"{change.label} ({change.change}, {tokens}, {reach(change, reviewed.turns)})"
         _print_lines(console, head, text_lines(change.before, change.after) or ("only white space differs",))
     for search in dict.fromkeys(search for turn in reviewed.turns for search in turn.searches):
         found = (", ".join(names) or "nothing" for names in (search.before, search.after))
@@ -89,9 +89,11 @@ def _print_lines(console: Console, head: str, shown: Iterable[str]) -> None:
         console.print(Text(line, _STYLES.get(line[:1], "")), soft_wrap=True)
 
 
-def reach(change: FieldChange, turns: int) -> str:
-    """By how many of the turns a field is reached."""
-    return f"reached by {len(change.reached)} of {counted(turns, 'turn')}" if change.reached else "reached by no turn"
+def reach(change: FieldChange, turns: Sequence[TurnReview]) -> str:
+    """By how many of the turns a field is reached; an agent without turn files has an empty one."""
+    if change.reached:
+        return f"reached by {len(change.reached)} of {counted(len(turns), 'turn')}"
+    return "reached by no turn" if any(turn.name for turn in turns) else "no turn file given: --turn"
 
 
 def print_json(before: Side, after: Side, reviewed: Review, price: Price | None) -> None:

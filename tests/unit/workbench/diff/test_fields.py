@@ -194,8 +194,10 @@ def test_one_turn_is_compared_with_its_fields(
     shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     edit(shop, "tools.yaml", "in cents", "in euros")
-    for turn, told in (("first", "reached by no turn"), ("found", "reached by 1 of 1 turn")):
-        words = [str(shop.parent / "before"), str(shop), "--turn", str(shop / "turns" / f"{turn}.yaml")]
+    played = ("first", "reached by no turn"), ("found", "reached by 1 of 1 turn"), ("", "no turn file given: --turn")
+    for turn, told in played:
+        turns = ["--turn", str(shop / "turns" / f"{turn}.yaml")] if turn else []
+        words = [str(shop.parent / "before"), str(shop), *turns]
         monkeypatch.setattr("sys.argv", ["cuecard", "diff", *words])
         with pytest.raises(SystemExit):
             main()
