@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -359,6 +360,9 @@ def _show(report: ImportReport, *, as_json: bool) -> None:
         print(visible(line))
 
 
+_DESCRIPTION = re.compile(r"""(?:^|[{,])\s*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]\.""", re.MULTILINE)
+
+
 def file_listing(path: Path, *, openapi: bool) -> Listing:
     """The listing in a file: an OpenAPI description, or tools as JSON in any of the usual formats.
 
@@ -367,7 +371,13 @@ def file_listing(path: Path, *, openapi: bool) -> Listing:
     """
     source = read_text(path, limit=MAX_FILE_BYTES)
     if not openapi:
-        return usable(path.name.partition(".")[0], tuple(read_catalogue(source.text, source.name)))
+        try:
+            return usable(path.name.partition(".")[0], tuple(read_catalogue(source.text, source.name)))
+        except SpecError as error:
+            if not _DESCRIPTION.search(source.text):
+                raise
+            hint = f"write `--openapi {source.name}`"
+            raise SpecError(Problem("wrong-openapi", "this is an OpenAPI description", hint, source.name)) from error
     value = _value(source.text, source.name)
     if not isinstance(value, dict):
         hint = "an OpenAPI description must be an object"

@@ -125,6 +125,11 @@ def _operations(value: Mapping[str, Json], references: References) -> Iterator[_
                 yield _Operation(str(path), method, mapping(steps[method]), common, references, methods, collections)
 
 
+def _is_of_client(place: str, name: str) -> bool:
+    """Whether the client says it, not who calls the operation: OpenAPI has these headers ignored as parameters."""
+    return place == "cookie" or (place == "header" and name.lower() in {"accept", "authorization", "content-type"})
+
+
 @dataclass(frozen=True, slots=True)
 class _Operation:
     path: str
@@ -179,7 +184,7 @@ class _Operation:
             name, place = parameter.get("name"), parameter.get("in")
             if place == "body":
                 bodies.append((parameter.get("schema"), parameter.get("required") is True))
-            elif isinstance(name, str) and name and place != "cookie":
+            elif isinstance(name, str) and name and not _is_of_client(str(place), name):
                 schema, complete = self._described(parameter)
                 whole = whole and complete
                 found.add(schema, str(place), name, needed=parameter.get("required") is True or place == "path")

@@ -51,6 +51,24 @@ def test_an_operation_is_a_tool_with_the_parameters_of_every_place() -> None:
     }
 
 
+def test_what_a_client_says_of_itself_is_no_argument() -> None:
+    held = [("Authorization", "header"), ("content-type", "header"), ("sid", "cookie"), ("Authorization", "query")]
+    parameters = [{"name": name, "in": place, "required": True, "schema": {}} for name, place in held]
+    (card,) = read_openapi(described({"/pets": {"get": {"parameters": parameters}}}), "api.json").cards
+
+    assert card.input_schema["required"] == ["Authorization"]
+
+
+@pytest.mark.parametrize("text", ["openapi: 3.0.3\ninfo: {}\n", '{"info": {}, "swagger": "2.0"}'])
+def test_a_description_that_is_named_as_a_list_of_tools_is_told_as_one(text: str, tmp_path: Path) -> None:
+    (tmp_path / "api.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(SpecError) as caught:
+        file_listing(tmp_path / "api.yaml", openapi=False)
+
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.hint.startswith("write `--openapi ")) == ("wrong-openapi", True)
+
+
 def test_version_2_says_the_same_in_other_places() -> None:
     operation = {
         "parameters": [
