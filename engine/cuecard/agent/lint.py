@@ -59,7 +59,7 @@ def lint(
         *check_compared(compiled, draft.partials, spec),
         *check_habits(compiled, draft.partials, spec),
         *check_result_habits(draft.result_texts),
-        *check_texts(draft.told, memo),
+        *check_texts(draft.told, spec.inputs, memo),
         *check_definitions(draft.cards.values(), draft.sources.instructions, definitions, count),
         *check_findable(draft.cards.values(), spec, draft.sources.instructions),
         *_mentions(draft, definitions),

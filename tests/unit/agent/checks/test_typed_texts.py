@@ -49,12 +49,15 @@ def test_such_a_space_within_a_text_is_a_letter_of_it() -> None:
     [
         ("Ask {{{user}}} for a yes", "contains `{{{user}}}`"),
         ("Never {{#if user}}on Fridays", "contains `{{#if user}}`"),
+        ("Ask ${name} for a yes", "contains `${name}`"),
+        ("Ask {name} for a yes", "contains `{name}`"),
+        ("{% if name %}Ask{% endif %}", "contains `{% if name %}`"),
         ("Write <b>now", "a loose `<b>`"),
         ("Done.</publish> Go on.", "a loose `</publish>`"),
         ("<a><b></a></b>", "a loose `</a>`"),
         ("\u201cAsk first\u201d", "stands in curly quotes"),
         ("long " * 1000, "has 4,999 characters"),
-        ("Use <b>bold</b>, <br/>, `<slug>` and {one} brace; a < b > c, it\u2019s fine.", ""),
+        ("Use <b>bold</b>, <br/>, `<slug>`, `{name}` and {one} brace; a < b > c, it\u2019s fine.", ""),
     ],
 )
 def test_a_text_of_a_tool_that_a_model_should_not_read_so(
@@ -128,7 +131,7 @@ def test_a_text_that_another_entry_stands_over_is_not_told(tmp_path: Path, capsy
 
 def made_agent(folder: Path, entries: str) -> None:
     (folder / "agent.yaml").write_text(
-        "agent: a\ntools: {instructions: tools.yaml, core: [find]}\n"
+        "agent: a\ninputs: {name: {default: Ann}}\ntools: {instructions: tools.yaml, core: [find]}\n"
         "sections: [{id: i, text: '{{{activeProtocols}}}'}]\n",
         encoding="utf-8",
     )
