@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Literal, TypeAlias, get_args
 
 from cuecard.config.json_schema import schemas
@@ -111,8 +112,9 @@ def init(folder: Path, *, kind: Kind | None, name: str | None, yes: bool, as_jso
     print("".join(f"  {path}\n" for path in written if not path.startswith(".schemas/")), end="")
     print("".join(f"  {path} already exists and was kept\n" for path in kept), end="")
     print(f"wrote the agent `{called}` into {here}, with schemas for your editor\n")
-    for command, what in _NEXT.items():
-        print(f"  {f'cuecard {command} {here}':<24}  {what}")
+    typed = {f"cuecard {command} {quote(here)}": what for command, what in _NEXT.items()}
+    for command, what in typed.items():
+        print(f"  {command:<{max(24, *map(len, typed))}}  {what}")
 
 
 def _ask() -> Kind:

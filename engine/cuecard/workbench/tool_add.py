@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from cuecard.agent.checks.tool_texts import TODO
 from cuecard.config.documents.yaml import read_yaml
@@ -66,7 +67,7 @@ def add_tool(name: str, agent: Path, *, as_json: bool) -> None:
     print(f"{f'gave `{name}` texts to fill in at' if known else f'added `{name}` to'} {visible(shown(file))}:{line}\n")
     print("  1. write its description, its phrases, and what the model must know: before, after, next, gotcha;")
     print("     leave out what would say nothing")
-    checked = "AGENT" if alone else visible(shown(agent))
+    checked = "AGENT" if alone else quote(visible(shown(agent)))
     print(f"  2. cuecard check {checked}  warns while a text begins with {TODO}")
     print(f'  3. cuecard tools search {checked} "what it does"  shows whether it is found')
 
@@ -139,7 +140,7 @@ def _chosen(name: str, files: Sequence[Path], *, asks: bool) -> Path:
         InputError: when there is nobody to ask.
     """
     if not asks:
-        hint = f"name the file, such as: cuecard tools add {name} {shown(files[0])}"
+        hint = f"name the file, such as: cuecard tools add {name} {quote(shown(files[0]))}"
         told = f"`{name}` could go into any of {len(files)} files: {', '.join(shown(file) for file in files)}"
         raise InputError(Problem("wrong-option", told, hint, "AGENT"))
     for number, file in enumerate(files, 1):

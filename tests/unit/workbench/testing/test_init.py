@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import jsonschema
@@ -46,6 +47,14 @@ def test_a_new_agent_passes_everything_at_once(kind: str, shell: Shell) -> None:
     assert "0 errors, 0 warnings\n" in shell("check", "shop")[1]
     assert (Path("shop") / "turns" / "snapshots" / "first.txt").is_file()
     assert "is cheaper for a dozen tools or fewer, `auto` decides" in (Path("shop") / "agent.yaml").read_text("utf-8")
+
+
+def test_commands_that_are_shown_can_be_typed(shell: Shell) -> None:
+    shown = shell("init", "my shop")[1] + shell("tools", "add", "sell_loaf", "my shop")[1]
+    found = [shlex.split(line.split("  ")[0]) for line in re.findall(r"cuecard .*", shown)]
+
+    typed = [words for words in found if words[1] in {"render", "test", "check", "tools"}]
+    assert [shell(*words[1:])[0] for words in typed] == [0] * 4
 
 
 @pytest.mark.repeats
