@@ -245,7 +245,7 @@ ZONE = "such as 2026-11-20T09:00:00+00:00"
         ("expect: {snapshot: false}", ""),
         ("history: [7]", "1:11: `history.0` should be a mapping"),
         ("history: [{tool: a}]", "1:11: `result` is missing"),
-        ("history: [{search: a, result: b}]", "1:23: unknown key `result`"),
+        ("history: [{search: a, result: b}]", "1:23: `result` does not go with the other keys here"),
         ("summary: 7", "1:10: `summary` should be a mapping"),
         ("summary: So far.", ""),
         ("tools: x", "1:8: `tools` should be a list"),

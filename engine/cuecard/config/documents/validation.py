@@ -65,7 +65,11 @@ def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:
         removed = {word: hint for each in _models_at(model, above) for word, hint in each.removed.items()}
         for word in {key, f"{key}: {document.at(path)}"} & removed.keys():
             return document.problem(path, REMOVED, f"`{word}` was removed", removed[word], key=True)
-        hint = did_you_mean(key, _known_keys(model, above, document))
+        known = _known_keys(model, above, document)
+        if key in known:  # of another kind of entry
+            told, hint = f"`{key}` does not go with the other keys here", "write a second entry, or remove it"
+            return document.problem(path, "unknown-key", told, hint, key=True)
+        hint = did_you_mean(key, known)
         return document.problem(path, "unknown-key", f"unknown key `{key}`", hint, key=True)
     if kind == "missing":
         key = str(error["loc"][-1])

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+from cuecard.catalogue.unknown_names import KnownNames
 from cuecard.config.documents.document import Document, Path
 from cuecard.config.sections.file_patterns import has_inputs
-from cuecard.config.turn_file import Expectation, TurnFile
+from cuecard.config.turn_file import Expectation, ResultEntry, TurnFile
 from cuecard.engine import Engine
 from cuecard.errors import DidYouMean, Problem, closest
 from cuecard.model import RenderedResult, Step
 from cuecard.pipeline.comparison import compare_manifests
+from cuecard.pipeline.discovery import record_of
 from cuecard.workbench.played import Answered
 from cuecard.workbench.testing.snapshot import section_texts
 
@@ -197,7 +199,8 @@ def unknown_names(turn: TurnFile, engine: Engine, document: Document, at: Path) 
     """A problem for each name in `tools`, `discovered` and `ahead` that the agent does not know, and for unused files.
 
     In a running program, tools come and go, so there it is not a problem. An unused file may be the point of a test; it
-    is a problem if no section reads files, or if its path is misspelt.
+    is a problem if no section reads files, or if its path is misspelt. So may a result of a tool without an entry, and
+    a search that found one: names in `history` are a problem if they are misspelt.
 
     Args:
         turn: the turn.
@@ -211,6 +214,7 @@ def unknown_names(turn: TurnFile, engine: Engine, document: Document, at: Path) 
             if name not in tools:
                 message = f"no tool is called `{name}`"
                 yield document.problem((*at, key, place), "unknown-tool", message, DidYouMean(name, tools))
+    yield from _unknown_in_history(turn, engine, document, (*at, "history"))
     known = _paths(engine)
     for path in turn.files:
         like = closest(path, known or (), _LIKE)
@@ -218,6 +222,18 @@ def unknown_names(turn: TurnFile, engine: Engine, document: Document, at: Path) 
             message, hint = f"no section reads the file `{path}` from the turn", "remove it"
             hint = f"did you mean `{like}`?" if like else hint
             yield document.problem((*at, "files", path), "no-effect", message, hint, key=True)
+
+
+def _unknown_in_history(turn: TurnFile, engine: Engine, document: Document, at: Path) -> Iterator[Problem]:
+    tools = KnownNames.of({*engine.tools, engine.search_tool})
+    for place, entry in enumerate(turn.history):
+        if not isinstance(entry, ResultEntry):
+            continue
+        found = record_of(entry.to_result(), engine.search_tool).found
+        for name, key in ((entry.tool, "tool"), *((name, "result") for name in found)):
+            if name not in tools.names and (meant := tools.meant(name)):
+                told, hint = f"no tool is called `{name}`", f"did you mean `{meant}`?"
+                yield document.problem((*at, place, key), "unknown-tool", told, hint)
 
 
 def _paths(engine: Engine) -> frozenset[str] | None:

@@ -212,6 +212,11 @@ turns:
         ("expect: {}", "1:9: error[wrong-value]: `expect` asks for nothing"),
         ("tools: [tool_search, find_dya]", "1:22: error[unknown-tool]: no tool is called `find_dya`"),
         ("discovered: [finds_day]", "1:14: error[unknown-tool]: no tool is called `finds_day`"),
+        ("history: [{tool: find_dya, result: x}]", "1:18: error[unknown-tool]: no tool is called `find_dya`"),
+        (
+            "history: [{tool: tool_search, result: {tools: [find_dya]}}]",
+            "1:39: error[unknown-tool]: no tool is called `find_dya`",
+        ),
         ("files: {notes.md: x}", "1:9: error[no-effect]: no section reads the file `notes.md` from the turn"),
     ],
 )
@@ -221,6 +226,15 @@ def test_a_turn_that_names_what_does_not_exist_tests_nothing(bakery: Bakery, tur
 
     assert code == 1
     assert f"turns/a.yaml:{problem}" in err
+
+
+def test_results_of_tools_without_an_entry_are_no_mistake(bakery: Bakery) -> None:
+    found = "{tool: tool_search, result: {tools: [find_day, paint_cake]}}"
+    bakery.write(
+        "turns/a.yaml", f"history: [{{tool: send_mail, result: sent}}, {found}]\nexpect: {{active: find_day}}\n"
+    )
+
+    assert bakery.test(".")[0] == 0
 
 
 def test_a_file_may_be_supplied_that_no_section_reads_unless_its_name_is_misspelt(bakery: Bakery) -> None:
