@@ -231,6 +231,8 @@ def _duplicate(tool: str, first: Document, second: Document) -> Problem:
         before, path = sorted((before, path), key=lambda each: first.span(each, key=True).line)
     span = first.span(before, key=True)
     hint = f"first at {first.name}:{span.line}:{span.column}; keep one"
+    if (first.name, before) == (second.name, path):
+        hint = "`tools: instructions:` names this file twice, by itself or by its folder; keep one"
     return second.problem(path, "duplicate-tool", f"`{tool}` has instructions in two places", hint, key=True)
 
 

@@ -64,6 +64,16 @@ def test_a_tool_in_both_lists_of_a_file_is_told_at_the_second_with_the_first(tmp
         assert problem.hint.endswith("t.yaml:2:3; keep one")
 
 
+@pytest.mark.parametrize("places", ["tools/t.yaml, tools/t.yaml", "tools, tools/t.yaml"])
+def test_a_file_of_tools_that_is_named_twice_is_told_as_that(places: str, tmp_path: Path) -> None:
+    agent = f"agent: a\ntools: {{instructions: [{places}], core: all}}\nsections: [{{id: s, text: Hi}}]\n"
+
+    problem = problem_of(tmp_path, {"agent.yaml": agent, "tools/t.yaml": "tools: {save: {before: Ask.}}\n"})
+
+    assert problem.code == "duplicate-tool"
+    assert "names this file twice" in problem.hint
+
+
 @pytest.mark.parametrize("key", ["BEFORE", "Gotcha"])
 def test_a_key_in_other_letters_is_known(key: str, tmp_path: Path) -> None:
     agent = "agent: a\ntools: {instructions: t.yaml, core: all}\nsections: [{id: s, text: '{{{activeProtocols}}}'}]\n"
