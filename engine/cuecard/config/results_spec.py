@@ -1,14 +1,31 @@
 """The keys `results` and `memory` of an agent file."""
 
+import re
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values import KeyPath, KeyPaths, ToolPattern, as_tuple, holds
+from cuecard.config.values import Texts, ToolPattern, as_tuple, holds
 
 LengthUnit: TypeAlias = Literal["characters", "lines", "tokens"]
 """The unit in which the length of a result is counted."""
+
+_OTHER_PATH = re.compile(r"/|\$(?:\.|\[|$)|.*(?:\[|(?:^|\.)(?:\*|$|\.))")
+"""What paths of other languages have: a slash or `$` in front, brackets, `*`, and dots without a key between them."""
+
+
+def _of_keys(path: str) -> str:
+    if path and _OTHER_PATH.match(path):
+        raise ValueError("should be keys with dots between them, such as `data.items`: nothing else is read as a path")
+    return path
+
+
+KeyPath = Annotated[str, AfterValidator(_of_keys)]
+"""A path to a value, for `value_at`."""
+
+KeyPaths = Annotated[Texts, AfterValidator(lambda paths: tuple(map(_of_keys, paths)))]
+"""A path, or a list of paths."""
 
 
 class ResultSpec(FileModel):

@@ -106,23 +106,6 @@ Texts = Annotated[
 """A text, or a list of texts."""
 
 
-_OTHER_PATH = re.compile(r"/|\$(?:\.|\[|$)|.*(?:\[|(?:^|\.)(?:\*|$|\.))")
-"""What paths of other languages have: a slash or `$` in front, brackets, `*`, and dots without a key between them."""
-
-
-def _of_keys(path: str) -> str:
-    if path and _OTHER_PATH.match(path):
-        raise ValueError("should be keys with dots between them, such as `data.items`: nothing else is read as a path")
-    return path
-
-
-KeyPath = Annotated[str, AfterValidator(_of_keys)]
-"""A path to a value, for `value_at`."""
-
-KeyPaths = Annotated[Texts, AfterValidator(lambda paths: tuple(map(_of_keys, paths)))]
-"""A path, or a list of paths."""
-
-
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 """A name between braces; any other brace is an ordinary character."""
 

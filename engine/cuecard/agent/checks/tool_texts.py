@@ -17,15 +17,15 @@ from cuecard.config.documents.sources import SourceText
 from cuecard.config.tools_spec import CUES
 from cuecard.errors import Problem, Span, SpecError
 from cuecard.model import CountTokens, ToolCard
-from cuecard.template.syntax.habits import FOREIGN, PLACEHOLDER, is_code
+from cuecard.template.syntax.habits import foreign_placeholder
 
 TODO = "TODO"
 """The beginning of a text that is still to be written."""
 
 
 def check_texts(told: Instructions, inputs: Collection[str], memo: Memo) -> Iterator[Problem]:
-    """Warnings for texts of tools that models should not read as they are: unfinished, with placeholders (of other
-    languages, too, where they name one of these `inputs`) or loose tags, or very long.
+    """Warnings for texts of tools that models should not read as they are: unfinished, with placeholders or loose tags,
+    or very long.
     """
     for file in told.files:
         yield from memo(_in_file, file, told.hidden.get(file, frozenset()), frozenset(inputs))
@@ -39,9 +39,7 @@ _LONG_TEXT = 4000
 """The length in characters from which a text of a tool is unusually long: some thousand tokens with each discovery."""
 
 
-def _in_file(
-    file: InstructionFile, hidden: Collection[tuple[str, str]], inputs: Collection[str]
-) -> tuple[Problem, ...]:
+def _in_file(file: InstructionFile, hidden: Collection[Path], inputs: Collection[str]) -> tuple[Problem, ...]:
     """The problems in the texts of a file, each at its place."""
     problems: list[Problem] = []
     for card in file.cards:
@@ -70,15 +68,9 @@ class _Found(NamedTuple):
     before: str = ""
 
 
-def _foreign(text: str, inputs: Collection[str]) -> re.Match[str] | None:
-    """The first placeholder of another language that names an input, or the first tag of one."""
-    named = (found for found in PLACEHOLDER.finditer(text) if (found["name"] or found["other"]) in inputs)
-    return next((found for found in (*named, *FOREIGN.finditer(text)) if not is_code(text, found.start())), None)
-
-
 def _in_text(text: str, inputs: Collection[str]) -> Iterator[_Found]:
     """The problems in a text of a tool."""
-    if found := _PLACEHOLDER.search(text) or _foreign(text, inputs):
+    if found := _PLACEHOLDER.search(text) or foreign_placeholder(text, inputs):
         message = f"contains `{found[0]}`, which nothing fills: the model reads the braces"
         hint = "texts of tools have no placeholders: put what differs by user message into a section"
         yield _Found(message, hint, found[0], text[: found.start()])

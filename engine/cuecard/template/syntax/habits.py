@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from operator import itemgetter
 
@@ -118,6 +118,12 @@ def is_code(text: str, at: int) -> bool:
     spans = _code_of(text)
     place = bisect_right(spans, at, key=itemgetter(1))
     return place < len(spans) and spans[place][0] < at
+
+
+def foreign_placeholder(text: str, names: Collection[str]) -> re.Match[str] | None:
+    """The first placeholder of another language that is one of these names, or the first tag of one."""
+    named = (found for found in PLACEHOLDER.finditer(text) if (found["name"] or found["other"]) in names)
+    return next((found for found in (*named, *FOREIGN.finditer(text)) if not is_code(text, found.start())), None)
 
 
 @lru_cache(maxsize=4)
