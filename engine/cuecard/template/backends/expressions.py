@@ -225,7 +225,7 @@ class CallWriter(PathWriter):
         if not self.rules.strict and "helperMissing" in self.rules.helpers:
             missing = self.call_helper("helperMissing", call, at, branches, shown=head.original)
         elif call.params or self.rules.strict:
-            hint = self.habit(call, head.original) or habits.WORDS.get(head.original, "")
+            hint = self.habit(call, head.original) or habits.helper_hint(head.original)
             hint = hint or did_you_mean(head.original, [*self.rules.helpers, *BUILT_IN[:6], *NAMES])
             return self.report(head, "unknown-helper", f"there is no helper named `{head.original}`", hint)
         else:

@@ -79,12 +79,31 @@ WORDS = {
 }
 """Words from other template languages, and what to write instead."""
 
+_HELPERS = {
+    **dict.fromkeys(("unlessEquals", "unlessEqual", "ifNotEquals", "neq", "isnt"), "write `(ne a b)`"),
+    **dict.fromkeys(("gte", "ge"), "write `(not (lt a b))`"),
+    **dict.fromkeys(("lte", "le"), "write `(not (gt a b))`"),
+    **dict.fromkeys(("add", "plus", "sub", "subtract", "minus", "inc", "increment", "dec", "decrement"), CALCULATED),
+    **dict.fromkeys(("multiply", "times", "divide", "mod", "modulo", "math", "sum", "avg"), CALCULATED),
+    **dict.fromkeys(("round", "ceil", "floor", "toFixed", "abs", "min", "max", "random", "sort", "sortBy"), CALCULATED),
+    **dict.fromkeys(("any", "some", "all", "every", "filter", "map"), CALCULATED),
+    **dict.fromkeys(("first", "last"), "in `each`, `@first` and `@last` tell the ends; the first item is `items.[0]`"),
+    **dict.fromkeys(("append", "concat"), "write the values one after the other: `{{{a}}}{{{b}}}`"),
+    **dict.fromkeys(("toJson", "toJSON", "stringify", "JSONstringify"), "write `json value`"),
+}
+"""Helpers of others whose nearest name here means something else, and what to write instead."""
+
 
 def word_hint(name: str) -> str:
     """What to write instead of a word from another language; empty if it is none."""
     if name.endswith("?"):
         return f"write `{name[:-1]}` without `?`: a key that is missing has no value"
     return WORDS.get(name, "")
+
+
+def helper_hint(name: str) -> str:
+    """What to write instead of a helper that others have; empty if it is none."""
+    return WORDS.get(name) or _HELPERS.get(name, "")
 
 
 FOREIGN = re.compile(
