@@ -169,7 +169,7 @@ def syntax_problem(error: Exception, text: str, name: str) -> Problem:
     if "expected <block end>" in message and (unclosed := _unclosed(lines[: span.line - 1])):
         told = f"a quote opens here and is closed only on line {span.line}, or later"
         return problem_at(name, text, unclosed, "yaml-syntax", told, _CLOSE)
-    if begun := _begun(message, lines, span, opened):
+    if begun := _begun(message, lines, span, opened) or _no_key(message, lines, span, opened):
         return problem_at(name, text, *begun)
     return problem_at(name, text, span, "yaml-syntax", message, _syntax_hint(message, lines, span))
 
@@ -200,6 +200,50 @@ def _begun(message: str, lines: Sequence[str], span: Span, opened: Any) -> tuple
     return Span(number, place), "yaml-syntax", told, "quote the whole text, or write it as a block: `|`"
 
 
+_KEY = re.compile(
+    r"(?P<before>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w.-]*)(?P<sign>:?)(?P<space>[ ]*)(?P<rest>[^\s#:].*)?$"
+)
+
+
+def _no_key(message: str, lines: Sequence[str], span: Span, opened: Any) -> tuple[Span, str, str, str] | None:
+    """The problem of a key without its colon, or without the space behind it: YAML sees it only in a later line."""
+    if "could not find expected ':'" in message and opened:
+        number = opened.line + 1
+    elif "mapping values are not allowed" in message:
+        number = _above(lines, span.line)
+        if not number or _column(lines[number - 1]) > _column(lines[span.line - 1]) or _goes_on(lines, number):
+            return None
+    else:
+        return None
+    found = _KEY.match(lines[number - 1])
+    if found is None or (found["sign"] and (found["space"] or not found["rest"])):
+        return None
+    key, rest = found["key"], f" {found['rest'].rstrip()}" if found["rest"] else ""
+    place = Span(number, found.start("key") + 1, len(key) + len(found["sign"]))
+    if found["sign"]:
+        return place, "yaml-syntax", f"`{key}:` has no space behind its colon", f"write `{key}:{rest}`"
+    hint = f"write `{key}:{rest}`; a line that goes on with the text above is indented deeper than its key"
+    return place, "yaml-syntax", f"`{key}` is no key: it has no colon", hint
+
+
+def _above(lines: Sequence[str], number: int) -> int:
+    """The number of the line above that says something, 0 without one."""
+    said = (each for each in range(number - 1, 0, -1) if lines[each - 1].strip()[:1] not in {"", "#"})
+    return next(said, 0)
+
+
+def _column(line: str) -> int:
+    return len(line) - len(line.lstrip(" -"))
+
+
+def _goes_on(lines: Sequence[str], number: int) -> bool:
+    """Whether a line is deeper than one above that has a value, and so goes on with it."""
+    own, above = _column(lines[number - 1]), _above(lines, number)
+    while above and _column(lines[above - 1]) > own:
+        above = _above(lines, above)
+    return above > 0 and _column(lines[above - 1]) < own and not lines[above - 1].rstrip().endswith(":")
+
+
 def _odd_indent(line: str, at: int) -> tuple[Span, str, str, str]:
     start = len(line) - len(line.lstrip(" \t"))
     message = f"the line is indented with U+{ord(line[start]):04X}, which looks like a space and is none"
@@ -225,10 +269,12 @@ def _syntax_hint(message: str, lines: Sequence[str], span: Span) -> str:
     own, others, misplaced = _indents(lines, span.line)
     if "mapping values are not allowed" in message:
         if misplaced and re.fullmatch(r"[\w.*\"'-]+", before.strip()):
-            return f"indent the line by {others} spaces, as the one above, which has its value already; it has {own}"
+            spaces = "1 space" if others == 1 else f"{others} spaces"
+            return f"indent the line by {spaces}, as the one above, which has its value already; it has {own}"
         return "quote a text that contains `: `"
     if "expected <block end>" in message and span.column == own + 1:
-        return f"the line is indented by {own} spaces, and no line above that it could belong to is"
+        spaces = "1 space" if own == 1 else f"{own} spaces"
+        return f"the line is indented by {spaces}, and no line above that it could belong to is"
     begins = {
         "sequence entries are not allowed": "quote a text that begins with `- `",
         "cannot start any token": "quote a text that begins with this character",

@@ -24,6 +24,12 @@ SPACE = "\u00a0"
         ("a:\n  b: 'x\n  c: y'z\n", 2, "a quote opens here"),
         ('a:\n  b: "x\n  c: "y"\n', 2, "a quote opens here"),
         ("a:\n  b: \u201cx: y\u201d\n", 2, "straight quotes"),
+        ("a:b\nc: d\n", 1, "`a:` has no space behind its colon write `a: b`"),
+        ("a:\n  - id: x\n    text:y\n  - id: z\n", 3, "write `text: y`"),
+        ("a: b\nc:d", 2, "write `c: d`"),
+        ("a:\n  - id: x\n    text y\n    c: 5\n", 3, "`text` is no key: it has no colon write `text: y`;"),
+        ("# b\nsections\n\n  - id: a\n", 2, "write `sections:`"),
+        ("a:\n  - id: x\n    text: y\n      a z\n      b: c\n", 5, "quote a text that contains `: `"),
         ("a:\n  b: one: two\n", 2, "quote a text that contains `: `"),
     ],
 )
