@@ -206,7 +206,7 @@ class BlockHistory(HistoryBase):
 
 
 def _known_policy(value: Any) -> Any:
-    if isinstance(value, dict) and value.get("policy") not in {"window", "tokens", "last", "blocks"}:
+    if isinstance(value, dict) and value.get("policy") not in ("window", "tokens", "last", "blocks"):
         raise ValueError("should name its `policy`: window, tokens, last or blocks")
     return value
 

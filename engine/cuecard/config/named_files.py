@@ -62,7 +62,7 @@ class AgentPlaces:
     template_key: Path
     template: Json
     partials: tuple[tuple[Path, Json], ...]
-    instructions: tuple[str, ...]
+    instructions: tuple[tuple[Path, str], ...]
     models: Json
     sections: FileWishes
     results: tuple[tuple[Path, str], ...] = ()
@@ -77,7 +77,8 @@ class AgentPlaces:
         key: Path = ("template", "file") if isinstance(written, dict) else ("template",)
         own = (("template", "partials"), core.get("partials"))
         shared = (("layout", "partials"), layout.get("partials") if isinstance(layout, dict) else None)
-        instructions = texts(tools.get("instructions") if isinstance(tools, dict) else None)
+        written_tools = tools.get("instructions") if isinstance(tools, dict) else None
+        instructions = tuple(placed(("tools", "instructions"), written_tools))
         wanted, models, writable = FileWishes.of(agent), agent.get("models"), agent.get("writable")
         written = tuple(map(written_file, writable)) if isinstance(writable, dict) else ()
         results, roots = _results(agent), tuple(_roots((), agent))
@@ -89,8 +90,7 @@ class AgentPlaces:
         sections = self.sections
         folders = (search.pattern.folder for search in sections.searches)
         named = (
-            *self.instructions,
-            *(place for _, place in (*sections.texts, *self.results)),
+            *(place for _, place in (*self.instructions, *sections.texts, *self.results)),
             *sections.files,
             *(place for _, place in sections.roots),
             *folders,
@@ -111,6 +111,13 @@ def _results(agent: Mapping[str, Json]) -> tuple[tuple[Path, str], ...]:
 def texts(value: Json) -> tuple[str, ...]:
     """A text or a list of texts; anything else is reported by the validation."""
     return tuple(text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str))
+
+
+def placed(at: Path, value: Json) -> Iterator[tuple[Path, str]]:
+    """The texts of `texts`, each with its place."""
+    for index, text in enumerate(value) if isinstance(value, list) else [(None, value)]:
+        if isinstance(text, str):
+            yield at if index is None else (*at, index), text
 
 
 def _sections(agent: Json) -> Iterator[tuple[Path, dict[str, Json]]]:
@@ -150,7 +157,4 @@ def _entries(files: Json) -> Iterator[tuple[list[str], list[FileSearch]]]:
 
 
 def _roots(at: Path, owner: Mapping[str, Json]) -> Iterator[tuple[Path, str]]:
-    written = owner.get("roots")
-    for index, text in enumerate(written if isinstance(written, list) else [written]):
-        if isinstance(text, str):
-            yield (*at, "roots", index) if isinstance(written, list) else (*at, "roots"), text
+    return placed((*at, "roots"), owner.get("roots"))

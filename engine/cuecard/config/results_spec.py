@@ -42,7 +42,7 @@ class ResultSpec(FileModel):
     head: int | None = Field(None, ge=0, description="how much of the beginning of a long text is kept")
     tail: int | None = Field(None, ge=0, description="how much of its end is kept; without either, nothing is cut")
     unit: LengthUnit = Field("characters", description="what `head` and `tail` count; tokens in the agent's encoding")
-    marker: Annotated[str | None, holds("count")] = Field(
+    marker: Annotated[str, holds("count")] | None = Field(
         None, description="the text in place of what was cut: {count} is how much; by default that of `words.results`"
     )
     trust: Literal["data", "author"] = Field(

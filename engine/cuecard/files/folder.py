@@ -136,11 +136,7 @@ def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer], overlay: 
     reader = NamedTexts(folder, roots, overlay)
     template = next(iter(reader.named(document, named.template_key, ("*.xml",), named.template)), None)
     partials = [text for at, place in named.partials for text in reader.named(document, at, ("*",), place)]
-    instructions = [
-        text
-        for place in named.instructions
-        for text in reader.named(document, ("tools", "instructions"), ENDINGS, place)
-    ]
+    instructions = [text for at, place in named.instructions for text in reader.named(document, at, ENDINGS, place)]
     models = next(reader.named(document, ("models",), ENDINGS, named.models), None)
     written = [text for at, place in named.sections.texts for text in reader.text(document, at, place)]
     results = [text for at, place in named.results for text in reader.text(document, at, place)]

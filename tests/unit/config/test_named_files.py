@@ -45,7 +45,9 @@ def test_every_file_of_an_agent_is_named_with_its_place() -> None:
 
     assert (found.template_key, found.template, found.models) == (("template", "file"), "a.xml", "m.yaml")
     assert found.partials == ((("template", "partials"), "p"), (("layout", "partials"), "q"))
-    assert found.instructions == ("t", "", "u.yaml")
+    assert found.instructions == tuple(
+        (("tools", "instructions", at), name) for at, name in [(0, "t"), (1, ""), (3, "u.yaml")]
+    )
     assert found.results == ((("results", "x", "file"), "x.hbs"), (("results", "w", "file"), ""))
     assert found.written == ("written-by-model/notes.md", "written-by-model/more.md")
     assert found.sections.texts == (
@@ -76,5 +78,5 @@ def test_what_is_of_the_wrong_type_names_no_file() -> None:
     assert places(wrong) == AgentPlaces(("template",), 7, partials, (), 7, NOTHING)
     assert places(wrong).all() == []
     assert places("template: a.xml\ntools: {instructions: t.yaml}\n") == AgentPlaces(
-        ("template",), "a.xml", partials, ("t.yaml",), None, NOTHING
+        ("template",), "a.xml", partials, ((("tools", "instructions"), "t.yaml"),), None, NOTHING
     )

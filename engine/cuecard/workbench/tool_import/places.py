@@ -337,7 +337,7 @@ def _read(file: Path) -> tuple[tuple[str, ...], dict[str, ToolCard], dict[str, P
         raise SpecError(problems)
     core = (sources.template,) if sources.template else ()
     texts = (*layers, *core, *sources.partials, *sources.instructions, *sources.sections)
-    return AgentPlaces.of(lay_over(below).document.value).instructions, known, files, texts
+    return tuple(file for _, file in AgentPlaces.of(lay_over(below).document.value).instructions), known, files, texts
 
 
 def tools_of(file: Path) -> dict[str, ToolCard]:

@@ -34,6 +34,12 @@ def test_the_result_of_a_tool_without_a_template_and_of_the_search_tool_is_sent_
     assert found.text == '{"tools": ["a"]}'
 
 
+def test_a_marker_of_null_is_the_usual_one(tmp_path: Path) -> None:
+    assert rendered(tmp_path, "  run: {head: 4, marker: null}\n", "12345678") == rendered(
+        tmp_path, "  run: {head: 4}\n", "12345678"
+    )
+
+
 @pytest.mark.parametrize(
     ("tool", "rule"),
     [("read_file", "read_file"), ("read_page", "read_*"), ("red", "r?d"), ("readfile", "*")],

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import SpecError
+from cuecard.types import Span
 from unit.agent.section_lists.agents import TOOLS, opened
 
 HEAD = "agent: a\ntools: {instructions: t.yaml, core: [tool_search]}\n"
@@ -32,6 +33,8 @@ def mistakes(folder: Path, text: str) -> list[tuple[str, str]]:
         ("{id: a, text: a, when: {any: [{not: usr.name}]}}", [("undeclared-input", "{any: [{not: usr.name}]}")]),
         ("{id: a, rows: {input: usr}}", [("undeclared-input", "{input: usr}")]),
         ("{id: a, facts: {labels: {usr: U, other: O}}}", [("undeclared-input", "{labels: {usr")] * 2),
+        ("{id: a, skills: {roots: gone}}", [("missing-file", "gone")]),
+        ("{id: a, skills: {roots: [gone, lost]}}", [("missing-file", "gone"), ("missing-file", "lost")]),
         ('{id: a, facts: {line: "{{{label}}} {{#if}}"}}', [("unclosed-block", "{{")]),
         ('{id: a, tools: {item: "{{{name}}"}}', [("unexpected-token", "}}")]),
         ('{id: a, rows: {input: x, before: "{{/x}}"}}', [("unopened-block", "{{/x}}")]),
@@ -68,6 +71,15 @@ def test_a_mistake_that_a_profile_writes_is_marked_in_the_profile(tmp_path: Path
     marked = mistakes(tmp_path, f"profiles: {{lean: {patches}}}\nsections:\n  - {{id: a, text: a}}\n")
 
     assert marked == [("undeclared-input", "{input: rws}"), ("undeclared-input", "{input: usr}")]
+
+
+def test_a_file_that_is_missing_is_marked_where_its_list_names_it(tmp_path: Path) -> None:
+    text = "tools: {instructions: [t.yaml, gone.yaml]}\nsections: [{id: a, text: a}]\n"
+    with pytest.raises(SpecError) as caught:
+        opened(tmp_path, f"agent: a\n{text}", t_yaml=TOOLS)
+    problem = caught.value.problems[0]
+
+    assert (problem.code, problem.span) == ("missing-file", Span(2, 32, 9))
 
 
 @pytest.mark.parametrize("name", ["x" * 5000, "/" + "y" * 300 + "/a.md"])

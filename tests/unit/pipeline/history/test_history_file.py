@@ -73,6 +73,8 @@ ORDERED = "`history` should have `on_overflow` up to `keep`, and `keep` below `l
     [
         ("history: {load: 4}", "agent.yaml:1:10", POLICY),
         ("history: {policy: sliding}", "agent.yaml:1:10", POLICY),
+        ("history: {policy: {window: 4}}", "agent.yaml:1:10", POLICY),
+        ("history: {policy: [window]}", "agent.yaml:1:10", POLICY),
         ("history: {policy: window, keep: 16}", "agent.yaml:1:10", ORDERED),
         ("history: {policy: window, on_overflow: 16}", "agent.yaml:1:10", ORDERED),
         ("history: {policy: window, lod: 4}", "agent.yaml:1:27", "unknown key `lod`"),
