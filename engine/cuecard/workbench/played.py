@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from cuecard.config.documents.document import Document
+from cuecard.config.documents.document import Path as Place
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.file_kinds import kind_of, refuse_other_kind
 from cuecard.config.turn_file import ConversationFile, SearchEntry, TurnFile, to_turn
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
+from cuecard.errors import CuecardError, Problem, visible
 from cuecard.files.content import find_content
 from cuecard.files.safe_read import read_text
 from cuecard.model import Call, Json, RenderedResult, Step, ToolResult
@@ -88,10 +92,51 @@ def read_turn(path: Path) -> TurnFile:
     Raises:
         SpecError: when the file is wrong.
     """
+    return read_single(path)[1]
+
+
+def read_single(path: Path) -> tuple[Document, TurnFile]:
+    """The same with its document."""
     source = read_text(find_content(path))
     document = read_yaml(source.text, source.name)
     refuse_other_kind(document, "turn")
-    return validate(document, TurnFile)
+    return document, validate(document, TurnFile)
+
+
+@contextmanager
+def placing(document: Document | None, at: Place = (), elsewhere: Collection[str] = ()) -> Iterator[None]:
+    """Errors of a turn are raised with the lines of its file that say what they are about.
+
+    Args:
+        document: the file; None for a turn of none.
+        at: the turn in it.
+        elsewhere: inputs whose values are not those of the file.
+    """
+    try:
+        yield
+    except CuecardError as error:
+        if document is None:
+            raise
+        raise type(error)(_placed(each, document, at, elsewhere) for each in error.problems) from error.__cause__
+
+
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
+
+
+def _placed(problem: Problem, document: Document, at: Place, elsewhere: Collection[str]) -> Problem:
+    """A problem of the turn at the line that says it; problems of anything else as they are."""
+    name, _, rest = problem.name.partition("turn")
+    path = (*at, *((int(number) if number else key) for key, number in _STEP.findall(rest)))
+    if name or path not in document.values:
+        return problem
+    if problem.code in {"unknown-input", "wrong-input"} and rest == ".inputs":
+        # These name the input in their message alone.
+        said = [key for key in document.at(path) if problem.message.startswith(f"`{visible(key)}` ")]
+        if not said or said[0] in elsewhere:
+            return problem
+        path = (*path, said[0])
+    told = (problem.code, problem.message, problem.hint)
+    return document.problem(path, *told, key=problem.code == "unknown-input")
 
 
 def read_turns(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:

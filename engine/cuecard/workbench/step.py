@@ -22,7 +22,7 @@ from cuecard.files.rankers.choice import SearchWish
 from cuecard.files.settings import read_settings
 from cuecard.files.tokens import bundled_counter, kept_counter
 from cuecard.model import Call, DeliveryWish, Host, Json, Step, ToolResult
-from cuecard.workbench.played import PlayedTurn, past_results, read_turn, told_results
+from cuecard.workbench.played import PlayedTurn, past_results, placing, read_single, told_results
 
 
 def open_engine(
@@ -72,11 +72,13 @@ def played_from(
     engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None, host: Host | None = None
 ) -> PlayedTurn:
     """The same with the results of the turn file."""
-    file = read_turn(turn) if turn else TurnFile()
-    given = to_turn(file, {**file.inputs, **assignments(engine, values)})
-    call = engine.prepare_call(replace(given, host=host) if host else given)
-    past = past_results(engine, file, call)
-    step = engine.prepare_step(call, [*past.results, *_as_if_found(engine, discovered)])
+    document, file = read_single(turn) if turn else (None, TurnFile())
+    inputs = assignments(engine, values)
+    with placing(document, elsewhere=inputs):
+        given = to_turn(file, {**file.inputs, **inputs})
+        call = engine.prepare_call(replace(given, host=host) if host else given)
+        past = past_results(engine, file, call)
+        step = engine.prepare_step(call, [*past.results, *_as_if_found(engine, discovered)])
     return PlayedTurn(call, step, past, told_results(engine, past.results))
 
 

@@ -79,7 +79,7 @@ def render_turn(request: pytest.FixtureRequest, cue_engine: Engine) -> RenderTur
     from cuecard.model import ToolResult, Turn
     from cuecard.model.argument_problems import refuse
     from cuecard.model.boundary import taken
-    from cuecard.workbench.played import past_results, read_turn, told_results
+    from cuecard.workbench.played import past_results, placing, read_single, told_results
     from cuecard.workbench.step import unknown_tool
     from cuecard.workbench.testing.pytest_prompt import Prompt, find_file
     from cuecard.workbench.testing.snapshot import result_parts
@@ -92,13 +92,15 @@ def render_turn(request: pytest.FixtureRequest, cue_engine: Engine) -> RenderTur
         names = taken(tuple[str, ...], discovered, "discovered", problems) or ()
         problems += (unknown_tool(name, cue_engine, "discovered") for name in names if name not in cue_engine.tools)
         refuse(problems)
+        document = None
         if isinstance(turn, str) or turn is None:
-            file = read_turn(find_file(request.node, turn)) if turn else TurnFile()
+            document, file = read_single(find_file(request.node, turn)) if turn else (None, TurnFile())
             turn = to_turn(file, {**file.inputs, **(inputs or {})})
         else:
             file, turn = TurnFile(), replace(turn, inputs={**turn.inputs, **(inputs or {})})
         found = [ToolResult(cue_engine.search_tool, {"tools": [*names]}, "search-1")] if names else []
-        call = cue_engine.prepare_call(turn)
+        with placing(document, elsewhere=inputs or ()):
+            call = cue_engine.prepare_call(turn)
         results = past_results(cue_engine, file, call).results
         return Prompt(
             cue_engine.prepare_step(call, [*results, *found]),

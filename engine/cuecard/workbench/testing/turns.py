@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.files.roots import is_folder, is_there, shown
 from cuecard.files.safe_read import children
 from cuecard.model import Json
-from cuecard.workbench.played import PlayedTurn, play, read_turns
+from cuecard.workbench.played import PlayedTurn, placing, play, read_turns
 from cuecard.workbench.testing.expectations import ExpectationPlace, RenderedTurn, not_found, unknown_names, unmet
 from cuecard.workbench.testing.goldens import FOLDER, complaint, hold
 from cuecard.workbench.testing.snapshot import Snapshot, result_parts
@@ -98,8 +97,11 @@ def turns_of(
         engine = replace(engine, clock=lambda: MOMENT)
         chat = engine.conversation()
         for at, turn in enumerate(turns):
-            name = f"{shown(path)} turn {at + 1}" if "turns" in document.value else shown(path)
-            yield name, play(engine, chat, turn, inputs)
+            several = "turns" in document.value
+            name = f"{shown(path)} turn {at + 1}" if several else shown(path)
+            with placing(document, ("turns", at) if several else (), inputs or ()):
+                played = play(engine, chat, turn, inputs)
+            yield name, played
     except CuecardError as error:
         yield name, error
 
@@ -120,11 +122,11 @@ class _Conversation:
             start = time.perf_counter()
             expect: Place = ("turns", at, "expect") if several else ("expect",)
             try:
-                played = play(self.engine, chat, turn)
-                results = [*map(chat.render_result, played.past.results)] if turn.expect.results else []
+                with placing(self.document, expect[:-1]):
+                    played = play(self.engine, chat, turn)
+                    results = [*map(chat.render_result, played.past.results)] if turn.expect.results else []
             except CuecardError as error:
-                placed = tuple(_placed(each, self.document, expect[:-1]) for each in error.problems)
-                yield Outcome(name, file, placed, seconds=time.perf_counter() - start)
+                yield Outcome(name, file, error.problems, seconds=time.perf_counter() - start)
                 return
             step = played.step
             place = ExpectationPlace(self.document, expect)
@@ -153,19 +155,6 @@ class _Conversation:
         wrong = complaint(held, "cuecard test --update")
         found = self.document.problem((*place.path, "snapshot"), wrong.code, wrong.message, wrong.hint)
         return replace(outcome, snapshot=path, problems=(found,))
-
-
-_STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
-
-
-def _placed(problem: Problem, document: Document, at: Place) -> Problem:
-    """A problem of the turn at the line that says it; problems of anything else as they are."""
-    name, _, rest = problem.name.partition("turn")
-    steps = ((int(number) if number else key) for key, number in _STEP.findall(rest))
-    path = (*at, *steps)
-    if name or path not in document.values:
-        return problem
-    return document.problem(path, problem.code, problem.message, problem.hint)
 
 
 def _files(path: Path) -> list[Path]:

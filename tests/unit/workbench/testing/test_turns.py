@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from command_line import main
+from command_line import main, run
 
 AGENT = """\
 agent: bakery
@@ -248,6 +248,20 @@ def test_a_file_may_be_supplied_that_no_section_reads_unless_its_name_is_misspel
     assert "b.yaml:1:9: error[no-effect]: no section reads the file `note.md` from the turn" in err
     assert "= did you mean `notes.md`?" in err
     assert "✓ turns/a.yaml" in out
+
+
+def test_an_input_that_the_agent_does_not_take_is_marked_itself_by_every_command(bakery: Bakery) -> None:
+    bakery.write("turns/first.yaml", "inputs:\n  customer: [Jana]\n  custmer: Jana\nmessage: hi\n")
+    told = [
+        "turns/first.yaml:3:3: error[unknown-input]: `custmer` is not an input of this agent",
+        "turns/first.yaml:2:13: error[wrong-input]: `customer` should be of type string, not list",
+    ]
+
+    assert [line for line in bakery.test()[2].splitlines() if "error" in line] == told
+    rendered = run("render", "--turn", "turns/first.yaml").stderr
+    assert [line for line in rendered.splitlines() if "error" in line] == told
+    supplied = run("render", "--turn", "turns/first.yaml", "--set", "custmer=Max").stderr
+    assert "turn.inputs: error[unknown-input]: `custmer`" in supplied
 
 
 def test_turns_of_one_file_are_one_conversation(bakery: Bakery) -> None:
