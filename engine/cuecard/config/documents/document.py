@@ -95,8 +95,12 @@ def problem_at(
 
 @lru_cache(maxsize=4)
 def lines_of(text: str) -> list[str]:
-    """The lines of a file, cached because a file may have thousands of problems."""
-    return text.splitlines()
+    """The lines of a file as editors count them, cached because a file may have thousands of problems.
+
+    `str.splitlines` also splits at form feeds and at U+2028, which end no line anywhere else.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 def inline_problem(document: Document, path: Path, problem: Problem) -> Problem:

@@ -160,6 +160,11 @@ def syntax_problem(error: Exception, text: str, name: str) -> Problem:
     # ruamel gives no place when its own check fails, as for `%YAML 1.0`; a directive, if there is one, is the cause.
     span = Span(next((number for number, line in enumerate(lines, 1) if line.startswith("%")), 1), 1)
     span = Span(mark.line + 1, mark.column + 1) if mark else span
+    if found := _UNSEEN.search("\n".join(lines[: span.line]) if mark else text):
+        before = found.string[: found.start()]
+        place = Span(before.count("\n") + 1, found.start() - before.rfind("\n"))
+        message = f"an invisible character, U+{ord(found[0]):04X}, which YAML does not read as text"
+        return problem_at(name, text, place, "yaml-syntax", message, "delete it: it often comes from a word processor")
     if odd := next((_odd_indent(line, at) for at, line in enumerate(lines[: span.line], 1) if _ODD.match(line)), None):
         return problem_at(name, text, *odd)
     opened = getattr(error, "context_mark", None)
@@ -174,6 +179,7 @@ def syntax_problem(error: Exception, text: str, name: str) -> Problem:
     return problem_at(name, text, span, "yaml-syntax", message, _syntax_hint(message, lines, span))
 
 
+_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _ODD = re.compile(r"[ \t]*([\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+)")
 _CLOSE = "close it on its line, or write the text as a block: `|`"
 _OPENS = re.compile(r"^[^#]*?(?:^|[:\-,\[{])\s+([\"'])")

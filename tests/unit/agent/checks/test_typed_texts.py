@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from command_line import problems
 from cuecard.config.documents.yaml import read_yaml
-from cuecard.errors import SpecError
+from cuecard.errors import Span, SpecError
 from cuecard.workbench.check.command import check
 
 SPACE = "\u00a0"
@@ -30,6 +31,8 @@ SPACE = "\u00a0"
         ("a:\n  - id: x\n    text y\n    c: 5\n", 3, "`text` is no key: it has no colon write `text: y`;"),
         ("# b\nsections\n\n  - id: a\n", 2, "write `sections:`"),
         ("a:\n  - id: x\n    text: y\n      a z\n      b: c\n", 5, "quote a text that contains `: `"),
+        ("a: b\nc: |\n  d\x0be\nf: g\n", 3, "an invisible character, U+000B"),
+        ("a: b\nc: |\n  d\u2028e\nf: g\n", 3, "an invisible character, U+2028"),
         ("a:\n  b: one: two\n", 2, "quote a text that contains `: `"),
     ],
 )
@@ -42,6 +45,15 @@ def test_a_slip_in_yaml_is_told_where_it_is(text: str, line: int, told: str) -> 
     assert (problem.name, problem.code, problem.severity) == ("a.yaml", "yaml-syntax", "error")
     assert problem.span.line == line
     assert told in f"{problem.message} {problem.hint}"
+
+
+def test_a_line_is_shown_as_editors_count_it(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text("agent: a\nsections: [{id: s, file: s.md}]\n", encoding="utf-8")
+    (tmp_path / "s.md").write_text("a\u2028b\n\x0cc {{{user}}}\n", encoding="utf-8")
+
+    found = [(each.span, each.source) for each in problems(tmp_path)]
+
+    assert found == [(Span(1, 2), "a\u2028b"), (Span(2, 1), "\x0cc {{{user}}}"), (Span(2, 7, 4), "\x0cc {{{user}}}")]
 
 
 def test_such_a_space_within_a_text_is_a_letter_of_it() -> None:
