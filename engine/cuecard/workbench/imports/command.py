@@ -166,7 +166,7 @@ def import_files(paths: Sequence[Path], folder: Path, *, check: bool, as_json: b
             refuses; nothing is then written.
         InputError: when two agents have the same name, or a file exists already; nothing is then written.
     """
-    read = _read(paths)
+    read = [each.with_examples() for each in _read(paths)]
     agents = {agent_name(each.name): files_of(each) for each in read}
     refused = [problem for each in read for problem in refusals(each, agents[agent_name(each.name)])]
     if refused:

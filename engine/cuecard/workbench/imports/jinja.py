@@ -144,6 +144,7 @@ def from_jinja(
         writer = HandlebarsWriter()
         _Translator(environment, notes, writer).body(tree, scope)
         notes.untold |= scope.untold
+        notes.numbers |= scope.numbers
     except TemplateSyntaxError as error:
         line = error.lineno + first_line - 1
         raise _wrong(notes, line, (error.message or "this cannot be parsed").rstrip(".")) from None

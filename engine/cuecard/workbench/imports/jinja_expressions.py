@@ -35,6 +35,7 @@ class Scope:
         reads: collects each input that is read, and its required type.
         remarks: collects what prints differently here, and why.
         untold: collects the inputs that are tested for being defined.
+        numbers: collects the inputs, and the parts of them, that are compared with a number.
     """
 
     types: Mapping[str, InputType]
@@ -43,6 +44,7 @@ class Scope:
     reads: dict[str, InputType] = field(default_factory=dict)
     remarks: list[tuple[str, str]] = field(default_factory=list)
     untold: set[str] = field(default_factory=set)
+    numbers: set[tuple[str, ...]] = field(default_factory=set)
 
     def inside(self, *names: str) -> Scope:
         """The same within one more loop."""
@@ -134,7 +136,8 @@ def _name(node: Node, scope: Scope) -> str:
         raise Untranslatable(f"`{node.name}` as a value has no counterpart", "rename it, or write `@index`")
     scope.read(node.name)
     name = f"[{node.name}]" if node.name in _WORDS else node.name
-    return f"{'../' * scope.depth}{name}"
+    # Within two loops, `../` does not count a loop whose item equals that of the one around it, as in Handlebars.js.
+    return f"@root.{name}" if scope.depth > 1 else f"{'../' * scope.depth}{name}"
 
 
 def _path(node: Node, step: str, scope: Scope) -> str:
@@ -181,12 +184,25 @@ def _compare(node: Node, scope: Scope) -> str:
     if len(node.ops) != 1:
         raise Untranslatable("a chain of comparisons", "write two, joined by `and`")
     sign, left, right = node.ops[0].op, value(node.expr, scope), value(node.ops[0].expr, scope)
+    if sign in {"gt", "lt", *_REVERSED}:
+        for one, other in ((node.expr, node.ops[0].expr), (node.ops[0].expr, node.expr)):
+            if _is(other, "Const") and type(other.value) is int and (path := _steps(one, scope)):
+                scope.numbers.add(path)
+                scope.read(path[0], "number" if len(path) == 1 else "object")
     if sign in _SIGNS:
         return f"({_SIGNS[sign]} {left} {right})"
     if sign in _REVERSED:
         return f"(not ({_REVERSED[sign]} {left} {right}))"
     inside = f"(in {left} {right})"
     return inside if sign == "in" else f"(not {inside})"
+
+
+def _steps(node: Node, scope: Scope) -> tuple[str, ...]:
+    """An input and the keys that are read of it; empty for anything else."""
+    if _is(node, "Name"):
+        return () if node.name in {*scope.loops, "loop"} else (node.name,)
+    owner = _steps(node.node, scope) if _is(node, "Getattr") else ()
+    return (*owner, node.attr) if owner else ()
 
 
 def _both(name: str) -> Callable[[Node, Scope], str]:
@@ -249,9 +265,12 @@ def _default(node: Node, scope: Scope) -> str:
 def _length(node: Node, scope: Scope) -> str:
     if node.args or not any(_is(node.node, kind) for kind in ("Name", "Getattr", "Getitem")):
         raise Untranslatable("the length of a computed value", "compute it in your program")
-    if scope.kind(node.node) == "object":
-        raise Untranslatable("the length of an object", "compute it in your program")
-    return f"{value(node.node, scope)}.length"
+    if (kind := scope.kind(node.node)) in {"object", "string"}:
+        raise Untranslatable(f"the length of {'an object' if kind == 'object' else 'a text'}", "pass it as an input")
+    written = value(node.node, scope)
+    if _is(node.node, "Name") and node.node.name not in scope.loops:
+        scope.read(node.node.name, "list")
+    return f"{written}.length"
 
 
 def _json(node: Node, scope: Scope) -> str:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.values import InputType
-from cuecard.errors import Problem, Severity, Span, SpecError
+from cuecard.errors import Problem, Severity, Span, SpecError, TemplateSyntaxError
 from cuecard.model import Json
 from cuecard.records import dataclass
+from cuecard.template.helpers.standard import NAMES
+from cuecard.template.inputs import inputs_of
+from cuecard.template.syntax.parser import parse
+from cuecard.template.syntax.source import TemplateSource
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
@@ -71,6 +77,7 @@ class ImportedPrompt:
         trim: whether white space around a message is dropped, as in the other tool.
         problems: what could not be converted.
         text: the file itself, for the places of what the agent would be refused for.
+        numbers: inputs, and parts of them, that are compared with a number.
     """
 
     name: str
@@ -83,6 +90,51 @@ class ImportedPrompt:
     trim: bool
     problems: tuple[Problem, ...]
     text: str = ""
+    numbers: frozenset[tuple[str, ...]] = frozenset()
+
+    def with_examples(self) -> ImportedPrompt:
+        """The same with an example for each object and list without any of which its texts print a part, or compare it
+        with a number: an empty one would be refused, and so it has no default either.
+        """
+        made: dict[str, Json] = {}
+        for name, path in self._printed():
+            each = self.inputs.get(name)
+            if (
+                each
+                and each.type in {"list", "object"}
+                and path != ("length",)
+                and self.sample.get(name) is None
+                and (not each.default or each.default[0] in ({}, []))
+            ):
+                made[name] = _example(made.get(name), path, 1 if (name, *path) in self.numbers else None)
+        required = {name: replace(self.inputs[name], default=()) for name in made}
+        return replace(self, inputs={**self.inputs, **required}, sample={**self.sample, **made})
+
+    def _printed(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The parts of inputs that the texts print, or compare with a number."""
+        yield from ((name, tuple(path)) for name, *path in sorted(self.numbers) if path)
+        for text in (*(message.text for message in self.messages), *self.partials.values()):
+            source = TemplateSource(self.source, text)
+            with suppress(TemplateSyntaxError):  # it is told at its place when the agent is checked
+                uses = inputs_of(parse(source).body, source, NAMES, {})
+                yield from ((use.name, use.path) for use in uses if use.is_printed and use.path)
+
+
+_MOST_ITEMS = 20
+"""Items that an example is given; a prompt that reads a later one wants a sample."""
+
+
+def _example(value: Json, path: Sequence[str], end: Json = None) -> Json:
+    """A value with something at a path, and all that it has."""
+    if not path:
+        return value if end is None else end
+    key, *rest = path
+    if not key.isdigit():
+        known = value if isinstance(value, dict) else {}
+        return {**known, key: _example(known.get(key, f"example of {key}"), rest, end)}
+    items = [*value] if isinstance(value, list) else []
+    items += [f"example {number}" for number in range(len(items), min(int(key) + 1, _MOST_ITEMS))]
+    return [_example(item, rest, end) if number == int(key) else item for number, item in enumerate(items)]
 
 
 class Notes:
@@ -96,6 +148,7 @@ class Notes:
         problems: what could not be converted.
         histories: names that hold the conversation, and are no inputs here.
         untold: names that a template asks for whether they are defined.
+        numbers: names, and parts of what they name, that a template compares with a number.
     """
 
     def __init__(self, name: str, text: str) -> None:
@@ -105,6 +158,7 @@ class Notes:
         self.problems: list[Problem] = []
         self.histories: set[str] = set()
         self.untold: set[str] = set()
+        self.numbers: set[tuple[str, ...]] = set()
 
     def add(self, line: int, message: str, hint: str, severity: Severity = "error") -> None:
         """Add a problem: the line of the file, the problem, the reason, and what to do instead."""

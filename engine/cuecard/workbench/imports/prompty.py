@@ -166,7 +166,7 @@ def read_prompty(text: str, name: str, stem: str, beside: Beside) -> ImportedPro
         line, kind = lines.get(missing, front.line), reads[missing]
         message = f"`{missing}` is read, but nothing declares it: it is a `{kind}` here"
         notes.add(line, message, "declare its actual type", "warning")
-        declared[missing] = Input(kind, (EMPTY[kind],))
+        declared[missing] = Input(kind, (EMPTY[kind],) if kind in EMPTY else ())
     said = document.value.get("description")
     called = document.value.get("name")
     return ImportedPrompt(
@@ -180,6 +180,7 @@ def read_prompty(text: str, name: str, stem: str, beside: Beside) -> ImportedPro
         trim=True,
         problems=notes.in_order(),
         text=text,
+        numbers=frozenset(notes.numbers),
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from command_line import run
 
@@ -54,6 +56,33 @@ def test_what_is_too_large_or_wrong_is_reported_and_nothing_written(tmp_path: Pa
     assert done.exit_code != 0
     assert told in done.stdout + done.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "inputs"),
+    [
+        ("a.j2", "Hi {{ user.name }}, {{ user.home.town }}.\n", {"user": {"name": str, "home": {"town": str}}}),
+        ("a.j2", "{{ items[1].name }}{{ items[1].unit }}\n", {"items": [str, {"name": str, "unit": str}]}),
+        ("a.j2", "{% if n > 2 or 5 >= user.age %}x{% endif %}\n", {"n": int, "user": {"age": int}}),
+        ("a.j2", "{{ items | length }}{{ user.items() | length }}\n", {}),
+        ("a.prompt", "Hi {{user.name}}{{#each items}}{{a}}{{/each}}\n", {"user": {"name": str}}),
+        ("a.prompty", "---\ninputs: {user: {type: object}}\n---\nHi {{ user.name }}\n", {"user": {"name": str}}),
+    ],
+)
+def test_what_nothing_describes_gets_an_example_with_all_that_is_read(
+    tmp_path: Path, name: str, text: str, inputs: Any
+) -> None:
+    run("import", written(tmp_path, text, name), "--to", str(tmp_path / "out"))
+    made = YAML(typ="safe", pure=True).load(tmp_path / "out" / "a" / "turns" / "first.yaml")["inputs"]
+
+    assert types_of(made) == inputs
+    assert run("test", str(tmp_path / "out" / "a")).exit_code == 0
+
+
+def types_of(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: types_of(each) for key, each in value.items()}
+    return [*map(types_of, value)] if isinstance(value, list) else type(value)
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

@@ -142,6 +142,7 @@ def _codes(text: str) -> list[str]:
         "{% for k, v in facts.items() %}{{ k }}={{ v }};{% endfor %}", "{% for v in facts.values() %}{{ v }};{% endfor %}",
         "{% if name is defined %}y{% endif %}", "{{ facts.get('town', 'z') }}", "{{ name | truncate(80) }}",
         "{{ facts | tojson(indent=2) }}",
+        "{% for v in facts.values() %}{% for w in facts.values() %}{{ v }}{{ w }}{{ name }};{% endfor %}{% endfor %}",
     ],
 )  # fmt: skip
 def test_an_idiom_with_a_counterpart_prints_what_jinja_prints(text: str, name: str, facts: Mapping[str, str]) -> None:
