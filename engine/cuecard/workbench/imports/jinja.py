@@ -224,8 +224,8 @@ class _Translator:
             self.left(opening, reason, block.raw)
             return
         self.remark(opening, scope)
-        for tag, (_, body), within in zip(tags, block.branches, inner, strict=False):
-            self.writer.tag(tag, block=True)
+        for at, (tag, (_, body), within) in enumerate(zip(tags, block.branches, inner, strict=False)):
+            self.writer.tag(tag, block=True, last=tag == "{{else}}" and at > 1)
             self.body(body, within, nested=True)
         self.writer.tag(tags[-1], block=True)
 

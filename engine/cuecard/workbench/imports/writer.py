@@ -17,6 +17,7 @@ class _Part:
     text: str
     is_tag: bool = False
     is_block: bool = False
+    is_last: bool = False
 
 
 class HandlebarsWriter:
@@ -32,9 +33,11 @@ class HandlebarsWriter:
         if text:
             self._parts.append(_Part(text))
 
-    def tag(self, tag: str, *, block: bool = False) -> None:
-        """Add a tag; `block` for tags that remove their line if they are alone on it."""
-        self._parts.append(_Part(tag, is_tag=True, is_block=block))
+    def tag(self, tag: str, *, block: bool = False, last: bool = False) -> None:
+        """Add a tag; `block` for tags that remove their line if they are alone on it, `last` for the `else` behind an
+        `else if`.
+        """
+        self._parts.append(_Part(tag, is_tag=True, is_block=block, is_last=last))
 
     def written(self) -> str:
         """The template."""
@@ -57,7 +60,8 @@ class HandlebarsWriter:
         behind = parts[at + 1] if at + 1 < len(parts) else None
         begins = before is None or (not before.is_tag and _begins_line(before.text, first=at == 1))
         ends = behind is None or (not behind.is_tag and _ends_line(behind.text, last=at + 2 == len(parts)))
-        return begins and ends
+        # What precedes the last `else` of a chain decides, in Handlebars, whether the end of the chain is alone.
+        return begins and (ends or parts[at].is_last)
 
 
 def _begins_line(text: str, *, first: bool) -> bool:

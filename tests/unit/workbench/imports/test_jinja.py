@@ -142,6 +142,7 @@ def _codes(text: str) -> list[str]:
         "{% for k, v in facts.items() %}{{ k }}={{ v }};{% endfor %}", "{% for v in facts.values() %}{{ v }};{% endfor %}",
         "{% if name is defined %}y{% endif %}", "{{ facts.get('town', 'z') }}", "{{ name | truncate(80) }}",
         "{{ facts | tojson(indent=2) }}",
+        "{% if name %}A{% elif facts %}\n{{ name }}\n{% else %}c{% endif %}\nB", "{% if name %}A{% elif facts %}\nx\n{% else %}c\n{% endif %}\nB",
         "{% for v in facts.values() %}{% for w in facts.values() %}{{ v }}{{ w }}{{ name }};{% endfor %}{% endfor %}",
     ],
 )  # fmt: skip
