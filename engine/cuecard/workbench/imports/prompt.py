@@ -94,21 +94,24 @@ class ImportedPrompt:
 
     def with_examples(self) -> ImportedPrompt:
         """The same with an example for each object and list without any of which its texts print a part, or compare it
-        with a number: an empty one would be refused, and so it has no default either.
+        with a number: an empty one would be refused, and so it has no default either. What may be left out lacks
+        those parts instead, and prints nothing.
         """
         made: dict[str, Json] = {}
+        inputs = dict(self.inputs)
         for name, path in self._printed():
-            each = self.inputs.get(name)
-            if (
-                each
-                and each.type in {"list", "object"}
-                and path != ("length",)
-                and self.sample.get(name) is None
-                and (not each.default or each.default[0] in ({}, []))
-            ):
+            each = inputs.get(name)
+            if each is None or each.type not in {"list", "object"} or path == ("length",):
+                continue
+            if each.default and _has(each.default[0], path):
+                continue
+            if each.type == "object" and (each.default == (None,) or each.optional) and each.default:
+                optional = tuple(dict.fromkeys([*each.optional, ".".join(path)]))
+                inputs[name] = replace(each, default=(_around(each.default[0], path),), optional=optional)
+            elif self.sample.get(name) is None and (not each.default or each.default[0] in ({}, [])):
                 made[name] = _example(made.get(name), path, 1 if (name, *path) in self.numbers else None)
-        required = {name: replace(self.inputs[name], default=()) for name in made}
-        return replace(self, inputs={**self.inputs, **required}, sample={**self.sample, **made})
+        required = {name: replace(inputs[name], default=()) for name in made}
+        return replace(self, inputs={**inputs, **required}, sample={**self.sample, **made})
 
     def _printed(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The parts of inputs that the texts print, or compare with a number."""
@@ -118,6 +121,16 @@ class ImportedPrompt:
             with suppress(TemplateSyntaxError):  # it is told at its place when the agent is checked
                 uses = inputs_of(parse(source).body, source, NAMES, {})
                 yield from ((use.name, use.path) for use in uses if use.is_printed and use.path)
+
+
+def _has(value: Json, path: Sequence[str]) -> bool:
+    return not path or (isinstance(value, dict) and path[0] in value and _has(value[path[0]], path[1:]))
+
+
+def _around(value: Json, path: Sequence[str]) -> Json:
+    """A value with the objects in which a path ends."""
+    known = value if isinstance(value, dict) else {}
+    return {**known, path[0]: _around(known.get(path[0]), path[1:])} if len(path) > 1 else known
 
 
 _MOST_ITEMS = 20

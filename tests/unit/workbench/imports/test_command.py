@@ -79,6 +79,22 @@ def test_what_nothing_describes_gets_an_example_with_all_that_is_read(
     assert run("test", str(tmp_path / "out" / "a")).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    "schema",
+    ["user?: {name?: string}", "user?: {name: string}", "{type: object, properties: {user: {type: object}}}"],
+)
+@pytest.mark.parametrize("path", ["user.name", "user.home.town"])
+def test_a_part_of_what_may_be_left_out_prints_nothing(tmp_path: Path, schema: str, path: str) -> None:
+    front = (
+        f"---\ninput:\n  schema:\n    {schema}\n---\n"
+        if schema[0] == "u"
+        else f"---\ninput: {{schema: {schema}}}\n---\n"
+    )
+    run("import", written(tmp_path, f"{front}Hi {{{{{path}}}}}!\n", "a.prompt"), "--to", str(tmp_path / "out"))
+
+    assert "Hi !" in run("render", str(tmp_path / "out" / "a"), "--messages").stdout
+
+
 def types_of(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: types_of(each) for key, each in value.items()}
