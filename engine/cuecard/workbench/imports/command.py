@@ -166,7 +166,7 @@ def import_files(paths: Sequence[Path], folder: Path, *, check: bool, as_json: b
             refuses; nothing is then written.
         InputError: when two agents have the same name, or a file exists already; nothing is then written.
     """
-    read = [each.with_examples() for each in _read(paths)]
+    read = [_opening(each) for each in _read(paths)]
     agents = {agent_name(each.name): files_of(each) for each in read}
     refused = [problem for each in read for problem in refusals(each, agents[agent_name(each.name)])]
     if refused:
@@ -198,6 +198,12 @@ def _read(paths: Sequence[Path]) -> list[ImportedPrompt]:
         kind = type(wrong[0]) if len({type(error) for error in wrong}) == 1 else CuecardError
         raise kind(problem for error in wrong for problem in error.problems)
     return list(found.values())
+
+
+def _opening(imported: ImportedPrompt) -> ImportedPrompt:
+    """The file, with examples of what its texts read if it is refused without."""
+    tried = (imported, imported.with_examples(), imported.with_examples(asked=True))
+    return next((each for each in tried if not refusals(each, files_of(each))), imported)
 
 
 def refusals(imported: ImportedPrompt, files: Mapping[str, str]) -> list[Problem]:

@@ -15,7 +15,7 @@ from cuecard.errors import Problem, Severity, Span, SpecError, TemplateSyntaxErr
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template.helpers.standard import NAMES
-from cuecard.template.inputs import inputs_of
+from cuecard.template.inputs import InputUse, inputs_of
 from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import TemplateSource
 
@@ -92,35 +92,41 @@ class ImportedPrompt:
     text: str = ""
     numbers: frozenset[tuple[str, ...]] = frozenset()
 
-    def with_examples(self) -> ImportedPrompt:
-        """The same with an example for each object and list without any of which its texts print a part, or compare it
-        with a number: an empty one would be refused, and so it has no default either. What may be left out lacks
-        those parts instead, and prints nothing.
+    def with_examples(self, *, asked: bool = False) -> ImportedPrompt:
+        """The same for a file that is refused because its texts print a part of what is empty, or compare it with a
+        number: objects and lists without a sample get an example with that part, and no default; objects that may be
+        left out lack the part, and print nothing.
+
+        Args:
+            asked: whether also what the texts ask for as a whole gets an example, as in `{{#if user}}`.
         """
+        uses = list(self._uses())
+        wholes = {use.name for use in uses if not use.path}
+        parts = [(name, tuple(path)) for name, *path in sorted(self.numbers) if path]
+        parts += [(use.name, use.path) for use in uses if use.is_printed and use.path and use.path != ("length",)]
         made: dict[str, Json] = {}
         inputs = dict(self.inputs)
-        for name, path in self._printed():
+        for name, path in parts:
             each = inputs.get(name)
-            if each is None or each.type not in {"list", "object"} or path == ("length",):
+            if each is None or each.type not in {"list", "object"} or (each.default and _has(each.default[0], path)):
                 continue
-            if each.default and _has(each.default[0], path):
-                continue
-            if each.type == "object" and (each.default == (None,) or each.optional) and each.default:
-                optional = tuple(dict.fromkeys([*each.optional, ".".join(path)]))
-                inputs[name] = replace(each, default=(_around(each.default[0], path),), optional=optional)
-            elif self.sample.get(name) is None and (not each.default or each.default[0] in ({}, [])):
+            if each.type == "object" and each.default and (each.default[0] is None or each.optional):
+                if name not in wholes:  # an empty object is not null, whatever asks for it
+                    optional = tuple(dict.fromkeys([*each.optional, ".".join(path)]))
+                    inputs[name] = replace(each, default=(_around(each.default[0], path),), optional=optional)
+            elif self.sample.get(name) is None and (asked or name not in wholes) and each.default in _NOTHING:
                 made[name] = _example(made.get(name), path, 1 if (name, *path) in self.numbers else None)
         required = {name: replace(inputs[name], default=()) for name in made}
         return replace(self, inputs={**inputs, **required}, sample={**self.sample, **made})
 
-    def _printed(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """The parts of inputs that the texts print, or compare with a number."""
-        yield from ((name, tuple(path)) for name, *path in sorted(self.numbers) if path)
+    def _uses(self) -> Iterator[InputUse]:
         for text in (*(message.text for message in self.messages), *self.partials.values()):
             source = TemplateSource(self.source, text)
             with suppress(TemplateSyntaxError):  # it is told at its place when the agent is checked
-                uses = inputs_of(parse(source).body, source, NAMES, {})
-                yield from ((use.name, use.path) for use in uses if use.is_printed and use.path)
+                yield from inputs_of(parse(source).body, source, NAMES, {})
+
+
+_NOTHING: tuple[tuple[Json, ...], ...] = ((), ({},), ([],))
 
 
 def _has(value: Json, path: Sequence[str]) -> bool:

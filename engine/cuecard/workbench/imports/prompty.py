@@ -156,6 +156,9 @@ def read_prompty(text: str, name: str, stem: str, beside: Beside) -> ImportedPro
         declared.setdefault(key, Input(type_of_value(value), (None,) if value is None else ()))
     types = {key: found.type for key, found in declared.items()}
     translate = from_mustache if _language(document, notes.problems) == "mustache" else from_jinja
+    # How a text uses what nothing declares decides how its conditions are written.
+    _, used = translate(front.body, types, Notes(name, text), front.line)
+    types = {**{key: kind for key, kind in used.items() if kind != "string"}, **types}
     written, reads = translate(front.body, types, notes, front.line)
     lines = _first_lines(front)
     for history in notes.histories:
@@ -166,7 +169,8 @@ def read_prompty(text: str, name: str, stem: str, beside: Beside) -> ImportedPro
         line, kind = lines.get(missing, front.line), reads[missing]
         message = f"`{missing}` is read, but nothing declares it: it is a `{kind}` here"
         notes.add(line, message, "declare its actual type", "warning")
-        declared[missing] = Input(kind, (EMPTY[kind],) if kind in EMPTY else ())
+        default: tuple[Json, ...] = (EMPTY[kind],) if kind in EMPTY else ()
+        declared[missing] = Input(kind, (None,) if missing in notes.untold else default)
     said = document.value.get("description")
     called = document.value.get("name")
     return ImportedPrompt(

@@ -95,6 +95,29 @@ def test_a_part_of_what_may_be_left_out_prints_nothing(tmp_path: Path, schema: s
     assert "Hi !" in run("render", str(tmp_path / "out" / "a"), "--messages").stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "inputs"),
+    [
+        (
+            "a.prompt",
+            "---\ninput:\n  schema:\n    user?: {name: string}\n---\nHi{{#if user}} {{user.name}}{{/if}}!\n",
+            {},
+        ),
+        ("a.j2", "Hi{% if user %} {{ user.name }}{% endif %}!\n", {}),
+        ("a.j2", "Hi{% if user is defined %} {{ user.name }}{% endif %}!{# {{ x.y }} #}\n", {}),
+        ("a.j2", "Hi{% for x in items %} {{ x }}{% endfor %}!{{ items[0] }}\n", {"items": ["z"]}),
+    ],
+)
+def test_what_the_text_itself_asks_for_stays_as_it_was(
+    tmp_path: Path, name: str, text: str, inputs: dict[str, Any]
+) -> None:
+    run("import", written(tmp_path, text, name), "--to", str(tmp_path / "out"))
+    turn = written(tmp_path, json.dumps({"inputs": inputs}), "turn.yaml")
+    printed = run("render", str(tmp_path / "out" / "a"), "--turn", turn, "--messages").stdout
+
+    assert ("Hi z!z" if inputs else "Hi!") in printed
+
+
 def types_of(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: types_of(each) for key, each in value.items()}
