@@ -48,6 +48,9 @@ def check_inputs(
             yield _undeclared(document, use, declared)
         if use.path and use.name in spec.inputs:
             yield from _inside(use, spec.inputs[use.name])
+        elif use.is_printed and use.name in spec.inputs and spec.inputs[use.name].type == "object":
+            hint = f"write `json {use.name}` or `xml {use.name}`, or name one of its keys"
+            yield use.problem("object-printed", f"`{use.name}` is an object, which cannot be printed as text", hint)
     used = {use.name for use in uses}
     for name in spec.inputs:
         yield from _lifetime(document, name, spec.inputs[name])

@@ -134,6 +134,10 @@ def described(source: TemplateSource, position: tuple[int, int], told: str, shif
         "depth": "nest elements less deeply",
         "redefined": "write each attribute once",
         "StartTag": "write `&lt;` for a plain `<`",
+        "Start tag expected": "write one root element around everything, or make the text a section: `text` or `file`",
+        "AttValue": "write the value of an attribute in quotes",
+        "hyphen": "a comment ends with `-->`, and contains no other `--`",
+        "XML declaration": "move it to the first line, or remove it: it says nothing here",
     }
     hint = next((hint for word, hint in hints.items() if word in message), "see the place above")
     return source.problem(start, max(start + 1, min(offset, len(source.text))), "xml", message, hint)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from command_line import problems
 from cuecard import Engine, InputError, Turn, compile_template
 from cuecard.errors import SpecError
 from cuecard.types import Json
@@ -85,13 +86,32 @@ def test_a_key_that_no_value_of_the_type_has_is_an_error(tmp_path: Path, text: s
     assert found == [(message, hint)]
 
 
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("{{{o}}}", ["object-printed"]),
+        ("{{#if o}}{{o}}{{/if}}", ["object-printed"]),
+        ("{{> p}}", ["object-printed"]),
+        ("{{> p o=x}}{{{json o}}}{{{o.a}}}{{#with o}}{{{this.a}}}{{/with}}{{#each l as |o|}}{{{o}}}{{/each}}", []),
+    ],
+)
+def test_an_object_that_is_printed_is_an_error_before_any_render(tmp_path: Path, text: str, codes: list[str]) -> None:
+    (tmp_path / "partials").mkdir()
+    (tmp_path / "partials" / "p.md").write_text("{{{o}}}")
+    declared = "o: {type: object, default: {a: b}}, x: {default: y}, l: {type: list, default: [z]}"
+    agent = f"agent: a\nlayout: {{partials: partials}}\ninputs: {{{declared}}}\nsections: [{{id: s, text: '{text}'}}]\n"
+    (tmp_path / "agent.yaml").write_text(agent)
+
+    assert [each.code for each in problems(tmp_path) if each.severity == "error"] == codes
+
+
 def test_only_a_mapping_with_something_in_it_can_be_merged_with(tmp_path: Path) -> None:
     declared = (
         "a: {type: object, merge: true}, b: {type: list, merge: true, default: [x]}, "
         "c: {type: object, merge: true, default: {}}, d: {type: object, merge: true, default: {x: 1}}"
     )
     with pytest.raises(SpecError) as caught:
-        said(tmp_path, declared, "{{{a}}} {{{b}}} {{{c}}} {{{d}}}")
+        said(tmp_path, declared, "{{{json a}}} {{{b}}} {{{json c}}} {{{json d}}}")
 
     assert [(each.code, each.message, each.hint) for each in caught.value.problems] == [
         (
