@@ -51,9 +51,9 @@ def test_row_57_a_text_that_was_saved_meanwhile_stays_and_nothing_is_written(
     """Between reading and writing, somebody saves the file in an editor."""
     place, command = WRITERS[writer]
 
-    def saved_first(path: Path, text: str, before: str) -> None:
+    def saved_first(path: Path, text: str, before: str, **how: bool) -> None:
         path.write_text(NEWER, encoding="utf-8")
-        rewrite(path, text, before)
+        rewrite(path, text, before, **how)
 
     monkeypatch.setattr(place, saved_first)
     ran = cuecard(monkeypatch, *command)
@@ -71,7 +71,8 @@ def test_row_57_the_file_as_it_was_read_is_not_a_newer_one(ends: str, mark: str,
     file.write_bytes(f"{mark}a: é{ends}b: 2{ends}".encode())
     rewrite(file, "new\n", "a: é\nb: 2\n")
 
-    assert file.read_bytes() == (b"new\r\n" if ends == "\r\n" else b"new\n")  # with the line ends that it had
+    # With the mark and the line ends that it had.
+    assert file.read_bytes() == (mark + ("new\r\n" if ends == "\r\n" else "new\n")).encode()
 
 
 def test_row_57_a_new_file_takes_no_place_that_is_taken(folder: Path, tmp_path: Path) -> None:
