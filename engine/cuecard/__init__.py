@@ -104,13 +104,11 @@ def _moved(name: str) -> Any:
     """A name that was here until 0.9 and goes on working for one release."""
     types = import_module("cuecard.types")  # `from` would ask this module for the name first, and so for ever
 
-    if name.startswith("_") or name not in types.__all__:
+    now = types.RENAMED.get(name, name)
+    if name.startswith("_") or now not in types.__all__:
         raise AttributeError(f"module 'cuecard' has no attribute {name!r}")
-    from warnings import warn  # noqa: PLC0415 - likewise
-
-    told = f"`cuecard.{name}` is `cuecard.types.{name}` now; the old name goes with the next release"
-    warn(told, DeprecationWarning, stacklevel=3)
-    return getattr(types, name)
+    types.warn(types.renamed(f"cuecard.{name}", now), DeprecationWarning, stacklevel=3)
+    return getattr(types, now)
 
 
 def _version() -> str:

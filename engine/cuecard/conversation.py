@@ -28,7 +28,7 @@ from cuecard.model import (
 )
 from cuecard.model.boundary import Count, FilledText, Given, JsonObject, admit, checked
 from cuecard.pipeline.discovery import Discoveries, record_of
-from cuecard.pipeline.hooks import Changed, Hooks
+from cuecard.pipeline.hooks import Hooks, RequestChanges
 from cuecard.pipeline.inputs import cleaned_history, memory_problems, problems_of, with_exact_bodies, with_exact_body
 from cuecard.pipeline.placement import Placement
 from cuecard.pipeline.run import last_call_id
@@ -261,7 +261,7 @@ class Conversation:
         found = self._hooks.more(progress.found, news.new, self._known.tools)
         read = news.results if templates and self._hooks.agent.results else ()
         known = tools is not None or bool(inputs or read)
-        changed = Changed(self._last_results(news), inputs, tools, read) if known else None
+        changed = RequestChanges(self._last_results(news), inputs, tools, read) if known else None
         step, placed = self._hooks.step(call, found, progress.placed, changed)
         if step.call is not call:
             news = replace(news, state=replace(news.state, call=step.call))

@@ -13,7 +13,7 @@ from cuecard.agent import Agent, AgentFacts, build_agent, usable_skills_of
 from cuecard.catalogue.catalogue import admit_cards
 from cuecard.catalogue.explanation import Explanation
 from cuecard.catalogue.ranker import AsyncRanker
-from cuecard.catalogue.search import Instructed, SearchIndex, search_remotely
+from cuecard.catalogue.search import InstructedTools, SearchIndex, search_remotely
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.models_file import ModelProfiles
 from cuecard.conversation import NO_INPUTS, Conversation
@@ -45,7 +45,7 @@ from cuecard.pipeline import inputs as rules
 from cuecard.pipeline.ahead import look_ahead
 from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.history.selection import AsyncSummarizer, Summarizer, SummaryRequest, summary_due
-from cuecard.pipeline.hooks import Changed, Hooks
+from cuecard.pipeline.hooks import Hooks, RequestChanges
 from cuecard.pipeline.placement import CallRooms
 from cuecard.pipeline.request import check_texts
 from cuecard.pipeline.results import render_result
@@ -240,7 +240,7 @@ class Engine(AgentFacts):
         records = rules.read_results(history, {self.search_tool}, self.agent.pending, every=every)
         self._hooks.heard(call, 0, history)
         found = self._hooks.found(records, call)
-        changed = Changed(history, inputs, tools) if inputs or tools is not None else None
+        changed = RequestChanges(history, inputs, tools) if inputs or tools is not None else None
         return self._hooks.step(call, found, changed=changed, room=room)[0]
 
     @checked(also=rules.search_rules)
@@ -269,7 +269,10 @@ class Engine(AgentFacts):
         Raises:
             InputError: when `limit` is out of range, or an argument is of the wrong type.
         """
-        search, instructed = self.agent.spec.tools.search, Instructed(self.agent.protocol_place, self.agent.protocols)
+        search, instructed = (
+            self.agent.spec.tools.search,
+            InstructedTools(self.agent.protocol_place, self.agent.protocols),
+        )
         return self._index.explain(query, self._searchable, limit, spec=search, instructed=instructed, words=self.words)
 
     @checked(also=rules.search_rules)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 if TYPE_CHECKING:
     from cuecard.agent.agent import Agent
-    from cuecard.catalogue.explanation import End, Explanation, Match, Ranked, Reasons, WordSeen
+    from cuecard.catalogue.explanation import End, Explanation, Match, QueryWord, RankedTool, Reasons
     from cuecard.catalogue.ranker import AsyncRanker, Calibration, Ranker
     from cuecard.config.agent_file import InputSpec
     from cuecard.config.figures import Figures
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from cuecard.files.host_code import AnyRanker, RankerMaker
     from cuecard.files.tokens import TokenCounter
     from cuecard.library.following import LibraryWatcher
-    from cuecard.library.library import Edited
+    from cuecard.library.library import EditedVersion
     from cuecard.library.serving import Removed
     from cuecard.library.versions import Move, Version
     from cuecard.model import (
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
         CacheOutcome,
         CacheRecord,
         CacheVerdict,
-        CallGiven,
         CallHost,
+        CallInputs,
         CallPrompt,
         CallRecord,
         CallRun,
@@ -79,7 +80,7 @@ if TYPE_CHECKING:
         TokenSource,
         TokenTotals,
         ToolInstructions,
-        Withheld,
+        WithheldTool,
     )
     from cuecard.model.messages import Part, Role, Summary, ToolCall, messages_from_json
     from cuecard.model.tools import SkillText
@@ -90,17 +91,17 @@ if TYPE_CHECKING:
     from cuecard.recording import RecorderStatus
     from cuecard.recording.journal import Sink
     from cuecard.reload.keeper import Refusal, Status, Watching
-    from cuecard.reload.pins import EngineSource, Served
+    from cuecard.reload.pins import EngineSource, ServedEngine
     from cuecard.reload.settle import Pace
     from cuecard.reload.states import KeptStates, States
-    from cuecard.template import Escaping, Limits, Trusted
+    from cuecard.template import Escaping, Limits, TrustedText
     from cuecard.template.backends.backend import Backend
     from cuecard.template.inputs import InputUse
     from cuecard.template.rules import Helper
 
 _NAMES = {
     "agent.agent": "Agent",
-    "catalogue.explanation": "End Explanation Match Ranked Reasons WordSeen",
+    "catalogue.explanation": "End Explanation Match RankedTool Reasons QueryWord",
     "catalogue.ranker": "AsyncRanker Calibration Ranker",
     "config.agent_file": "InputSpec",
     "config.figures": "Figures",
@@ -116,16 +117,16 @@ _NAMES = {
     "files.host_code": "AnyRanker RankerMaker",
     "files.tokens": "TokenCounter",
     "library.following": "LibraryWatcher",
-    "library.library": "Edited",
+    "library.library": "EditedVersion",
     "library.serving": "Removed",
     "library.versions": "Move Version",
     "model": (
-        "Appended Authority CacheOutcome CacheRecord CacheVerdict CallGiven CallHost CallPrompt CallRecord CallRun "
+        "Appended Authority CacheOutcome CacheRecord CacheVerdict CallInputs CallHost CallPrompt CallRecord CallRun "
         "CallTools Clock Configuration CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery "
         "EndedText History Hit Host Json LibraryOrigin Lifetime Refusals ReloadPolicy RenderedResult ResultRecord "
         "RunLimits "
         "SearchResult SectionRecord Segment SourceRow Tier TokenSource TokenTotals Tokenizer ToolInstructions "
-        "Withheld"
+        "WithheldTool"
     ),
     "model.messages": "Part Role Summary ToolCall messages_from_json",
     "model.tools": "SkillText",
@@ -136,14 +137,24 @@ _NAMES = {
     "recording": "RecorderStatus",
     "recording.journal": "Sink",
     "reload.keeper": "Refusal Status Watching",
-    "reload.pins": "EngineSource Served",
+    "reload.pins": "EngineSource ServedEngine",
     "reload.settle": "Pace",
     "reload.states": "KeptStates States",
-    "template": "Escaping Limits Trusted",
+    "template": "Escaping Limits TrustedText",
     "template.backends.backend": "Backend",
     "template.inputs": "InputUse",
     "template.rules": "Helper",
 }
+RENAMED = {
+    "CallGiven": "CallInputs",
+    "Edited": "EditedVersion",
+    "Ranked": "RankedTool",
+    "Served": "ServedEngine",
+    "Trusted": "TrustedText",
+    "Withheld": "WithheldTool",
+    "WordSeen": "QueryWord",
+}
+"""The names that some of these had before."""
 _HOME = {name: f"cuecard.{module}" for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
@@ -159,8 +170,8 @@ __all__ = [
     "CacheRecord",
     "CacheVerdict",
     "Calibration",
-    "CallGiven",
     "CallHost",
+    "CallInputs",
     "CallPrompt",
     "CallRecord",
     "CallRun",
@@ -181,7 +192,7 @@ __all__ = [
     "Diagnostic",
     "DidYouMean",
     "Discovery",
-    "Edited",
+    "EditedVersion",
     "End",
     "EndedText",
     "EndpointEntry",
@@ -215,7 +226,8 @@ __all__ = [
     "Pace",
     "Part",
     "ProviderReason",
-    "Ranked",
+    "QueryWord",
+    "RankedTool",
     "Ranker",
     "RankerMaker",
     "Reasons",
@@ -234,7 +246,7 @@ __all__ = [
     "SectionPlace",
     "SectionRecord",
     "Segment",
-    "Served",
+    "ServedEngine",
     "SettingsError",
     "Severity",
     "Sink",
@@ -258,20 +270,27 @@ __all__ = [
     "ToolCall",
     "ToolInstructions",
     "ToolServerError",
-    "Trusted",
+    "TrustedText",
     "Version",
     "Watching",
-    "Withheld",
-    "WordSeen",
+    "WithheldTool",
     "WordsSpec",
     "messages_from_json",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name in RENAMED:
+        warn(renamed(f"cuecard.types.{name}", RENAMED[name]), DeprecationWarning, stacklevel=2)
+        name = RENAMED[name]
     if name not in _HOME:
         raise AttributeError(f"module 'cuecard.types' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)
+
+
+def renamed(name: str, now: str) -> str:
+    """What is said of an old name that goes on working for one release."""
+    return f"`{name}` is `cuecard.types.{now}` now; the old name goes with the next release"
 
 
 def __dir__() -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cuecard import trusted
 from cuecard.template import HelperOptions
 from cuecard.template.runtime.values import is_empty, text_of
-from cuecard.types import Helper, Json, Trusted
+from cuecard.types import Helper, Json, TrustedText
 
 
 def join(*values: Json, **_pairs: Json) -> str:
@@ -28,7 +28,7 @@ def pairs(*_values: Json, **values: Json) -> str:
     return " ".join(f"{key}={text_of(values[key])}" for key in sorted(values))
 
 
-def safe(text: Json = None, *_more: Json, **_pairs: Json) -> Trusted:
+def safe(text: Json = None, *_more: Json, **_pairs: Json) -> TrustedText:
     return trusted(text_of(text))
 
 

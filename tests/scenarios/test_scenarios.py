@@ -28,7 +28,7 @@ from cuecard.config.scenario_file import Scenario
 from cuecard.types import Delivery
 from cuecard.workbench.run.assistant_file import read_assistant
 from cuecard.workbench.run.chat import assistant_on
-from cuecard.workbench.run.events import StepTaken
+from cuecard.workbench.run.events import StepEvent
 from cuecard.workbench.run.script_model import PROFILE, Script, check_outcomes, shown_names
 from cuecard.workbench.run.turn import Talk, take_turn
 from server import build_server
@@ -74,7 +74,7 @@ class Played:
     database: Database
 
     @property
-    def steps(self) -> tuple[StepTaken, ...]:
+    def steps(self) -> tuple[StepEvent, ...]:
         return self.talk.steps
 
     @property

@@ -19,9 +19,9 @@ import sqlalchemy as sa
 
 from cuecard import CuecardError, Engine, Library
 from cuecard.library.folders import read_folder
-from cuecard.library.store import Change
+from cuecard.library.store import AuditEntry
 from cuecard.library.tables import VERSIONS
-from cuecard.library.versions import Content
+from cuecard.library.versions import VersionContent
 from cuecard.types import LibraryError
 
 AGENT = """\
@@ -35,7 +35,7 @@ sections:
 LIFETIME, GRACE = 2.0, 0.5
 """How long a label serves without being asked again, and how long a caller then waits for it."""
 
-_CHANGE = Change("publish", "soak", "a state")
+_CHANGE = AuditEntry("publish", "soak", "a state")
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Load:
     seconds: float = 1.0
 
 
-def agent_in(folder: Path) -> Content:
+def agent_in(folder: Path) -> VersionContent:
     """A small agent that names its state twice."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "agent.yaml").write_text(AGENT)
@@ -255,7 +255,7 @@ def databases(folder: Path) -> Iterator[tuple[Any, Callable[[str, str], str]]]:
         yield server, made
 
 
-def _put(library: Library, content: Content, name: str, number: int) -> None:
+def _put(library: Library, content: VersionContent, name: str, number: int) -> None:
     """A version that is known to be right, without the time of its check."""
     text = content.sources.agent.text.replace("helper", name).replace("State 0.", f"State {number}.")
     sources = replace(content.sources, agent=replace(content.sources.agent, text=text))

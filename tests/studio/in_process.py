@@ -12,13 +12,13 @@ from typing import Any
 from lxml import html
 from starlette.testclient import TestClient
 
-from cuecard.studio.agents import Agents
+from cuecard.studio.agents import AgentFolders
 from cuecard.studio.app import Studio
 from cuecard.studio.home import Home
-from cuecard.studio.news import News
+from cuecard.studio.news import TabNews
 from cuecard.studio.problems import EDITOR
 from cuecard.studio.runs import Runs
-from cuecard.studio.screen import Asking
+from cuecard.studio.screen import AddressBook
 from cuecard.studio.security import Keys
 
 ROOT = Path(__file__).parents[2]
@@ -30,8 +30,8 @@ class Visit:
     """A browser that has been let in, and what stands behind it."""
 
     client: TestClient
-    agents: Agents
-    news: News
+    agents: AgentFolders
+    news: TabNews
     keys: Keys
     told: list[str]
 
@@ -45,17 +45,17 @@ class Visit:
 @contextmanager
 def visiting(folder: Path, agents: Sequence[str] = ("prompts/cms",), *, let_in: bool = True) -> Iterator[Visit]:
     """A studio of agents in a folder, and a browser."""
-    news, told = News(), list[str]()
+    news, told = TabNews(), list[str]()
 
     def tell(name: str) -> None:
         told.append(name)
         news.tell("files", agent=name)
 
-    shown = Agents([folder / agent for agent in agents], tell)
+    shown = AgentFolders([folder / agent for agent in agents], tell)
     recordings = folder / "recordings"
     runs = Runs([recordings] if recordings.is_dir() else [])
     keys = Keys(TOKEN, PORT)
-    app = Studio(Asking(shown, runs, Home(folder / ".cuecard" / "studio"), EDITOR, news), keys).app(local=True)
+    app = Studio(AddressBook(shown, runs, Home(folder / ".cuecard" / "studio"), EDITOR, news), keys).app(local=True)
     client = TestClient(app, base_url=f"http://127.0.0.1:{PORT}", follow_redirects=False)
     try:
         if let_in:

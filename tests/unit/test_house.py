@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections import Counter
 from pathlib import Path
 from statistics import median
@@ -17,6 +19,12 @@ LINES = {
     if "_bundled" not in path.parts
 }
 CODE = {name: lines for name, lines in LINES.items() if lines}
+PARTICIPLE = re.compile(
+    "Begun|Chosen|Drawn|Found|Given|Gone|(With)?[Hh]eld|Kept|Known|Left|Made|Said|Seen|Sent|Shown|Spoken|Taken|Told"
+    "|Written|.*[^e]ed|.+ing"
+)
+NOUNS = {"Appended", "Billing", "Finding", "Listing", "Ranking", "Reading", "Recording", "reading"}
+"""What ends like a participle and is none; the first is a word of the design."""
 
 
 @pytest.mark.parametrize("name", sorted(CODE))
@@ -31,6 +39,19 @@ def test_modules_are_few_and_no_slices() -> None:
     assert rooms["studio"] <= 40
     assert rooms["library"] <= 20  # migrations included
     assert 120 <= median(CODE.values()) <= 175
+
+
+def test_a_class_is_a_noun_that_no_other_class_has() -> None:
+    names = [
+        each.name
+        for module in PACKAGE.rglob("*.py")
+        for each in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(each, ast.ClassDef)
+    ]
+    ends = [re.split(r"(?=[A-Z])|_", name)[-1] for name in names]
+
+    assert {end for end in ends if PARTICIPLE.fullmatch(end)} <= NOUNS
+    assert [name for name, count in Counter(names).items() if count > 1 and name[0] != "_"] == ["Cuecard"]
 
 
 def test_every_module_says_what_it_is_for() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pydantic
@@ -21,6 +22,7 @@ import pytest
 
 import cuecard
 import cuecard.types
+from cuecard.types import RENAMED
 
 TOP = [
     "Call",
@@ -67,8 +69,8 @@ TYPES = [
     "CacheRecord",
     "CacheVerdict",
     "Calibration",
-    "CallGiven",
     "CallHost",
+    "CallInputs",
     "CallPrompt",
     "CallRecord",
     "CallRun",
@@ -89,7 +91,7 @@ TYPES = [
     "Diagnostic",
     "DidYouMean",
     "Discovery",
-    "Edited",
+    "EditedVersion",
     "End",
     "EndedText",
     "EndpointEntry",
@@ -123,7 +125,8 @@ TYPES = [
     "Pace",
     "Part",
     "ProviderReason",
-    "Ranked",
+    "QueryWord",
+    "RankedTool",
     "Ranker",
     "RankerMaker",
     "Reasons",
@@ -142,7 +145,7 @@ TYPES = [
     "SectionPlace",
     "SectionRecord",
     "Segment",
-    "Served",
+    "ServedEngine",
     "SettingsError",
     "Severity",
     "Sink",
@@ -166,11 +169,10 @@ TYPES = [
     "ToolCall",
     "ToolInstructions",
     "ToolServerError",
-    "Trusted",
+    "TrustedText",
     "Version",
     "Watching",
-    "Withheld",
-    "WordSeen",
+    "WithheldTool",
     "WordsSpec",
     "messages_from_json",
 ]
@@ -194,6 +196,14 @@ def test_the_public_names_are_real() -> None:
 def test_a_name_that_moved_goes_on_working_and_says_where_it_is(name: str) -> None:
     with pytest.warns(DeprecationWarning, match=rf"`cuecard\.{name}` is `cuecard\.types\.{name}` now"):
         assert getattr(cuecard, name) is getattr(cuecard.types, name)
+
+
+@pytest.mark.parametrize("home", [cuecard, cuecard.types])
+def test_an_old_name_goes_on_working_and_says_what_it_is_now(home: ModuleType) -> None:
+    for name, now in RENAMED.items():
+        with pytest.warns(DeprecationWarning, match=rf"`{home.__name__}.{name}` is `cuecard.types.{now}` now") as told:
+            assert getattr(home, name) is getattr(cuecard.types, now)
+        assert (len(told), told[0].filename) == (1, __file__)
 
 
 def test_a_program_that_has_imported_nothing_else_finds_them_and_is_told_of_a_misspelt_one() -> None:

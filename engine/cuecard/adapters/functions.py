@@ -16,7 +16,7 @@ from pydantic_core import ArgsKwargs
 
 from cuecard.adapters.bodies import Body, Form
 from cuecard.adapters.function_tools import AnyFunction, definitions, function_tools, plain_value, search_card
-from cuecard.adapters.host import AnyEngine, Chosen, EngineDoor, HostTool, ToolErrors, error_text, refused_limit
+from cuecard.adapters.host import AnyEngine, EngineChoice, EngineDoor, HostTool, ToolErrors, error_text, refused_limit
 from cuecard.config.values import fill
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -63,7 +63,7 @@ class Functions:
         self._cards, self._door = cards, EngineDoor(engine)
         self._made: OrderedDict[int, tuple[Engine, Engine]] = OrderedDict()
         self._asked: WeakKeyDictionary[Conversation, tuple[Step, set[str]]] = WeakKeyDictionary()
-        self._chosen = Chosen(self._with_tools(self._door.current), lambda turn: turn)
+        self._chosen = EngineChoice(self._with_tools(self._door.current), lambda turn: turn)
 
     @property
     def engine(self) -> Engine:

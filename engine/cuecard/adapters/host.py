@@ -62,7 +62,7 @@ OnStep: TypeAlias = Annotated[Callable[[Step], None], AfterValidator(_plain_func
 
 
 @runtime_checkable
-class EngineSource(Protocol):
+class EngineServer(Protocol):
     """What follows an agent's files and says which engine serves a conversation: a watcher, or `Pins`."""
 
     @property
@@ -73,7 +73,7 @@ class EngineSource(Protocol):
         """The engine for the next call of a conversation, or the next step of `call`, as `Pins.serve`."""
 
 
-AnyEngine: TypeAlias = Engine | EngineSource
+AnyEngine: TypeAlias = Engine | EngineServer
 """The prompt engine: as it is, or as its files have it while they change."""
 
 
@@ -149,7 +149,7 @@ def active_only(tools: Mapping[str, Tool], step: Step, catalogue: Collection[str
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class EngineChoice:
     """The engine that serves a call.
 
     Attributes:
@@ -191,7 +191,7 @@ class EngineDoor:
         call: Call | None = None,
         tools: Iterable[HostTool] = (),
         whole: bool = True,
-    ) -> Chosen:
+    ) -> EngineChoice:
         """The engine for the next call of a conversation, or for the next step of its running call.
 
         Args:
@@ -209,11 +209,11 @@ class EngineDoor:
             served = self._source.serve(previous=previous, call=call)
             engine, mark = served.engine, served.turn
         matched = partial(self._matched, engine, frozenset(each.name for each in tools), previous is None and whole)
-        return Chosen(self._knowing(engine, tools), lambda turn: matched(mark(turn)))
+        return EngineChoice(self._knowing(engine, tools), lambda turn: matched(mark(turn)))
 
     def take(
         self, chat: Conversation, *, call: Call | None = None, tools: Iterable[HostTool] = (), whole: bool = True
-    ) -> Chosen:
+    ) -> EngineChoice:
         """The same for a conversation, which is that engine's from now on; `call` is its running one, if it goes on."""
         chosen = self.choose(previous=chat.call, call=call, tools=tools, whole=whole)
         chosen.engine.take_over(chat)
@@ -350,7 +350,7 @@ def of_any_depth(render: Callable[[ToolResult], RenderedResult]) -> Callable[[To
     return rendered
 
 
-def text_of(content: Any) -> str:
+def content_text(content: Any) -> str:
     """The text of a message's content, plain or in parts; of other parts nothing."""
     if isinstance(content, str):
         return content
@@ -364,7 +364,7 @@ def said_beside_files(content: Any) -> Any:
     texts = [part for part in content if _is_text(part)] if isinstance(content, list) else []
     if not isinstance(content, list) or len(texts) == len(content):
         return content
-    return [{"type": "text", "text": text_of(texts)}] if texts else None
+    return [{"type": "text", "text": content_text(texts)}] if texts else None
 
 
 def told_beside_files(content: Any, text: str, kind: str = "text") -> Any:
@@ -372,7 +372,7 @@ def told_beside_files(content: Any, text: str, kind: str = "text") -> Any:
     files = [part for part in content if not _is_text(part)] if isinstance(content, list) else []
     if not files:
         return text
-    says = text_of([part for part in content if _is_text(part)])
+    says = content_text([part for part in content if _is_text(part)])
     return content if says == text else [{"type": kind, "text": text}, *files]
 
 

@@ -115,7 +115,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
             InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
             RunLimitError: when a limit of the run allows no further request.
         """
-        sent = _Sent.of(request, self._prepared)
+        sent = _SentRequest.of(request, self._prepared)
         return _answered(handler(sent), sent.asked.last[0], self._graph.state_key)
 
     @override
@@ -123,7 +123,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ExtendedModelResponse[Any]:
         """The same for agents that are awaited."""
-        sent = _Sent.of(request, self._prepared)
+        sent = _SentRequest.of(request, self._prepared)
         return _answered(await handler(sent), sent.asked.last[0], self._graph.state_key)
 
     @hook_config(can_jump_to=["model"])
@@ -172,7 +172,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _AgentRequest:
     """What a request was prepared of, and what came of it.
 
     Attributes:
@@ -190,13 +190,13 @@ class _Asked:
     last: list[langgraph.PreparedRequest]
 
     @classmethod
-    def of(cls, request: ModelRequest[Any], prepare: _Prepare) -> _Asked:
+    def of(cls, request: ModelRequest[Any], prepare: _Prepare) -> _AgentRequest:
         """Prepare a request."""
         tools = list(request.tools)
         ready = prepare(request, tools)
         return cls(request, tools, ready, prepare, [ready])
 
-    def again(self, request: ModelRequest[Any], tools: Sequence[AnyTool]) -> _Asked:
+    def again(self, request: ModelRequest[Any], tools: Sequence[AnyTool]) -> _AgentRequest:
         """Prepare for another model or other tools."""
         ready = self.prepare(request, tools)
         self.last[:] = [ready]
@@ -215,7 +215,7 @@ class _Asked:
             "model_settings": settings,
         }
 
-    def narrowed(self, tools: Sequence[AnyTool]) -> _Asked:
+    def narrowed(self, tools: Sequence[AnyTool]) -> _AgentRequest:
         """Prepared again where a middleware behind the card wants other tools than were prepared; else this one."""
         before, now = ({name_of(tool): tool for tool in some} for some in (self.ready.tools, tools))
         call, times = self.ready.step.call, Counter(map(name_of, tools))
@@ -229,17 +229,17 @@ class _Asked:
         return self.again(self.request, [tool for tool in self.tools if name_of(tool) not in gone] + new)
 
 
-class _Sent(ModelRequest[Any]):
+class _SentRequest(ModelRequest[Any]):
     """A prepared request that middlewares behind the card may change: of other tools or of another model, it is
     prepared again, with what they have added.
     """
 
-    asked: _Asked
+    asked: _AgentRequest
 
     @classmethod
-    def of(cls, request: ModelRequest[Any], prepare: _Prepare) -> _Sent:
+    def of(cls, request: ModelRequest[Any], prepare: _Prepare) -> _SentRequest:
         """The request with what the step describes."""
-        asked = _Asked.of(request, prepare)
+        asked = _AgentRequest.of(request, prepare)
         return _asking(
             cls(**{each.name: getattr(request, each.name) for each in fields(request)} | asked.sent()), asked
         )
@@ -255,14 +255,14 @@ class _Sent(ModelRequest[Any]):
         asked, ready = self.asked, self.asked.ready
         if "messages" in overrides and (lost := _lost(ready.conversation, overrides["messages"], ready.step)):
             raise _behind(f"a middleware behind `Cuecard` takes {lost} out of the messages")
-        made = _asking(cast("_Sent", super().override(**overrides)), asked)
+        made = _asking(cast("_SentRequest", super().override(**overrides)), asked)
         if made.system_message is not self.system_message and not _says(made.system_message, ready.system):
             raise _behind("a middleware behind `Cuecard` takes the prompt out of the system message", _PROMPT_HINT)
         if "tools" in overrides:
             made = made.of_tools(overrides["tools"])
         return made if made.model is asked.request.model else made.of_model(made.model)
 
-    def of_model(self, model: Any) -> _Sent:
+    def of_model(self, model: Any) -> _SentRequest:
         """The request to another model, which may take other roles, marks and definitions."""
         known, asked = self.asked.ready, self.asked.again(self.asked.request.override(model=model), self.asked.tools)
         same = asked.ready.conversation == known.conversation
@@ -271,18 +271,18 @@ class _Sent(ModelRequest[Any]):
             raise _behind("middlewares behind `Cuecard` change the messages of a request and its model")
         return self._anew(asked, {"messages": self.messages} if same else {})
 
-    def of_tools(self, tools: Sequence[AnyTool]) -> _Sent:
+    def of_tools(self, tools: Sequence[AnyTool]) -> _SentRequest:
         """The request with these tools, in the order in which they are sent, since any other would be another front."""
         asked = self.asked.narrowed(tools)
         if asked is self.asked:
             given = {name_of(tool): tool for tool in tools}
             ordered = [given[name_of(tool)] for tool in asked.ready.tools]
-            return _asking(cast("_Sent", super().override(tools=ordered)), asked)
+            return _asking(cast("_SentRequest", super().override(tools=ordered)), asked)
         if self.messages is not self.asked.ready.conversation:
             raise _behind("middlewares behind `Cuecard` change the messages of a request and its tools")
         return self._anew(asked, {})
 
-    def _anew(self, asked: _Asked, kept: dict[str, Any]) -> _Sent:
+    def _anew(self, asked: _AgentRequest, kept: dict[str, Any]) -> _SentRequest:
         """What was prepared again, with what middlewares have added to what was prepared before."""
         before, now = self.asked.sent(), asked.sent()
         own = {key: value for key, value in self.model_settings.items() if before["model_settings"].get(key) != value}
@@ -291,7 +291,7 @@ class _Sent(ModelRequest[Any]):
             now["tool_choice"] = self.tool_choice
         if self.system_message is not None and self.system_message != before["system_message"]:
             now["system_message"] = _added(self.system_message, before["system_message"], now["system_message"])
-        return _asking(cast("_Sent", super().override(**{**now, **kept})), asked)
+        return _asking(cast("_SentRequest", super().override(**{**now, **kept})), asked)
 
 
 def _says(message: SystemMessage | None, prompt: SystemMessage) -> bool:
@@ -339,7 +339,7 @@ def _references(messages: Sequence[BaseMessage]) -> Iterator[str]:
     yield from (part["tool_name"] for part in parts if isinstance(part, dict) and part.get("type") == "tool_reference")
 
 
-def _asking(request: _Sent, asked: _Asked) -> _Sent:
+def _asking(request: _SentRequest, asked: _AgentRequest) -> _SentRequest:
     object.__setattr__(request, "asked", asked)  # a request warns of assignments
     return request
 

@@ -19,7 +19,7 @@ from cuecard.template.markup.tags import tags
 
 
 @dataclass(frozen=True, slots=True)
-class SectionText:
+class LocatedText:
     """The text of a section, and where it is: a whole file, a value of a YAML file, or a part of a template.
 
     Attributes:
@@ -73,7 +73,7 @@ def part_of(sources: AgentSources, section: str) -> tuple[int, int] | None:
     return _part(sources.template, section) if sources.template else None
 
 
-def section_of(sources: AgentSources, section: str) -> SectionText:
+def section_of(sources: AgentSources, section: str) -> LocatedText:
     """The text of a section.
 
     Raises:
@@ -90,14 +90,14 @@ def section_of(sources: AgentSources, section: str) -> SectionText:
     title = next((each.title for each in spec.sections if each.id == section), "") if spec else ""
     for each in said:
         if isinstance(text := each.held.get("text"), str):
-            return SectionText(section, text, title, each.file.path, (*each.key, "text"), None, titled)
+            return LocatedText(section, text, title, each.file.path, (*each.key, "text"), None, titled)
         if source := file_of(sources, each.file, each.held):
-            return SectionText(section, source.text, title, source.path, titled=titled)
+            return LocatedText(section, source.text, title, source.path, titled=titled)
         if "choose" in each.held:
             break
     if sources.template and (part := part_of(sources, section)):
         start, end = part
-        return SectionText(section, sources.template.text[start:end], "", sources.template.path, (), part)
+        return LocatedText(section, sources.template.text[start:end], "", sources.template.path, (), part)
     hint = "edit its file itself"
     raise InputError(Problem("wrong-edit", f"`{section}` has no single text that can be edited", hint, "section"))
 
@@ -118,7 +118,7 @@ def entry_of(sources: AgentSources, tool: str) -> tuple[str, Json]:
     return known[tool]
 
 
-def in_place(text: str, found: SectionText, body: str) -> str:
+def in_place(text: str, found: LocatedText, body: str) -> str:
     """The text of a file with another text of the section in it."""
     if found.key:
         return with_value(text, found.key, body)

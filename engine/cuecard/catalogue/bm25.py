@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from cuecard.catalogue.explanation import Match, RankerReasons, Reasons, WordSeen
+from cuecard.catalogue.explanation import Match, QueryWord, RankerReasons, Reasons
 from cuecard.catalogue.fields import FIELDS, WEIGHTS, Weights, short_texts
 from cuecard.catalogue.word_index import WordIndex
 from cuecard.catalogue.words import Word, WordReader, near_words
@@ -71,9 +71,9 @@ def explain(index: WordIndex, weights: Weights, asked: Query, cards: Sequence[To
     return RankerReasons(tuple(_seen(index, word) for word in asked.words), tuple(reasons))
 
 
-def _seen(index: WordIndex, word: SearchTerm) -> WordSeen:
+def _seen(index: WordIndex, word: SearchTerm) -> QueryWord:
     tools = len({n for form in word.forms for n in index.postings[form]})
-    return WordSeen(word.text, tools, word.forms if word.worth < 1 else ())
+    return QueryWord(word.text, tools, word.forms if word.worth < 1 else ())
 
 
 def _reasons(

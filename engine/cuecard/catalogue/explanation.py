@@ -15,7 +15,7 @@ answer) below the one before it, the limit, or there are no more."""
 
 
 @dataclass(frozen=True, slots=True)
-class WordSeen:
+class QueryWord:
     """A word of the query: how many tools contain it, and the words it was read as if no tool does."""
 
     word: str
@@ -45,7 +45,7 @@ class Reasons:
 class RankerReasons:
     """A ranker's explanation of a query: its words, and the reasons of each tool, in the requested order."""
 
-    words: tuple[WordSeen, ...]
+    words: tuple[QueryWord, ...]
     reasons: tuple[Reasons, ...]
 
 
@@ -58,7 +58,7 @@ class Explainer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedTool:
     """A tool in the order of the answer: its score, its share of the best score, and whether it is returned.
 
     `named` is whether the query names it, or its category: then it comes first, whatever the ranker says.
@@ -91,8 +91,8 @@ class Explanation:
     """
 
     query: str
-    words: tuple[WordSeen, ...]
-    ranked: tuple[Ranked, ...]
+    words: tuple[QueryWord, ...]
+    ranked: tuple[RankedTool, ...]
     confidence: float
     needed: float
     cut: float

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NoReturn, TypeVar, cast
 
 from cuecard.catalogue.bm25 import Bm25Ranker
-from cuecard.catalogue.explanation import End, Explainer, Explanation, Ranked, RankerReasons, Reasons
+from cuecard.catalogue.explanation import End, Explainer, Explanation, RankedTool, RankerReasons, Reasons
 from cuecard.catalogue.fields import WEIGHTS, ToolNames, Weights
 from cuecard.catalogue.ranker import (
     AsyncRanker,
@@ -66,7 +66,7 @@ def explained(
     best = result.confidence
     reasons = told.reasons or (Reasons(),) * len(hits)
     ranked = [
-        Ranked(hit.tool, hit.score, hit.score / best if best else 0.0, n < len(result.hits), why, hit.tool in named)
+        RankedTool(hit.tool, hit.score, hit.score / best if best else 0.0, n < len(result.hits), why, hit.tool in named)
         for n, (hit, why) in enumerate(zip(hits, reasons, strict=True))
     ]
     return Explanation(
@@ -111,14 +111,14 @@ _EXAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Instructed:
+class InstructedTools:
     """The tools that have instructions, and the section in which a model reads them."""
 
     place: str = ""
     tools: Collection[str] = ()
 
 
-NOBODY = Instructed()
+NOBODY = InstructedTools()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class SearchIndex:
         limit: int | None = None,
         *,
         spec: SearchSpec = DEFAULTS,
-        instructed: Instructed = NOBODY,
+        instructed: InstructedTools = NOBODY,
         words: WordsSpec = ENGLISH,
     ) -> SearchResult:
         """The tools that answer the query, best first: none below the confidence, and no hit below the cut.
@@ -213,7 +213,7 @@ class SearchIndex:
         limit: int | None = None,
         *,
         spec: SearchSpec = DEFAULTS,
-        instructed: Instructed = NOBODY,
+        instructed: InstructedTools = NOBODY,
         words: WordsSpec = ENGLISH,
     ) -> Explanation:
         """The same search with its reasons, and the next hits that it leaves out.
@@ -299,7 +299,7 @@ def wrong_limit(limit: int, words: WordsSpec) -> str:
     return fill(words.search.wrong_limit, numbers)
 
 
-def found_message(tools: Sequence[str], instructed: Instructed, words: WordsSpec) -> str:
+def found_message(tools: Sequence[str], instructed: InstructedTools, words: WordsSpec) -> str:
     """The message when these tools were found; it sends nobody to instructions that a tool does not have."""
     told = [name for name in tools if name in instructed.tools] if instructed.place else []
     said, one = words.search, len(tools) == 1

@@ -13,7 +13,7 @@ from cuecard.config.agent_file import TokensSpec
 from cuecard.errors import Problem, SpecError
 from cuecard.files.content import content_root
 from cuecard.files.tokens import bundled_counter
-from cuecard.library.versions import Content
+from cuecard.library.versions import VersionContent
 
 DROPPED = frozenset({"no-effect", "no-protocols", "section-order", "unused-input"})
 """The warnings that an edit may cause by taking out a placeholder."""
@@ -24,7 +24,7 @@ def _schema() -> str:
     return (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
 
 
-def draft_of(content: Content, load: LoadHelpers) -> tuple[AgentDraft, tuple[Problem, ...]]:
+def draft_of(content: VersionContent, load: LoadHelpers) -> tuple[AgentDraft, tuple[Problem, ...]]:
     """The agent as far as it can be built, and everything that is wrong with it."""
     memo = Memo()
     draft = make_draft(content.sources, memo, load)
@@ -34,7 +34,7 @@ def draft_of(content: Content, load: LoadHelpers) -> tuple[AgentDraft, tuple[Pro
     return draft, all_problems(draft, found)
 
 
-def check(content: Content, load: LoadHelpers) -> str:
+def check(content: VersionContent, load: LoadHelpers) -> str:
     """Refuse a version with a problem, warnings included; the name of the agent if there is none.
 
     Raises:
@@ -58,7 +58,7 @@ def name_of(draft: AgentDraft) -> str:
     return draft.spec.agent
 
 
-def dropped(content: Content, load: LoadHelpers) -> tuple[str, ...]:
+def dropped(content: VersionContent, load: LoadHelpers) -> tuple[str, ...]:
     """The warnings of an edited version about placeholders that are gone."""
     problems = draft_of(content, load)[1]
     return tuple(each.message for each in problems if each.severity == "warning" and each.code in DROPPED)

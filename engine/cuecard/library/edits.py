@@ -9,14 +9,14 @@ from dataclasses import fields, replace
 from typing import Any
 
 from cuecard.agent.specification import read_specification
-from cuecard.agent.texts import SectionText, entry_of, in_place, section_of
+from cuecard.agent.texts import LocatedText, entry_of, in_place, section_of
 from cuecard.agent.world import Memo
 from cuecard.config.documents.sources import AgentSources, SourceText
 from cuecard.config.documents.yaml import read_yaml
 from cuecard.config.documents.yaml_edits import with_value
 from cuecard.config.named_files import WRITTEN, written_file
 from cuecard.errors import InputError, Problem, SpecError, TemplateError, did_you_mean
-from cuecard.library.versions import Content, Version, check_characters
+from cuecard.library.versions import Version, VersionContent, check_characters
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.template import clean, without_controls
@@ -28,7 +28,7 @@ MAX_TEXT = 1024 * 1024
 """The maximum number of characters of an edited text, as of a file."""
 
 
-def with_section(content: Content, section: str, body: str | None, title: str | None) -> Content:
+def with_section(content: VersionContent, section: str, body: str | None, title: str | None) -> VersionContent:
     """The content with another text or title of a section.
 
     Raises:
@@ -51,7 +51,7 @@ def with_section(content: Content, section: str, body: str | None, title: str | 
     return made
 
 
-def with_entry(content: Content, tool: str, entry: Mapping[str, Json]) -> Content:
+def with_entry(content: VersionContent, tool: str, entry: Mapping[str, Json]) -> VersionContent:
     """The content with another entry of a tool.
 
     Raises:
@@ -63,7 +63,7 @@ def with_entry(content: Content, tool: str, entry: Mapping[str, Json]) -> Conten
     return _with_text(content, path, lambda text: with_value(text, ("tools", tool), dict(entry)))
 
 
-def with_written(content: Content, name: str, text: str) -> Content:
+def with_written(content: VersionContent, name: str, text: str) -> VersionContent:
     """The content with what a model has written into one of its writable sections: as data, without controls.
 
     Raises:
@@ -119,7 +119,7 @@ def _with_title(text: str, at: tuple[str | int, ...], title: str) -> str:
     return with_value(text, (*at, "title"), title, order=("id", "title"))
 
 
-def _with_text(content: Content, path: str, change: Callable[[str], str]) -> Content:
+def _with_text(content: VersionContent, path: str, change: Callable[[str], str]) -> VersionContent:
     """The content with another text of one file, wherever it is used."""
 
     def changed(held: Any) -> Any:
@@ -133,7 +133,7 @@ def _with_text(content: Content, path: str, change: Callable[[str], str]) -> Con
     return replace(content, sources=AgentSources(**found))
 
 
-def _refuse_raw(found: SectionText, body: str) -> None:
+def _refuse_raw(found: LocatedText, body: str) -> None:
     """Raw blocks switch off how values are guarded in a reader's eyes; files of a checkout may have them."""
     if any(isinstance(node, Block) and node.raw for node in _nodes(body)):
         told = f"the text of `{found.section}` has a raw block"
@@ -184,12 +184,12 @@ class SectionEdit:
     body: str | None
     title: str | None
 
-    def refuse_conflict(self, base: Content, now: Content, head: Version) -> None:
+    def refuse_conflict(self, base: VersionContent, now: VersionContent, head: Version) -> None:
         """Refuse it where somebody else has changed the same since the version that it began from."""
         old, new = (section_of(each.sources, self.section) for each in (base, now))
         _refuse(f"section `{self.section}`", (old.title, old.body), (new.title, new.body), head)
 
-    def lay_over(self, content: Content) -> tuple[Content, tuple[Problem, ...]]:
+    def lay_over(self, content: VersionContent) -> tuple[VersionContent, tuple[Problem, ...]]:
         """The content with it, and what is lost by it."""
         before = section_of(content.sources, self.section).body
         made = with_section(content, self.section, self.body, self.title)
@@ -204,12 +204,12 @@ class EntryEdit:
     tool: str
     entry: Mapping[str, Json]
 
-    def refuse_conflict(self, base: Content, now: Content, head: Version) -> None:
+    def refuse_conflict(self, base: VersionContent, now: VersionContent, head: Version) -> None:
         """Refuse it where somebody else has changed the same since the version that it began from."""
         old, new = (entry_of(each.sources, self.tool)[1] for each in (base, now))
         _refuse(f"the entry of `{self.tool}`", ("", _lines(old)), ("", _lines(new)), head)
 
-    def lay_over(self, content: Content) -> tuple[Content, tuple[Problem, ...]]:
+    def lay_over(self, content: VersionContent) -> tuple[VersionContent, tuple[Problem, ...]]:
         """The content with it, and what is lost by it."""
         return with_entry(content, self.tool, self.entry), ()
 

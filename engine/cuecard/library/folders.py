@@ -14,7 +14,7 @@ from cuecard.files.content import find_content, in_folder
 from cuecard.files.folder import read_agent, read_imported
 from cuecard.files.roots import shown
 from cuecard.files.safe_read import read_text
-from cuecard.library.versions import Content, Version
+from cuecard.library.versions import Version, VersionContent
 from cuecard.model import Json
 from cuecard.records import dataclass
 
@@ -25,17 +25,17 @@ _HINT = "to change an exported agent, publish its folder: `cuecard library publi
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportNote:
     """What an export says of itself: who made the version, why, and the agent file in the folder."""
 
     agent: str
     author: str
     message: str
     file: Path
-    content: Content
+    content: VersionContent
 
 
-def read_folder(path: str | Path) -> Content:
+def read_folder(path: str | Path) -> VersionContent:
     """The content of an agent's files.
 
     Raises:
@@ -50,10 +50,10 @@ def read_folder(path: str | Path) -> Content:
     places = [*(each.path for each in (*sources.texts(), *imported)), *sources.folders]
     above = max((posixpath.normpath(each).split("/").count("..") for each in places), default=0)
     home = file.absolute().parent.parts
-    return Content(sources, imported, tuple(home[len(home) - above :]) if above else ())
+    return VersionContent(sources, imported, tuple(home[len(home) - above :]) if above else ())
 
 
-def export(version: Version, content: Content, folder: Path) -> Path:
+def export(version: Version, content: VersionContent, folder: Path) -> Path:
     """Write a version as a folder; the agent file in it.
 
     Raises:
@@ -94,7 +94,7 @@ def export(version: Version, content: Content, folder: Path) -> Path:
     return folder / str(note["file"])
 
 
-def read_export(folder: Path) -> Exported:
+def read_export(folder: Path) -> ExportNote:
     """What an exported folder holds.
 
     Raises:
@@ -105,12 +105,12 @@ def read_export(folder: Path) -> Exported:
     file = folder / str(note["file"])
     content = read_folder(file)
     lost = note.get("lost")
-    content = Content(content.sources, content.imported, content.home, tuple(map(str, lost or ())))
+    content = VersionContent(content.sources, content.imported, content.home, tuple(map(str, lost or ())))
     if content.sha256 != note["sha256"]:
         wrong = [*_edited(folder, note["files"])]
         told = f"{shown(folder)} was edited since it was exported" + (f": {', '.join(wrong[:10])}" if wrong else "")
         raise InputError(Problem("edited-export", told, _HINT, "library"))
-    return Exported(str(note["agent"]), str(note["author"]), str(note["message"]), file, content)
+    return ExportNote(str(note["agent"]), str(note["author"]), str(note["message"]), file, content)
 
 
 def exported_file(folder: Path) -> Path:

@@ -16,12 +16,12 @@ from cuecard.config.documents.sources import AgentSources
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, LibraryError
 from cuecard.library.database import CHANNEL, Database
-from cuecard.library.serving import Engines, Held
+from cuecard.library.serving import Engines, LabelState
 from cuecard.library.versions import Reference
 from cuecard.model import Call
 from cuecard.model.boundary import checked
 from cuecard.reload.keeper import Status, Watching
-from cuecard.reload.pins import Pins, Served
+from cuecard.reload.pins import Pins, ServedEngine
 from cuecard.reload.states import NoState, User
 from cuecard.reload.watcher import each_state
 
@@ -56,10 +56,10 @@ class LibraryWatcher:
         engine = engines.get(reference)
         self._agent = engine.name
         held = None if reference.number else engines.peek(reference)
-        self._last = held or Held(engine, 0.0, (0, 0))
+        self._last = held or LabelState(engine, 0.0, (0, 0))
         self._pins: Pins | None = None
         self._stopped = False
-        self._listeners: dict[Callable[[Held], object], Callable[[], None]] = {}
+        self._listeners: dict[Callable[[LabelState], object], Callable[[], None]] = {}
 
     @property
     def current(self) -> Engine:
@@ -99,7 +99,7 @@ class LibraryWatcher:
             InputError: when it cannot be called.
         """
 
-        def tell(held: Held) -> None:
+        def tell(held: LabelState) -> None:
             if not self._stopped:
                 callback(held.engine, self._status(held))
 
@@ -113,7 +113,7 @@ class LibraryWatcher:
         """Internal: the engine of an earlier version; from any thread."""
         return self._engines.make(self._agent, sources)
 
-    def serve(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
+    def serve(self, *, previous: Call | None = None, call: Call | None = None) -> ServedEngine:
         """`Pins.serve`, by the policy of the agent file."""
         if self._pins is None:
             self._pins = Pins(self)
@@ -132,7 +132,7 @@ class LibraryWatcher:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def _listen(self, listener: Callable[[Held], object]) -> Callable[[], None]:
+    def _listen(self, listener: Callable[[LabelState], object]) -> Callable[[], None]:
         forget = self._engines.listen(self._reference, listener)
         self._listeners[listener] = forget
 
@@ -147,7 +147,7 @@ class LibraryWatcher:
             self._last = self._engines.peek(self._reference) or self._last
         return self._last.engine, self._status(self._last)
 
-    def _status(self, held: Held) -> Status:
+    def _status(self, held: LabelState) -> Status:
         watching: Watching = "stopped" if self._stopped else "polling" if self._engines.polls else "events"
         agent, origin = held.engine.agent, held.origin
         status = Status(held.number, agent.sha256, held.since, watching=watching)
@@ -174,7 +174,7 @@ class LibraryWatcher:
         return sources
 
 
-class News:
+class ChangeFeed:
     """Tells what other processes have changed: PostgreSQL notifies, and the file of SQLite is looked at."""
 
     def __init__(self, database: Database, expire: Callable[[str], None], doubt: Callable[[], None]) -> None:

@@ -19,17 +19,17 @@ from cuecard.files.rankers.choice import SearchWish
 from cuecard.library import edits, folders
 from cuecard.library.checking import check, draft_of, dropped, name_of
 from cuecard.library.database import Database
-from cuecard.library.following import LibraryWatcher, News
+from cuecard.library.following import ChangeFeed, LibraryWatcher
 from cuecard.library.serving import Engines, Removed, ServingOptions
-from cuecard.library.store import Change, Condition, Store, labels_of, target_of_rollback
+from cuecard.library.store import AuditEntry, Condition, Store, labels_of, target_of_rollback
 from cuecard.library.versions import (
     DRAFT,
     LATEST,
     PRODUCTION,
-    Content,
     Move,
     Reference,
     Version,
+    VersionContent,
     check_label,
     check_words,
     read_reference,
@@ -48,7 +48,7 @@ _TRIES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class EditedVersion:
     """A version that an edit made, and what is lost by it."""
 
     version: Version
@@ -113,7 +113,7 @@ class Library:
         last = None if fallback is None else Path(fallback)
         self._engines = Engines(self._store, maker.apart, ServingOptions(lifetime, most, removed, last, timeout))
         self._engines.check_fallback()
-        self._news = News(self._database, self._engines.hear, self._engines.doubt)
+        self._news = ChangeFeed(self._database, self._engines.hear, self._engines.doubt)
 
     def __repr__(self) -> str:
         return f"Library({str(self._database)!r})"
@@ -325,7 +325,7 @@ class Library:
         tool: str | None = None,
         entry: JsonObject | None = None,
         label: FilledText | None = None,
-    ) -> Edited:
+    ) -> EditedVersion:
         """A version with another text of one section, or another entry of one tool.
 
         The edit is laid over the newest version (that of `label`, or `latest`), unless somebody has changed the same
@@ -359,7 +359,7 @@ class Library:
                 version = self._add(made, change, label, parent=head.number, expected=self._still(seen, head.number))
             except _MovedError:
                 continue
-            return Edited(version, warnings)
+            return EditedVersion(version, warnings)
         told = f"`{reference.agent}` changes all the time"
         raise LibraryError(Problem("library-away", told, "try again", str(self._database)))
 
@@ -381,7 +381,7 @@ class Library:
             LibraryError: when the database is away, full, or of another version.
         """
         reference = Reference(read_reference(agent).agent, check_label(label))
-        change = Change("write", TOOL, f"wrote `{name}`")
+        change = AuditEntry("write", TOOL, f"wrote `{name}`")
         for _ in range(_TRIES):
             head, content = self._store.load(reference)
             made = self._without(edits.with_written(content, name, text))
@@ -418,8 +418,8 @@ class Library:
 
     def _add(
         self,
-        content: Content,
-        change: Change,
+        content: VersionContent,
+        change: AuditEntry,
         label: str | None,
         *,
         parent: int | None = None,
@@ -434,11 +434,11 @@ class Library:
         self._changed(agent)
         return version
 
-    def _without(self, content: Content) -> Content:
+    def _without(self, content: VersionContent) -> VersionContent:
         """The content, with the warnings about what its texts no longer print taken as meant."""
         return replace(content, lost=tuple(dict.fromkeys((*content.lost, *dropped(content, self._load)))))
 
-    def _check(self, content: Content, agent: str = "") -> str:
+    def _check(self, content: VersionContent, agent: str = "") -> str:
         """Check a content, unless it was found to be right before; the agent's name."""
         if agent and content.sha256 in self._clean:
             return agent
@@ -449,7 +449,7 @@ class Library:
     def _parent(self, agent: str) -> int | None:
         return self._store.labels(agent).get(LATEST)
 
-    def _head(self, reference: Reference, label: str | None) -> tuple[Reference, Version, Content]:
+    def _head(self, reference: Reference, label: str | None) -> tuple[Reference, Version, VersionContent]:
         """The version that an edit is laid over, and the label that says so."""
         labels = self._store.labels(reference.agent)
         seen = Reference(reference.agent, label if label and label in labels else LATEST)
@@ -467,8 +467,8 @@ class Library:
 
         return expect
 
-    def _change(self, action: str, author: str, message: str) -> Change:
-        return Change(action, check_words(author, "author"), check_words(message, "message"))
+    def _change(self, action: str, author: str, message: str) -> AuditEntry:
+        return AuditEntry(action, check_words(author, "author"), check_words(message, "message"))
 
     def _refuse_latest(self, label: str) -> None:
         if label == LATEST:

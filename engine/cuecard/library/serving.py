@@ -66,7 +66,7 @@ class ServingOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LabelState:
     """What a label pointed to when it was last asked.
 
     Attributes:
@@ -107,13 +107,13 @@ class Engines:
         self._store, self._make, self._options = store, make, options
         self._versions: dict[tuple[str, int], Engine] = {}
         self._ages: dict[tuple[str, int], int] = {}
-        self._labels: dict[tuple[str, str], Held] = {}
+        self._labels: dict[tuple[str, str], LabelState] = {}
         self._changes: dict[str, int] = {}
         self._news: dict[str, int] = {}
         self._numbers: dict[str, int] = {}
-        self._tasks: dict[tuple[int, Reference], Future[Engine | Held]] = {}
+        self._tasks: dict[tuple[int, Reference], Future[Engine | LabelState]] = {}
         self._catching_up: dict[int, threading.Thread] = {}
-        self._listeners: list[tuple[Reference, Callable[[Held], object]]] = []
+        self._listeners: list[tuple[Reference, Callable[[LabelState], object]]] = []
         self._seen: dict[tuple[str, str], int] = {}
         self._away: tuple[float, LibraryError] | None = None
         self._now = itertools.count()
@@ -139,7 +139,7 @@ class Engines:
             raise InputError(Problem("unknown-label", told, hint, "library"))
         return held.engine
 
-    def held(self, reference: Reference) -> Held:
+    def held(self, reference: Reference) -> LabelState:
         """The last good engine of a label, asked for anew when its lifetime is over.
 
         Raises:
@@ -170,14 +170,14 @@ class Engines:
             task = self._begin(reference)
         return self._labels.get(key, held)
 
-    def peek(self, reference: Reference) -> Held | None:
+    def peek(self, reference: Reference) -> LabelState | None:
         """What a label pointed to when it was last asked, without waiting; one that is due is asked again."""
         held = self._labels.get((reference.agent, reference.label))
         if held is not None and self._due(reference, held)[0]:
             self._begin(reference)
         return held
 
-    def listen(self, reference: Reference, listener: Callable[[Held], object]) -> Callable[[], None]:
+    def listen(self, reference: Reference, listener: Callable[[LabelState], object]) -> Callable[[], None]:
         """Call the listener whenever what a label serves changes; the function that is returned ends that."""
         entry = (reference, listener)
         self._listeners.append(entry)
@@ -288,7 +288,7 @@ class Engines:
         """How many changes are known: by this process, and by others."""
         return self._changes.get(agent, 0), self._news.get(agent, 0)
 
-    def _due(self, reference: Reference, held: Held) -> tuple[bool, float]:
+    def _due(self, reference: Reference, held: LabelState) -> tuple[bool, float]:
         """Whether a label is to be asked again, and for how many seconds its callers wait for that."""
         now, (change, heard) = time.monotonic(), self._known(reference.agent)
         changed, age = held.change[0] != change, now - held.asked
@@ -299,7 +299,7 @@ class Engines:
             return due, 0.0
         return due, self._options.timeout if changed else _PATIENCE
 
-    def _put(self, reference: Reference, held: Held) -> Held:
+    def _put(self, reference: Reference, held: LabelState) -> LabelState:
         """Serve this from now on, and tell those who follow the label, if it is another."""
         key = (reference.agent, reference.label)
         before = self._labels.get(key)
@@ -331,11 +331,11 @@ class Engines:
         engine = self._versions.get(key)
         if engine is None:
             made = self._asked(reference)
-            engine = made.engine if isinstance(made, Held) else made
+            engine = made.engine if isinstance(made, LabelState) else made
         self._ages[key] = next(self._now)
         return engine
 
-    def _first(self, reference: Reference) -> Held:
+    def _first(self, reference: Reference) -> LabelState:
         try:
             made = self._asked(reference)
         except LibraryError as error:
@@ -343,9 +343,9 @@ class Engines:
                 raise
             _log.warning("an exported folder serves %s: %s", reference, error.problems[0].message)
             return self._fall_back(reference, self._options.fallback)
-        return made if isinstance(made, Held) else self._labels[reference.agent, reference.label]
+        return made if isinstance(made, LabelState) else self._labels[reference.agent, reference.label]
 
-    def _asked(self, reference: Reference) -> Engine | Held:
+    def _asked(self, reference: Reference) -> Engine | LabelState:
         self._refuse_away()
         try:
             return self._begin(reference).result(self._options.timeout)
@@ -369,26 +369,26 @@ class Engines:
     def _exported(self, folder: Path) -> Engine:
         return self._make(read_folder(exported_file(folder)).sources)
 
-    def _fall_back(self, reference: Reference, folder: Path) -> Held:
+    def _fall_back(self, reference: Reference, folder: Path) -> LabelState:
         engine = self._exported(folder)
         if engine.name != reference.agent:
             told = f"the folder to fall back on has the agent `{engine.name}`, not `{reference.agent}`"
             raise InputError(Problem("unknown-agent", told, "export that agent", "fallback"))
         origin = LibraryOrigin(0, reference.label, _time())
-        held = Held(_with(engine, origin), float("-inf"), (-1, -1), 1, time.monotonic() + _BACKOFF[0])
+        held = LabelState(_with(engine, origin), float("-inf"), (-1, -1), 1, time.monotonic() + _BACKOFF[0])
         return self._labels.get((reference.agent, reference.label)) or self._put(reference, held)
 
-    def _begin(self, reference: Reference) -> Future[Engine | Held]:
+    def _begin(self, reference: Reference) -> Future[Engine | LabelState]:
         """The load of a version or a label: one at a time, however many ask."""
-        mine: Future[Engine | Held] = Future()
+        mine: Future[Engine | LabelState] = Future()
         task = self._tasks.setdefault((os.getpid(), reference), mine)
         if task is mine:
             name = f"cuecard-library-{reference}"
             threading.Thread(target=self._run, args=(reference, mine), name=name, daemon=True).start()
         return task
 
-    def _run(self, reference: Reference, task: Future[Engine | Held]) -> None:
-        made: Engine | Held | None = None
+    def _run(self, reference: Reference, task: Future[Engine | LabelState]) -> None:
+        made: Engine | LabelState | None = None
         failed: Exception | None = None
         known = self._known(reference.agent)
         try:
@@ -404,7 +404,7 @@ class Engines:
         else:
             task.set_exception(failed)
 
-    def _load(self, reference: Reference) -> Engine | Held:
+    def _load(self, reference: Reference) -> Engine | LabelState:
         if reference.number:
             return self._built(reference)
         asked, change = time.monotonic(), self._known(reference.agent)
@@ -420,7 +420,7 @@ class Engines:
         else:
             engine = _with(self._built(Reference(reference.agent, "", version.number)), origin)
         self._away = None
-        return self._put(reference, Held(engine, asked, change))
+        return self._put(reference, LabelState(engine, asked, change))
 
     def _built(self, reference: Reference) -> Engine:
         """The engine of a version, from the cache or made of its content."""
@@ -458,13 +458,13 @@ class Engines:
             self._failed(reference, error.problems[0].message)
         return None
 
-    def _removed(self, reference: Reference, held: Held, known: tuple[int, int]) -> None:
+    def _removed(self, reference: Reference, held: LabelState, known: tuple[int, int]) -> None:
         """The label is gone, as far as changes are `known`: another thing than a database that is away."""
         origin = replace(held.origin, removed=True, stale_since=held.origin.stale_since or _time())
         if not held.origin.removed:
             _log.warning("%s was removed; version %d was the last", reference, origin.version)
         engine = held.engine if origin == held.origin else _with(held.engine, origin)
-        self._put(reference, Held(engine, time.monotonic(), known))
+        self._put(reference, LabelState(engine, time.monotonic(), known))
 
     def _failed(self, reference: Reference, why: str) -> None:
         """The database is away: what was good serves on, and says so once its lifetime is over."""

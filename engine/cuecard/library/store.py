@@ -11,14 +11,14 @@ from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.files.clock import utc_now
 from cuecard.library.database import Database
 from cuecard.library.tables import AGENTS, AUDIT, LABELS, VERSIONS
-from cuecard.library.versions import DRAFT, LATEST, Content, Move, Reference, Version
+from cuecard.library.versions import DRAFT, LATEST, Move, Reference, Version, VersionContent
 from cuecard.records import dataclass
 
 _FACTS = ("number", "sha256", "configuration", "author", "created", "message", "parent")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AuditEntry:
     """Who changes something, how it is called in the audit trail, and why."""
 
     action: str
@@ -57,12 +57,12 @@ class Store:
         """
         return self._found(reference, whole=False)[0]
 
-    def load(self, reference: Reference) -> tuple[Version, Content]:
+    def load(self, reference: Reference) -> tuple[Version, VersionContent]:
         """The same with its content, both as of one moment."""
         version, text = self._found(reference, whole=True)
-        return version, Content.from_text(text, str(version))
+        return version, VersionContent.from_text(text, str(version))
 
-    def of_configuration(self, agent: str, digest: str) -> tuple[Version, Content] | None:
+    def of_configuration(self, agent: str, digest: str) -> tuple[Version, VersionContent] | None:
         """The newest version that is made of texts with this fingerprint."""
         asked = self._select(whole=True).where(AGENTS.c.name == agent, VERSIONS.c.configuration == digest)
         with self.database.reading() as connection:
@@ -70,7 +70,7 @@ class Store:
         if row is None:
             return None
         version = self._version(agent, row, {})
-        return version, Content.from_text(row.content, str(version))
+        return version, VersionContent.from_text(row.content, str(version))
 
     def versions(self, agent: str) -> tuple[Version, ...]:
         """All versions of an agent, the newest first, with their labels.
@@ -108,8 +108,8 @@ class Store:
     def add(
         self,
         agent: str,
-        content: Content,
-        change: Change,
+        content: VersionContent,
+        change: AuditEntry,
         *,
         parent: int | None,
         labels: Sequence[str],
@@ -149,7 +149,7 @@ class Store:
         return self.find(Reference(agent, "", number))
 
     def point(
-        self, agent: str, label: str, number: int | None, change: Change, *, expected: Condition = _always
+        self, agent: str, label: str, number: int | None, change: AuditEntry, *, expected: Condition = _always
     ) -> None:
         """Move a label to a version, or remove it.
 
@@ -186,7 +186,7 @@ class Store:
         label: str,
         number: int | None,
         before: dict[str, int],
-        change: Change,
+        change: AuditEntry,
     ) -> None:
         if label in before and before[label] == number and change.action != "rollback":
             return

@@ -168,7 +168,7 @@ def _fields(record: Version | Move) -> Iterable[tuple[str, Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class VersionContent:
     """What a version holds: every text of an agent, and what its check and its export need besides.
 
     Attributes:
@@ -216,7 +216,7 @@ class Content:
         return text
 
     @classmethod
-    def from_text(cls, text: str, name: str) -> Content:
+    def from_text(cls, text: str, name: str) -> VersionContent:
         """The content that `to_text` wrote; errors show its files as `name/PATH`.
 
         Raises:

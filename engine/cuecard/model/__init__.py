@@ -2,8 +2,8 @@
 
 from cuecard.model.call import (
     Call,
-    CallGiven,
     CallHost,
+    CallInputs,
     CallPrompt,
     CallRecord,
     CallRun,
@@ -28,7 +28,7 @@ from cuecard.model.prompt import (
     TokenSource,
 )
 from cuecard.model.step import CacheOutcome, CacheRecord, CacheVerdict, Manifest, Step, TokenTotals
-from cuecard.model.tools import Hit, Refusals, SearchResult, ToolCard, ToolInstructions, Withheld
+from cuecard.model.tools import Hit, Refusals, SearchResult, ToolCard, ToolInstructions, WithheldTool
 from cuecard.model.turn import RunLimits, Turn
 from cuecard.model.values import (
     Authority,
@@ -55,8 +55,8 @@ __all__ = [
     "CacheRecord",
     "CacheVerdict",
     "Call",
-    "CallGiven",
     "CallHost",
+    "CallInputs",
     "CallPrompt",
     "CallRecord",
     "CallRun",
@@ -100,5 +100,5 @@ __all__ = [
     "ToolInstructions",
     "ToolResult",
     "Turn",
-    "Withheld",
+    "WithheldTool",
 ]

@@ -24,6 +24,7 @@ MADE: Mapping[str, str] = {
     "TracerProvider": "such as `opentelemetry.sdk.trace.TracerProvider`",
     "Step": "pass the result of `prepare_step`; `Step.from_json` reads a stored one",
     "Watcher": "`cuecard.watch` makes one",
+    "EngineServer": "`cuecard.watch` makes one",
     "EngineSource": "`cuecard.watch` makes one",
 }
 """Classes of which cuecard itself fills the fields, so that only the class is checked; and where objects come from."""

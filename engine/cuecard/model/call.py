@@ -22,7 +22,7 @@ from cuecard.model.prompt import (
     made_when_read,
 )
 from cuecard.model.storage import LATER, from_json, to_json
-from cuecard.model.tools import Withheld
+from cuecard.model.tools import WithheldTool
 from cuecard.model.turn import Gates, RunLimits
 from cuecard.model.values import FileText, Json, Memory
 from cuecard.records import dataclass
@@ -66,7 +66,7 @@ class CallTools:
     discovered: tuple[Discovery, ...] = ()
     sent: tuple[str, ...] = ()
     told: Mapping[str, str] = field(default_factory=dict)
-    withheld: tuple[Withheld, ...] = ()
+    withheld: tuple[WithheldTool, ...] = ()
     called: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
@@ -136,7 +136,7 @@ class CallPrompt:
 
 
 @dataclass(frozen=True, slots=True)
-class CallGiven:
+class CallInputs:
     """What sources read of a turn, kept where a step may have to fill them again.
 
     Attributes:
@@ -245,7 +245,7 @@ class Call:
     values: Mapping[str, Json]
     record: CallRecord
     turn: int = 0
-    given: CallGiven | None = field(default=None, metadata=LATER)
+    given: CallInputs | None = field(default=None, metadata=LATER)
     over: bool = field(default=False, metadata=LATER)
     conversation: str = field(default="", metadata=LATER)
     run: CallRun = field(default_factory=CallRun, metadata=LATER)

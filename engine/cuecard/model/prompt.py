@@ -19,7 +19,7 @@ REMINDER = "<system-reminder>\n{text}</system-reminder>\n"
 """Around a block that has to stand in the user's turn, unless the agent file has other words for it."""
 
 
-class _MadeWhenRead:
+class _LazyField:
     """A field that may be given what makes its value, which is asked once, when somebody reads it."""
 
     def __init__(self, slot: MemberDescriptorType) -> None:
@@ -49,7 +49,7 @@ def made_when_read(name: str) -> Callable[[type[_Record]], type[_Record]]:
     """
 
     def decorated(kind: type[_Record]) -> type[_Record]:
-        type.__setattr__(kind, name, _MadeWhenRead(kind.__dict__[name]))
+        type.__setattr__(kind, name, _LazyField(kind.__dict__[name]))
         return kind
 
     return decorated

@@ -89,7 +89,7 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Withheld:
+class WithheldTool:
     """A tool that was found but is not active, because its instructions or its definition have no room.
 
     Attributes:

@@ -23,7 +23,7 @@ from cuecard.model import (
     DeliveryChoice,
     ResultRecord,
     ToolResult,
-    Withheld,
+    WithheldTool,
 )
 from cuecard.pipeline.cues import waiting
 from cuecard.pipeline.fit import NOT_SHOWN, Decisions, Room, call_room, excess
@@ -206,13 +206,13 @@ def _appended(request: CallRequest, call: Call, last: LastStep, unsaid: Unsaid =
     return replace(call, prompt=prompt, tools=now, host=previous.host)
 
 
-def _still_withheld(last: LastStep, call: Call) -> tuple[Withheld, ...]:
+def _still_withheld(last: LastStep, call: Call) -> tuple[WithheldTool, ...]:
     """The tools that were not active at the end of the previous call and are not active at the start of this one."""
     known = {each.tool: each for each in (*_lasting(last), *call.tools.withheld)}
     return tuple(each for each in known.values() if each.tool not in call.tools.initial_names)
 
 
-def _lasting(last: LastStep) -> tuple[Withheld, ...]:
+def _lasting(last: LastStep) -> tuple[WithheldTool, ...]:
     """The tools that a call did not activate, except those that another call may show."""
     return tuple(each for each in last.placed.withheld if each.reason != NOT_SHOWN)
 
@@ -249,7 +249,7 @@ def _update(body: str, turn: int, count: CountTokens, words: WordsSpec, kind: st
     return (make_block(kind, text, count, turn=turn),)
 
 
-def tell_withheld(request: CallRequest, call: Call, new: Sequence[Withheld]) -> Call:
+def tell_withheld(request: CallRequest, call: Call, new: Sequence[WithheldTool]) -> Call:
     """The call with a block after its user message that names the tools that were not withheld before but are now.
 
     Under `rewrite`, the section of instructions names them at every step; if the host cannot append messages, only the
@@ -273,7 +273,7 @@ def tell_withheld(request: CallRequest, call: Call, new: Sequence[Withheld]) -> 
     return replace(call, prompt=replace(call.prompt, sent=(*call.prompt.sent, block)))
 
 
-def _untold(call: Call, tools: Collection[Withheld]) -> Call:
+def _untold(call: Call, tools: Collection[WithheldTool]) -> Call:
     untold = {each.tool for each in tools}
     withheld = tuple(replace(each, told=False) if each.tool in untold else each for each in call.tools.withheld)
     return replace(call, tools=replace(call.tools, withheld=withheld))

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from cuecard.agent.agent import Agent
 from cuecard.agent.sections.section import Section
-from cuecard.model import Cut, Discovery, Withheld
+from cuecard.model import Cut, Discovery, WithheldTool
 from cuecard.model.tools import DEFINITIONS
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.records import dataclass, replace
@@ -79,7 +79,7 @@ class Room(NamedTuple):
 
     shown: bool
     takes: Callable[[str], int]
-    named: Callable[[Withheld, bool], int] | None = None
+    named: Callable[[WithheldTool, bool], int] | None = None
     opening: int = 0
     times: int = 1
     protocols: Budget | None = None
@@ -101,7 +101,7 @@ class Fit(NamedTuple):
     """
 
     active: tuple[str, ...]
-    withheld: tuple[Withheld, ...]
+    withheld: tuple[WithheldTool, ...]
     room: Callable[[], Room]
 
 
@@ -114,7 +114,7 @@ def first_fit(offers: Iterable[Offer], room: Room, *, anew: bool = False) -> Fit
         anew: whether they are for a new system prompt, which keeps the tools that were used last: after one for which
             it has no room, there are no others. Each then takes its part of the budget of instructions, active or not.
     """
-    left, active, withheld = _Left(room), list[str](), list[Withheld]()
+    left, active, withheld = _Remainder(room), list[str](), list[WithheldTool]()
     for tool, tokens, after, message, paid, there, definition in offers:
         asked = 0 if paid else tokens
         lacks = left.take(asked, definition, (tool,) if there and tokens else (), {message})
@@ -124,12 +124,12 @@ def first_fit(offers: Iterable[Offer], room: Room, *, anew: bool = False) -> Fit
         if anew and lacks is not room.protocols and lacks is not room.definitions:
             left.protocols -= asked
             left.full = None if lacks is _NOWHERE else lacks
-        lost = Withheld(tool, after, lacks.reason, definition if lacks is room.definitions else tokens)
+        lost = WithheldTool(tool, after, lacks.reason, definition if lacks is room.definitions else tokens)
         withheld.append(left.tell(lost, message))
     return Fit(tuple(active), tuple(withheld), left.room)
 
 
-class _Left:
+class _Remainder:
     """What is left of a room while tools are decided; `full` is the budget that has none for any more instructions."""
 
     __slots__ = ("_of", "definitions", "full", "noticed", "opened", "protocols", "section", "total")
@@ -175,7 +175,7 @@ class _Left:
         self.opened |= messages
         return None
 
-    def tell(self, lost: Withheld, message: int) -> Withheld:
+    def tell(self, lost: WithheldTool, message: int) -> WithheldTool:
         """A tool that is not active: told if the prompt has room for that, which is taken."""
         room, notice = self._of, (message, lost.lacks_definition)
         if not (room.named and room.total):
@@ -216,7 +216,7 @@ class Decisions:
 
     told: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
-    withheld: tuple[Withheld, ...] = ()
+    withheld: tuple[WithheldTool, ...] = ()
 
 
 NOTHING_DECIDED = Decisions()
@@ -301,7 +301,7 @@ def _of_sections(limited: Limited) -> Budget | None:
     return Budget(f"budget of the section `{name}`: {limit} tokens", left)
 
 
-def as_told(withheld: Sequence[Withheld], room: Room, *, anew: bool) -> tuple[Withheld, ...]:
+def as_told(withheld: Sequence[WithheldTool], room: Room, *, anew: bool) -> tuple[WithheldTool, ...]:
     """The tools that are not active as a call names them: first those without room among the instructions; of the
     others, a new baseline names the least recently used first.
     """
@@ -320,7 +320,7 @@ class Activation:
     """
 
     shown: tuple[Discovery, ...]
-    withheld: tuple[Withheld, ...]
+    withheld: tuple[WithheldTool, ...]
     done: frozenset[str]
     room: Callable[[], Room] | None = None
     most: Callable[[], Room] | None = None
@@ -366,7 +366,7 @@ def _all_at_once(request: StepRequest, new: Sequence[Discovery], room: Room) -> 
     count = request.count.__call__  # a bound method is called in half the time of an object
     costs = {name: count(protocols[name].text) for name in names if name in protocols}
     placed = [name for name, tokens in costs.items() if tokens]
-    defined, left = sum(_definitions(request, names).values()), _Left(room)
+    defined, left = sum(_definitions(request, names).values()), _Remainder(room)
     lacks = left.take(sum(costs.values()), defined, placed, {messages.get(name, 0) for name in placed})
     return None if lacks else Fit(tuple(names), (), left.room)
 
@@ -450,7 +450,7 @@ def excess(agent: Agent, tokens: int) -> int:
     return 0 if total is None else max(0, tokens - total)
 
 
-def step_cuts(request: StepRequest, withheld: Iterable[Withheld], tokens: int) -> Iterator[Cut]:
+def step_cuts(request: StepRequest, withheld: Iterable[WithheldTool], tokens: int) -> Iterator[Cut]:
     """What the budgets left out of a step whose prompt has these tokens; what was sent already stays."""
     for each in withheld:
         if each.tool in request.there:

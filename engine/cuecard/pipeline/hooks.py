@@ -11,7 +11,7 @@ from functools import partial
 
 from cuecard.agent import Agent
 from cuecard.catalogue.ranker import AsyncRanker
-from cuecard.catalogue.search import Instructed, SearchIndex, found_message, search_remotely
+from cuecard.catalogue.search import InstructedTools, SearchIndex, found_message, search_remotely
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.values import fill
 from cuecard.config.words_spec import WordsSpec
@@ -29,7 +29,7 @@ from cuecard.model import (
     Tokenizer,
     ToolResult,
     Turn,
-    Withheld,
+    WithheldTool,
 )
 from cuecard.pipeline.ahead import discover_ahead
 from cuecard.pipeline.call import CallParts, make_call, select_history
@@ -77,7 +77,7 @@ _NEXT = "the next result"
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class RequestChanges:
     """What comes with a request.
 
     Attributes:
@@ -172,7 +172,7 @@ class Hooks:
         call: Call,
         found: Discoveries,
         last: Placement | None = None,
-        changed: Changed | None = None,
+        changed: RequestChanges | None = None,
         room: Callable[..., Room] | None = None,
     ) -> tuple[Step, Placement]:
         """A step of a call, and its prompt as it was placed: the call's next step goes on from there.
@@ -253,7 +253,7 @@ class Hooks:
         self, index: SearchIndex, query: str, limit: int | None, call: Call | None, found: Discoveries | None
     ) -> SearchResult:
         search, words = self.agent.spec.tools.search, self.agent.spec.words
-        instructed = Instructed(self.agent.protocol_place, self.agent.protocols)
+        instructed = InstructedTools(self.agent.protocol_place, self.agent.protocols)
         if call is None or found is None:
             return index.search(query, limit, spec=search, instructed=instructed, words=words)
         check_call(call, self.agent)
@@ -301,7 +301,7 @@ class _CallDraft:
     last: LastStep | None
     reason: str
 
-    def made(self) -> tuple[Call, tuple[Withheld, ...]]:
+    def made(self) -> tuple[Call, tuple[WithheldTool, ...]]:
         """The call as the next one of its conversation, and the tools that are not active from now on.
 
         Raises:
@@ -309,11 +309,11 @@ class _CallDraft:
         """
         return self._continued(self.last) if self.last else self._anew()
 
-    def _anew(self) -> tuple[Call, tuple[Withheld, ...]]:
+    def _anew(self) -> tuple[Call, tuple[WithheldTool, ...]]:
         """The call with a new system prompt, in which tools found before it are decided again."""
         request, core = self.request, self.existing.tools.initial
         edition = request.agent.edition(request.turn.profile, request.turn.variant)
-        offers, withheld = self._offers(NOTHING_DECIDED), tuple[Withheld, ...]()
+        offers, withheld = self._offers(NOTHING_DECIDED), tuple[WithheldTool, ...]()
         if any(offer.costs for offer in offers):
             asked = self.draft.ask(core)
             room = Room(asked.has_place(edition), self.draft.takes(asked, core), times=asked.times or 1)
@@ -322,7 +322,7 @@ class _CallDraft:
             withheld = as_told(first_fit(offers, room, anew=True).withheld, room, anew=True)
         return begin_conversation(request, self._without(withheld), self.reason), withheld
 
-    def _continued(self, last: LastStep) -> tuple[Call, tuple[Withheld, ...]]:
+    def _continued(self, last: LastStep) -> tuple[Call, tuple[WithheldTool, ...]]:
         """The call that continues from the previous one."""
         request = self.request
         decided = decided_before(last)
@@ -346,7 +346,7 @@ class _CallDraft:
         asked = self.existing.tools.available if self._every else (*self.existing.matching, *self.known)
         return call_offers(self.request, asked, self.existing.there, decided)
 
-    def _without(self, withheld: Sequence[Withheld], undecided: Iterable[Offer] = ()) -> Call:
+    def _without(self, withheld: Sequence[WithheldTool], undecided: Iterable[Offer] = ()) -> Call:
         """The call without these tools, as it would be without an earlier conversation."""
         without = {each.tool for each in undecided}
         tools = plan_tools(self.existing, self.known, withheld, without, every=self._every)
@@ -377,7 +377,7 @@ def _begun(request: CallRequest, given: _Basis) -> _CallDraft:
     return _CallDraft(request, given, draft, existing, known, last, reason)
 
 
-def _unfit(request: StepRequest, names: Sequence[str]) -> tuple[Withheld, ...]:
+def _unfit(request: StepRequest, names: Sequence[str]) -> tuple[WithheldTool, ...]:
     """The existing tools that the next step will not have active if the next search result names them."""
     agent = request.agent
     result = ResultRecord(agent.search_tool, _NEXT, tuple(names))
@@ -389,7 +389,7 @@ def _unfit(request: StepRequest, names: Sequence[str]) -> tuple[Withheld, ...]:
 
 
 def _announced(
-    result: SearchResult, unfit: Sequence[Withheld], instructed: Instructed, words: WordsSpec
+    result: SearchResult, unfit: Sequence[WithheldTool], instructed: InstructedTools, words: WordsSpec
 ) -> SearchResult:
     """The result of a search without the tools that will not be active in the next step, which its message names.
 

@@ -10,7 +10,7 @@ from weakref import finalize
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values import fill
-from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Discovery, Manifest, Segment, Withheld
+from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Discovery, Manifest, Segment, WithheldTool
 from cuecard.model.prompt import BYTES, made_later, most_tokens
 from cuecard.pipeline.cues import Due, due
 from cuecard.pipeline.fingerprints import salted, sha256
@@ -63,7 +63,7 @@ def tokens_of(segments: Iterable[Segment], appended: Iterable[Appended]) -> int:
     return sum(segment.tokens for segment in segments) + sum(block.tokens for block in appended)
 
 
-News: TypeAlias = Discovery | Withheld | Due
+News: TypeAlias = Discovery | WithheldTool | Due
 """What a call must send after a result."""
 
 
@@ -100,7 +100,7 @@ class Placement:
         return self.active.shown
 
     @property
-    def withheld(self) -> tuple[Withheld, ...]:
+    def withheld(self) -> tuple[WithheldTool, ...]:
         """The tools that were found and are not active."""
         return self.active.withheld
 
@@ -290,10 +290,10 @@ def _ask_message(request: StepRequest, more: str = "") -> InstructionPlace:
     return InstructionPlace.of(text, request.count(text), request.count)
 
 
-def _named(request: StepRequest, takes: Callable[[str], int]) -> Callable[[Withheld, bool], int]:
+def _named(request: StepRequest, takes: Callable[[str], int]) -> Callable[[WithheldTool, bool], int]:
     words, tools = request.agent.spec.words, request.call.tools
 
-    def tokens(lost: Withheld, first: bool) -> int:  # noqa: FBT001 - `Room.named` calls it by position
+    def tokens(lost: WithheldTool, first: bool) -> int:  # noqa: FBT001 - `Room.named` calls it by position
         one = [replace(lost, told=True)]
         return takes(
             withheld_notice(request.agent, tools, one) if first else words.marks.between + words.quoted(lost.tool)
@@ -365,7 +365,7 @@ def _append(request: StepRequest, new: tuple[News, ...], before: tuple[Appended,
             blocks += [_cues(request, there, after, each.tools) for each in group if isinstance(each, Due) and there]
             continue
         found = list(group)
-        unfit = [each for each in found if isinstance(each, Withheld)]
+        unfit = [each for each in found if isinstance(each, WithheldTool)]
         tools = [each.tool for each in found if isinstance(each, Discovery) and each.tool in protocols]
         notice = withheld_notice(agent, call.tools, unfit) if unfit else ""
         text = notice if not there else _first(request, there, tools, notice)
@@ -389,7 +389,7 @@ def cues_text(agent: Agent, call: Call, there: Sequence[Section], tools: Sequenc
     return said(there, render_sections(agent, there, call.values, tools, form="later"))
 
 
-def withheld_notice(agent: Agent, tools: CallTools, withheld: Iterable[Withheld]) -> str:
+def withheld_notice(agent: Agent, tools: CallTools, withheld: Iterable[WithheldTool]) -> str:
     """The notices about tools that were found but are not active; empty if there are none.
 
     Args:

@@ -14,7 +14,7 @@ from cuecard.errors import CuecardError
 from cuecard.model import CountTokens, Diagnostic, Json, RenderedResult, ToolResult
 from cuecard.records import replace
 from cuecard.sources.result_values import fields_of, unwrapped, without_media
-from cuecard.template import Trusted, clean, without_controls
+from cuecard.template import TrustedText, clean, without_controls
 from cuecard.template.guards.gate import PromptGate
 from cuecard.template.guards.marks import marked
 
@@ -99,7 +99,7 @@ def render_result(agent: Agent, result: ToolResult, count: CountTokens) -> Rende
     except CuecardError as error:
         told = f"the template of `{form.name}` does not fit: {error.problems[0].message}"
         notes = (*notes, Diagnostic("result_template", told))
-        text = shown if isinstance(shown, Trusted) else marked(shown)
+        text = shown if isinstance(shown, TrustedText) else marked(shown)
     by_author = form.spec.trust == "author"
     text, trust = _gate(agent, form).admit(text, None if by_author else form.own, raw=by_author)
     made = RenderedResult(
@@ -158,7 +158,7 @@ def _shown(content: str, cut: CutText, form: ResultForm, agent: Agent) -> str:
     """The text with the author's marker between the remaining parts, which are data."""
     if not cut.left_out:
         return content
-    return Trusted(marked(cut.head) + _marker(cut, form, agent) + marked(cut.tail))
+    return TrustedText(marked(cut.head) + _marker(cut, form, agent) + marked(cut.tail))
 
 
 def _parts(cut: CutText, form: ResultForm, agent: Agent) -> Mapping[str, Json] | None:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from cuecard.agent import CHOICE, CONTENT, PROTOCOLS, Agent, Section
 from cuecard.agent.sections.conditions import ConditionFacts, holds, told
-from cuecard.model import Appended, CallGiven, Cut, Diagnostic, Json, Segment, SourceRow, Turn, Withheld
+from cuecard.model import Appended, CallInputs, Cut, Diagnostic, Json, Segment, SourceRow, Turn, WithheldTool
 from cuecard.model.messages import Role
 from cuecard.model.prompt import most_tokens
 from cuecard.pipeline.fit import excess
@@ -176,7 +176,7 @@ class SectionsDraft:
         return replace(self, there=there, values=values, made=made, trust=trust, cut=cut)
 
 
-def unlisted_tools(agent: Agent, withheld: Iterable[Withheld], *, every: bool) -> frozenset[str]:
+def unlisted_tools(agent: Agent, withheld: Iterable[WithheldTool], *, every: bool) -> frozenset[str]:
     """The tools that no list of a call has, because they are not active and no search can change that.
 
     Args:
@@ -356,7 +356,7 @@ def _given_again(request: StepRequest, values: Mapping[str, Json]) -> SourceInpu
     return SourceInput(values, now, cards, files, given.files, gates, given.environment, given.said)
 
 
-def given_of(request: CallRequest) -> CallGiven | None:
+def given_of(request: CallRequest) -> CallInputs | None:
     """What steps of the call need to fill sources again; None if no input that they read may change within the turn."""
     agent, turn = request.agent, request.turn
     inputs = agent.spec.inputs
@@ -364,7 +364,7 @@ def given_of(request: CallRequest) -> CallGiven | None:
     if not any(section.fill and section.reads & stepwise for section in agent.edition(turn.profile, turn.variant)):
         return None
     known, (gates, _) = _knows_tools(request), gates_of(agent.spec, turn)
-    return CallGiven(request.now.isoformat(), known, turn.files, gates, turn.environment, said_in(turn))
+    return CallInputs(request.now.isoformat(), known, turn.files, gates, turn.environment, said_in(turn))
 
 
 def said_in(turn: Turn) -> str:

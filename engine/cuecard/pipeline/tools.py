@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from cuecard.agent import Agent
 from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import InputError
-from cuecard.model import Call, CallRun, CallTools, Cut, Diagnostic, Discovery, Turn, Withheld
+from cuecard.model import Call, CallRun, CallTools, Cut, Diagnostic, Discovery, Turn, WithheldTool
 from cuecard.model.turn import Gates
 from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fit import NOT_SHOWN, without_room
@@ -178,7 +178,7 @@ def known_tools(
 
 
 def plan_tools(
-    plan: ToolPlan, known: Sequence[str], withheld: Sequence[Withheld], undecided: Collection[str], *, every: bool
+    plan: ToolPlan, known: Sequence[str], withheld: Sequence[WithheldTool], undecided: Collection[str], *, every: bool
 ) -> ToolPlan:
     """The plan with the tools that are active from the start.
 

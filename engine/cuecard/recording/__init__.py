@@ -23,7 +23,7 @@ from cuecard.model.boundary import FilledText, Seconds, checked
 from cuecard.model.messages import Summary
 from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fit import Room
-from cuecard.pipeline.hooks import Changed, Hooks
+from cuecard.pipeline.hooks import Hooks, RequestChanges
 from cuecard.pipeline.placement import Placement
 from cuecard.recording.journal import Journal, Sink
 from cuecard.recording.records import MAX_CONVERSATIONS, call_json, head, record_id, summary_json, texts_json, written
@@ -240,7 +240,7 @@ class RecordedHooks(HooksAround):
         call: Call,
         found: Discoveries,
         last: Placement | None = None,
-        changed: Changed | None = None,
+        changed: RequestChanges | None = None,
         room: Callable[[], Room] | None = None,
     ) -> tuple[Step, Placement]:
         """The step, once its record is written."""

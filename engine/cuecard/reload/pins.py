@@ -21,7 +21,7 @@ from cuecard.reload.states import KeptStates, NoState
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedEngine:
     """The engine for a call or a step.
 
     Attributes:
@@ -84,7 +84,7 @@ class EngineSource(Protocol):
         """Internal: the engine of an earlier state; callable from any thread."""
 
 
-class _Refusing(Protocol):
+class _RefusingSource(Protocol):
     """A source that may have an engine for running conversations and none for new ones, such as a library's label."""
 
     @property
@@ -119,7 +119,7 @@ class Pins:
         """
         self._watcher, self._policy = watcher, policy
         # Its class is asked, since the property itself may raise.
-        self._refusing = cast("_Refusing", watcher) if hasattr(type(watcher), "for_new") else None
+        self._refusing = cast("_RefusingSource", watcher) if hasattr(type(watcher), "for_new") else None
         self._engines = Earlier(watcher.states, self._make, watcher.home, keep)
 
     @property
@@ -128,7 +128,7 @@ class Pins:
         return self._watcher.current
 
     @checked
-    def serve(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
+    def serve(self, *, previous: Call | None = None, call: Call | None = None) -> ServedEngine:
         """The engine for the next call of a conversation, or for the next step of `call`.
 
         When it is not the one that prepared `call` (compare `call.configuration.sha256`), prepare the call anew.
@@ -151,30 +151,30 @@ class Pins:
         return replace(served, changed=changed) if changed else served
 
     @checked
-    async def aserve(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
+    async def aserve(self, *, previous: Call | None = None, call: Call | None = None) -> ServedEngine:
         """Like `serve`, without blocking the event loop while an engine is created."""
         asked = [each.configuration.sha256 for each in (previous, call) if each]
         if all(digest in self._engines for digest in asked):
             return self.serve(previous=previous, call=call)
         return await asyncio.to_thread(self.serve, previous=previous, call=call)
 
-    def _choose(self, current: Engine, previous: Call | None, call: Call | None) -> Served:
+    def _choose(self, current: Engine, previous: Call | None, call: Call | None) -> ServedEngine:
         policy = _in_force(self._policy or current.reload, current, call or previous)
         if policy == "now":
-            return Served(current, policy, "the newest state")
+            return ServedEngine(current, policy, "the newest state")
         if call:
             return self._pinned(policy, current, call, "prepared this call")
         if previous is None or policy == "next-call":
-            return Served(current, policy, "the newest state when this call started")
+            return ServedEngine(current, policy, "the newest state when this call started")
         return self._pinned(policy, current, previous, "this conversation started with")
 
-    def _pinned(self, policy: ReloadPolicy, current: Engine, call: Call, what: str) -> Served:
+    def _pinned(self, policy: ReloadPolicy, current: Engine, call: Call, what: str) -> ServedEngine:
         """The engine that prepared a call; the newest if that one is no longer available."""
         try:
             engine = self._engines.find(call.configuration.sha256)
         except NoState as missing:
-            return Served(current, policy, f"the newest state: the one that {what} {missing.reason}")
-        return Served(engine, policy, f"the state that {what}")
+            return ServedEngine(current, policy, f"the newest state: the one that {what} {missing.reason}")
+        return ServedEngine(engine, policy, f"the state that {what}")
 
     def _make(self, sources: AgentSources) -> Engine:
         """An engine from the folder, if it belongs to the call: a folder may hold several agents."""
@@ -193,7 +193,7 @@ def _in_force(policy: ReloadPolicy, current: Engine, call: Call | None) -> Reloa
     return "next-call" if rewrites and policy == "next-conversation" else policy
 
 
-def _changed(served: Served, before: Call | None, *, within: bool) -> str:
+def _changed(served: ServedEngine, before: Call | None, *, within: bool) -> str:
     """The manifest's entry for a change, with fingerprints that are salted if its others are."""
     engine = served.engine
     if before is None or before.configuration.sha256 == engine.agent.sha256:

@@ -19,7 +19,7 @@ from cuecard.model.boundary import checked
 from cuecard.reload.events import Hint, hints
 from cuecard.reload.files import AgentFiles
 from cuecard.reload.keeper import Keeper, LastGood, Status, Watching
-from cuecard.reload.pins import Pins, Served
+from cuecard.reload.pins import Pins, ServedEngine
 from cuecard.reload.settle import Pace, settle
 from cuecard.reload.states import States
 
@@ -119,7 +119,7 @@ class Watcher(Generic[Made]):
 
         return self._listen(tell)
 
-    def serve(self: Watcher[Engine], *, previous: Call | None = None, call: Call | None = None) -> Served:
+    def serve(self: Watcher[Engine], *, previous: Call | None = None, call: Call | None = None) -> ServedEngine:
         """`Pins.serve`, by the policy of the agent file."""
         if self._pins is None:
             self._pins = Pins(self)

@@ -27,7 +27,7 @@ Open = Callable[..., Watcher[Engine]]
 """As `cuecard.watch`, with everything but the agent and `ready` bound."""
 
 
-class Followed(Protocol):
+class Follower(Protocol):
     """What follows the files of an agent, or a label of a library."""
 
     @property
@@ -47,7 +47,7 @@ class ServedAgent:
     """One agent: its name in requests, its watcher, and its pins, which choose a state for each conversation."""
 
     name: str
-    watcher: Followed
+    watcher: Follower
     pins: Pins
 
     @property

@@ -17,7 +17,7 @@ from cuecard.server.door import refused_site
 from cuecard.server.monitoring import Metrics, log_event
 from cuecard.server.options import ServiceOptions
 from cuecard.server.problems import problem_response
-from cuecard.server.strict_json import ClientGone, Message, Receive, discard_body, read_body, replayed
+from cuecard.server.strict_json import DisconnectError, Message, Receive, discard_body, read_body, replayed
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
@@ -68,7 +68,7 @@ class RequestGuard:
         scope["cuecard"] = facts
         try:
             await self._answer(scope, receive, _watched(send, facts, name), facts)
-        except ClientGone:
+        except DisconnectError:
             facts.status = facts.status or GONE
         except Exception as error:  # noqa: BLE001 - logged without its text; the client has its answer already
             log_event("fault", logging.ERROR, fault=error, request=name, path=_path(scope))

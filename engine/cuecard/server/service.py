@@ -26,7 +26,7 @@ from cuecard.model.signed_text import LIMIT, seal, unseal, within_limit
 from cuecard.model.storage import as_plain, shallow, to_json_lazily
 from cuecard.pipeline.request import check_call
 from cuecard.records import replace
-from cuecard.reload.pins import Served
+from cuecard.reload.pins import ServedEngine
 from cuecard.server.agents import Agents, ServedAgent, search_tool_json
 from cuecard.server.problems import API
 from cuecard.server.requests import PrepareCall, PrepareStep, Remember, SearchTools, TurnBody, to_results
@@ -225,7 +225,7 @@ class Service:
         origin = state.call.configuration.library if state and state.call else None
         return self.agents.of_conversation(asked.agent, origin.version if origin else 0), state
 
-    def _begun(self, agent: ServedAgent, state: State, asked: PrepareCall) -> _Begun:
+    def _begun(self, agent: ServedAgent, state: State, asked: PrepareCall) -> _CallStart:
         if asked.resumed and state and state.call:
             if begun := _resumed(agent, state, asked):
                 return begun
@@ -238,7 +238,7 @@ class Service:
         turn = served.turn(_turn(asked, served.engine))
         call = chat.user(turn, to_results(asked.results), asked.calls)
         sections = served.engine.agent.edition(turn.profile, turn.variant)
-        return _Begun(served, chat, call, bool(turn.ephemeral) or not all(section.stays for section in sections))
+        return _CallStart(served, chat, call, bool(turn.ephemeral) or not all(section.stays for section in sections))
 
     def _running(self, asked: PrepareStep | SearchTools) -> tuple[Engine, Conversation, dict[str, Json] | None]:
         """The running conversation; prepared anew where its state is not here, with what a call then tells."""
@@ -249,7 +249,7 @@ class Service:
         begun = self._begun(*self._opened(asked.anew), asked.anew)
         return begun.served.engine, begun.chat, self._told(begun, asked.anew)
 
-    def _told(self, begun: _Begun, asked: PrepareCall) -> dict[str, Json]:
+    def _told(self, begun: _CallStart, asked: PrepareCall) -> dict[str, Json]:
         """What a call tells beside its step."""
         call, served = begun.call, begun.served
         delivery = {name: getattr(call.delivery, name) for name in ("name", "reason", "authority")}
@@ -298,17 +298,17 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _CallStart:
     """A call that has begun; `step` is its step if it went on instead."""
 
-    served: Served
+    served: ServedEngine
     chat: Conversation
     call: Call
     one_turn: bool
     step: Step | None = None
 
 
-def _resumed(agent: ServedAgent, state: ConversationState, asked: PrepareCall) -> _Begun | None:
+def _resumed(agent: ServedAgent, state: ConversationState, asked: PrepareCall) -> _CallStart | None:
     """The running call, gone on with; None if it has ended, the messages have changed, or its state is not here."""
     call = state.call
     served = agent.pins.serve(call=call)
@@ -318,7 +318,7 @@ def _resumed(agent: ServedAgent, state: ConversationState, asked: PrepareCall) -
     declared = served.engine.inputs
     given = {name: value for name, value in asked.turn.inputs.items() if _changes(declared.get(name))}
     step = chat.step(to_results(asked.results), asked.calls, inputs=given)
-    return _Begun(served, chat, step.call or call, bool(call.prompt.passing), step)
+    return _CallStart(served, chat, step.call or call, bool(call.prompt.passing), step)
 
 
 def _changes(spec: InputSpec | None) -> bool:

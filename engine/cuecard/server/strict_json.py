@@ -119,7 +119,7 @@ _WRITING = 1.0
 """Seconds for which they may go on."""
 
 
-class ClientGone(Exception):  # noqa: N818 - a disconnect, not an error
+class DisconnectError(Exception):
     """The client closed the connection before the request was complete."""
 
 
@@ -171,7 +171,7 @@ async def _piece(receive: Receive) -> tuple[bytes, bool]:
     """What has arrived, and whether there is more."""
     message = await receive()
     if message["type"] == "http.disconnect":
-        raise ClientGone
+        raise DisconnectError
     return message.get("body", b""), message.get("more_body", False)
 
 

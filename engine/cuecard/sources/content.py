@@ -10,7 +10,7 @@ from typing import Protocol
 from cuecard.model import Cut, Diagnostic, FileText, Json, SourceRow, ToolCard
 from cuecard.model.turn import Gates
 from cuecard.records import dataclass
-from cuecard.template import Trusted, trusted
+from cuecard.template import TrustedText, trusted
 from cuecard.template.guards.marks import unmarked
 
 
@@ -78,7 +78,7 @@ class Fill(Protocol):
 
 def joined(text: str, more: str) -> str:
     """The text followed by an author's text; the result is trusted only if the first one is."""
-    return trusted(text + more) if isinstance(text, Trusted) else text + more
+    return trusted(text + more) if isinstance(text, TrustedText) else text + more
 
 
 def one_line(text: str) -> str:

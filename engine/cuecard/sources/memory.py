@@ -11,6 +11,7 @@ from cuecard.config.values import fill, value_at
 from cuecard.config.words_spec import Words
 from cuecard.model import Cut, Entity, History, Json, Memory, ToolResult
 from cuecard.records import dataclass, replace
+from cuecard.sources.content import one_line
 from cuecard.sources.result_values import applies, identifier, read_result
 from cuecard.template import without_controls
 
@@ -54,7 +55,7 @@ def gone_by(call: ReadCall, entities: Iterable[Entity], spec: MemorySpec) -> Ite
     left = list(entities)
     for name, rule in forget_rules(call.tool, spec):
         kind = call.type(rule)
-        gone = _Gone(call.value(rule), kind or _type_of(call.tool, spec), spec)
+        gone = _GoneEntities(call.value(rule), kind or _type_of(call.tool, spec), spec)
         for entity in [each for each in left if kind is not None and each in gone]:
             left.remove(entity)
             yield name, entity
@@ -67,7 +68,7 @@ def forget_rules(tool: str, spec: MemorySpec) -> Iterator[tuple[str, ForgetSpec]
             yield from ((f"forget.{pattern}[{place}]", rule) for place, rule in enumerate(rules))
 
 
-class _Gone:
+class _GoneEntities:
     """The entities that a value in a result names: of one type, or of any if that is empty."""
 
     def __init__(self, value: Json, kind: str, spec: MemorySpec) -> None:
@@ -227,17 +228,13 @@ def memory_text(memory: Memory, spec: MemorySpec, words: Words) -> tuple[str, tu
 
 
 def _lines(kind: str, entities: Sequence[Entity], words: Words) -> Iterator[str]:
-    yield fill(words.types.get(kind, words.type), {"type": _one_line(kind)})
+    yield fill(words.types.get(kind, words.type), {"type": one_line(kind)})
     for entity in entities:
-        yield fill(words.entity, {"name": _name(entity), "id": _one_line(entity.key or entity.id)})
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+        yield fill(words.entity, {"name": _name(entity), "id": one_line(entity.key or entity.id)})
 
 
 def _name(entity: Entity) -> str:
-    name = _one_line(entity.name)
+    name = one_line(entity.name)
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 3] + "..."
 
 
@@ -249,5 +246,5 @@ def _cuts(memory: Memory, shown: set[tuple[str, str]], kept: tuple[Entity, ...])
         for e in everything
         if _identity(e) not in shown
     )
-    long = (e for e in kept if len(e.name) > _LONGEST_NAME < len(_one_line(e.name)) and _identity(e) in shown)
+    long = (e for e in kept if len(e.name) > _LONGEST_NAME < len(one_line(e.name)) and _identity(e) in shown)
     return (*gone, *(Cut(f"memory {e.type} {e.id}", f"a name of more than {_LONGEST_NAME} characters") for e in long))

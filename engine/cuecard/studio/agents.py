@@ -115,7 +115,7 @@ class Drafts:
         return self._workspace
 
 
-class Agents:
+class AgentFolders:
     """The agents below some folders. Thread-safe; reading a state waits for no file that is already known."""
 
     def __init__(self, roots: Sequence[Path], tell: Callable[[str], object], *, allow_code: bool = False) -> None:

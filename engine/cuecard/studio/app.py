@@ -25,7 +25,7 @@ from cuecard.studio.inputs_screen import inputs, inputs_writes
 from cuecard.studio.price_view import can_be_played, price, price_advice, price_models, price_sizes
 from cuecard.studio.problems import problem_views, spoken
 from cuecard.studio.prompt_view import prompt
-from cuecard.studio.screen import Asked, Asking, Screen, ShowPage, View
+from cuecard.studio.screen import AddressBook, Question, Screen, ShowPage, View
 from cuecard.studio.security import App, Guard, Keys
 from cuecard.studio.switches_screen import switches_routes
 from cuecard.studio.switches_view import switches
@@ -55,7 +55,7 @@ _log = logging.getLogger(__name__)
 class Studio:
     """The routes. Everything that they know is in the address and on disk."""
 
-    def __init__(self, asking: Asking, keys: Keys) -> None:
+    def __init__(self, asking: AddressBook, keys: Keys) -> None:
         self._asking, self._keys = asking, keys
         self._pages = Environment(
             loader=PackageLoader("cuecard.studio"),
@@ -144,12 +144,12 @@ class Studio:
         screen = next(each for each in SCREENS if each.view is view)
         return lambda asked, shown, status: self._page(f"{screen.path}.html", asked, screen, shown, status)
 
-    def _fits(self, asked: Asked, shown: Mapping[str, Any]) -> Response:
+    def _fits(self, asked: Question, shown: Mapping[str, Any]) -> Response:
         screen = next(each for each in SCREENS if each.view is switches)
         return self._page("budget.html", asked, screen, shown)
 
     def _page(
-        self, template: str, asked: Asked, screen: Screen, shown: Mapping[str, Any], status: int = 200
+        self, template: str, asked: Question, screen: Screen, shown: Mapping[str, Any], status: int = 200
     ) -> Response:
         text = self._pages.get_template(template).render(
             asked=asked, address=asked.address, screen=screen, screens=SCREENS, write=self._keys.write, **shown

@@ -16,8 +16,8 @@ from cuecard.engine import Engine
 from cuecard.model import Json, Step, ToolCard, ToolResult
 from cuecard.records import dataclass
 from cuecard.studio.fill import turn_of
-from cuecard.studio.screen import Asked
-from cuecard.studio.steps import Sent
+from cuecard.studio.screen import Question
+from cuecard.studio.steps import StudioRequest
 from cuecard.studio.tried import bare_turn, found_of, is_tried, tried_engine
 from cuecard.workbench.played import past_results
 
@@ -62,7 +62,7 @@ class BodyView:
     told: tuple[str, ...]
 
 
-def body_view(asked: Asked, sent: Sent) -> BodyView | str:
+def body_view(asked: Question, sent: StudioRequest) -> BodyView | str:
     """The body of the request that is shown, or why there is none.
 
     Raises:
@@ -83,7 +83,7 @@ def body_view(asked: Asked, sent: Sent) -> BodyView | str:
     return BodyView(FORMS[form], model.name, text, len(plain.encode("utf-8", "replace")), tuple(_told(spoken, cards)))
 
 
-def _told(spoken: Sequence[Spoken], cards: Sequence[ToolCard]) -> Iterator[str]:
+def _told(spoken: Sequence[Utterance], cards: Sequence[ToolCard]) -> Iterator[str]:
     if any(each.user == UNSAID for each in spoken):
         yield "The turn has no message: a placeholder stands for it."
     if without := sum(not card.input_schema for card in cards):
@@ -92,7 +92,7 @@ def _told(spoken: Sequence[Spoken], cards: Sequence[ToolCard]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ToolExchange:
     """A call of a tool, and its result as the model reads it."""
 
     id: str
@@ -103,61 +103,61 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class Utterance:
     """What the user says or, if that is None, what the model says and calls."""
 
     user: str | None = None
     text: str = ""
-    calls: tuple[Asking, ...] = ()
+    calls: tuple[ToolExchange, ...] = ()
 
 
-def _of_recording(engine: Engine, transcript: TranscriptFile, sent: Sent) -> list[Spoken]:
+def _of_recording(engine: Engine, transcript: TranscriptFile, sent: StudioRequest) -> list[Utterance]:
     """What was said up to a request of a recording."""
-    spoken: list[Spoken] = []
+    spoken: list[Utterance] = []
     for number, turn in enumerate(transcript.turns[: sent.turn], 1):
-        spoken.append(Spoken(turn.user))
+        spoken.append(Utterance(turn.user))
         requests = turn.requests[: sent.number - 1] if number == sent.turn else turn.requests
         for place, request in enumerate(requests, 1):
             made = (_recorded(engine, each, f"{number}.{place}.{at}") for at, each in enumerate(request.calls, 1))
-            spoken.append(Spoken(None, request.text, tuple(made)))
+            spoken.append(Utterance(None, request.text, tuple(made)))
     return spoken
 
 
-def _recorded(engine: Engine, call: RecordedCall, place: str) -> Asking:
+def _recorded(engine: Engine, call: RecordedCall, place: str) -> ToolExchange:
     arguments = call.args if isinstance(call.args, dict) else {}
     result = ToolResult(call.tool, call.result, call.id or place, call.is_error, arguments=call.args)
-    return Asking(call.id or place, call.tool, arguments, engine.render_result(result).text, call.is_error)
+    return ToolExchange(call.id or place, call.tool, arguments, engine.render_result(result).text, call.is_error)
 
 
-def _of_turn(engine: Engine, asked: Asked) -> list[Spoken]:
+def _of_turn(engine: Engine, asked: Question) -> list[Utterance]:
     """What a turn says, with a search that has found the tools of the address."""
     file = turn_of(asked)[0].read()
     if asked.run or asked.address.by:
         file = bare_turn(file, engine.search_tool)
-    spoken: list[Spoken] = []
+    spoken: list[Utterance] = []
     for each in file.messages:
         role, text = each.get("role"), each.get("content")
         if isinstance(text, str) and role in {"user", "assistant"}:
-            spoken.append(Spoken(text) if role == "user" else Spoken(None, text))
+            spoken.append(Utterance(text) if role == "user" else Utterance(None, text))
     said = file.message.get("content") if isinstance(file.message, dict) else file.message
-    spoken.append(Spoken(said if said and isinstance(said, str) else UNSAID))
+    spoken.append(Utterance(said if said and isinstance(said, str) else UNSAID))
     turn = to_turn(file, file.inputs)
     past = past_results(engine, file, engine.prepare_call(turn)).results if file.history else ()
     batches: dict[str, list[ToolResult]] = {}
     for at, one in enumerate(past):
         batches.setdefault(one.batch or f"result {at}", []).append(one)
-    spoken += [Spoken(None, "", tuple(_result(engine, each) for each in batch)) for batch in batches.values()]
+    spoken += [Utterance(None, "", tuple(_result(engine, each) for each in batch)) for batch in batches.values()]
     if found := found_of(asked):
         spoken.append(
-            Spoken(None, "", (_result(engine, ToolResult(engine.search_tool, {"tools": [*found]}, "search-1")),))
+            Utterance(None, "", (_result(engine, ToolResult(engine.search_tool, {"tools": [*found]}, "search-1")),))
         )
     return spoken
 
 
-def _result(engine: Engine, result: ToolResult) -> Asking:
+def _result(engine: Engine, result: ToolResult) -> ToolExchange:
     arguments = result.arguments if isinstance(result.arguments, dict) else {}
     text = engine.render_result(result).text
-    return Asking(result.call_id or result.tool, result.tool, arguments, text, result.is_error)
+    return ToolExchange(result.call_id or result.tool, result.tool, arguments, text, result.is_error)
 
 
 def _cards(engine: Engine, transcript: TranscriptFile | None) -> list[ToolCard]:
@@ -168,28 +168,28 @@ def _cards(engine: Engine, transcript: TranscriptFile | None) -> list[ToolCard]:
     return [search_card(engine) if name == engine.search_tool else card for name, card in known.items()] + search
 
 
-Write: TypeAlias = Callable[[Sequence[Spoken]], list[Body]]
+Write: TypeAlias = Callable[[Sequence[Utterance]], list[Body]]
 """Writes what was said in the form of a provider."""
 
 
-def _anthropic(spoken: Iterable[Spoken]) -> list[Body]:
-    def calls(each: Spoken) -> Iterator[Body]:
+def _anthropic(spoken: Iterable[Utterance]) -> list[Body]:
+    def calls(each: Utterance) -> Iterator[Body]:
         yield from [{"type": "text", "text": each.text}] if each.text else []
         yield from ({"type": "tool_use", "id": c.id, "name": c.tool, "input": {**c.arguments}} for c in each.calls)
 
-    def result(call: Asking) -> Body:
+    def result(call: ToolExchange) -> Body:
         failed = {"is_error": True} if call.failed else {}
         return {"type": "tool_result", "tool_use_id": call.id, "content": call.result, **failed}
 
     return _pairs(spoken, lambda text: text, calls, result)
 
 
-def _bedrock(spoken: Iterable[Spoken]) -> list[Body]:
-    def calls(each: Spoken) -> Iterator[Body]:
+def _bedrock(spoken: Iterable[Utterance]) -> list[Body]:
+    def calls(each: Utterance) -> Iterator[Body]:
         yield from [{"text": each.text}] if each.text else []
         yield from ({"toolUse": {"toolUseId": c.id, "name": c.tool, "input": {**c.arguments}}} for c in each.calls)
 
-    def result(call: Asking) -> Body:
+    def result(call: ToolExchange) -> Body:
         failed = {"status": "error"} if call.failed else {}
         return {"toolResult": {"toolUseId": call.id, "content": [{"text": call.result}], **failed}}
 
@@ -197,10 +197,10 @@ def _bedrock(spoken: Iterable[Spoken]) -> list[Body]:
 
 
 def _pairs(
-    spoken: Iterable[Spoken],
+    spoken: Iterable[Utterance],
     user: Callable[[str], Any],
-    calls: Callable[[Spoken], Iterator[Body]],
-    result: Callable[[Asking], Body],
+    calls: Callable[[Utterance], Iterator[Body]],
+    result: Callable[[ToolExchange], Body],
 ) -> list[Body]:
     """Messages of the two roles, with results in one of the user's."""
     made: list[Body] = []
@@ -213,7 +213,7 @@ def _pairs(
     return made
 
 
-def _chat(spoken: Iterable[Spoken]) -> list[Body]:
+def _chat(spoken: Iterable[Utterance]) -> list[Body]:
     made: list[Body] = []
     for each in spoken:
         if each.user is not None:
@@ -226,7 +226,7 @@ def _chat(spoken: Iterable[Spoken]) -> list[Body]:
     return made
 
 
-def _responses(spoken: Iterable[Spoken]) -> list[Body]:
+def _responses(spoken: Iterable[Utterance]) -> list[Body]:
     made: list[Body] = []
     for each in spoken:
         if each.user is not None:
@@ -241,7 +241,7 @@ def _responses(spoken: Iterable[Spoken]) -> list[Body]:
     return made
 
 
-def _gemini(spoken: Iterable[Spoken]) -> list[Body]:
+def _gemini(spoken: Iterable[Utterance]) -> list[Body]:
     made: list[Body] = []
     for each in spoken:
         if each.user is not None:
@@ -254,7 +254,7 @@ def _gemini(spoken: Iterable[Spoken]) -> list[Body]:
     return made
 
 
-def _answer(call: Asking) -> Body:
+def _answer(call: ToolExchange) -> Body:
     return {"error" if call.failed else "output": call.result}
 
 

@@ -12,8 +12,8 @@ from typing import Literal
 
 from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import visible
-from cuecard.studio.steps import Run, Sent, StepBreak
-from cuecard.workbench.bill import Prices, Request, Row
+from cuecard.studio.steps import DeliveryRun, StepBreak, StudioRequest
+from cuecard.workbench.bill import BillRow, Prices, Request
 from cuecard.workbench.output import counted
 
 
@@ -45,7 +45,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Priced:
+class PricedStep:
     """A step with its price.
 
     Attributes:
@@ -54,8 +54,8 @@ class Priced:
         before: the blocks of the step before; None for the first one.
     """
 
-    sent: Sent
-    row: Row
+    sent: StudioRequest
+    row: BillRow
     before: Request | None
 
     @property
@@ -81,7 +81,7 @@ class Split:
     new: int
 
 
-def split_of(before: Request | None, after: Request, row: Row) -> Split:
+def split_of(before: Request | None, after: Request, row: BillRow) -> Split:
     """What became of the tokens of a request that follows another one."""
     left = Counter(block.key for block in before.blocks) if before else Counter[str]()
     at, ahead, again = 0, 0, 0
@@ -96,10 +96,10 @@ def split_of(before: Request | None, after: Request, row: Row) -> Split:
 
 
 def answer_of(
-    steps: Sequence[Priced],
+    steps: Sequence[PricedStep],
     at: int,
-    run: Run,
-    others: Mapping[str, Sequence[Priced]],
+    run: DeliveryRun,
+    others: Mapping[str, Sequence[PricedStep]],
     model: ModelProfile,
     link: Callable[[str], str],
 ) -> Answer:
@@ -128,7 +128,7 @@ def answer_of(
     return Answer("bad", f"Why the cache broke in {where}", first, tuple(filter(None, more)), way)
 
 
-def _paid(broken: StepBreak, sent: Sent, split: Split, model: ModelProfile) -> tuple[Piece, ...]:
+def _paid(broken: StepBreak, sent: StudioRequest, split: Split, model: ModelProfile) -> tuple[Piece, ...]:
     if broken.part == "salt":
         told = "The fingerprints of this step were made with another salt than those before it: they tell nothing."
         return (Piece(told),)
@@ -156,7 +156,7 @@ _CHANGED = {
 }
 
 
-def _what(broken: StepBreak, sent: Sent) -> tuple[Piece, ...]:
+def _what(broken: StepBreak, sent: StudioRequest) -> tuple[Piece, ...]:
     """What changed, as the beginning of a sentence."""
     match broken.part:
         case "tools":
@@ -181,7 +181,9 @@ def _what(broken: StepBreak, sent: Sent) -> tuple[Piece, ...]:
             return (Piece("The section "), Piece(visible(broken.name), "code"), Piece(f" {_CHANGED[broken.change]}"))
 
 
-def _place(broken: StepBreak, sent: Sent, run: Run, before: Sent, link: Callable[[str], str]) -> tuple[Piece, ...]:
+def _place(
+    broken: StepBreak, sent: StudioRequest, run: DeliveryRun, before: StudioRequest, link: Callable[[str], str]
+) -> tuple[Piece, ...]:
     """Where it stands, and why it changed."""
     between = "between the turns" if before.turn != sent.turn else "between the two requests"
     cause = _cause(broken, sent, between)
@@ -216,7 +218,7 @@ _CAUSES = {
 }
 
 
-def _cause(broken: StepBreak, sent: Sent, between: str) -> tuple[Piece, ...]:
+def _cause(broken: StepBreak, sent: StudioRequest, between: str) -> tuple[Piece, ...]:
     kind, _, names = broken.cause.partition(" ")
     if kind == "discovery" and (tools := sent.came or sent.gone):
         shown = visible(", ".join(tools[:3])) + (f" and {len(tools) - 3} more" if len(tools) > 3 else "")
@@ -226,7 +228,7 @@ def _cause(broken: StepBreak, sent: Sent, between: str) -> tuple[Piece, ...]:
     return (Piece(visible(_CAUSES[kind].format(between=between, names=names))),)
 
 
-def _way(steps: Sequence[Priced], at: int, others: Mapping[str, Sequence[Priced]]) -> str:
+def _way(steps: Sequence[PricedStep], at: int, others: Mapping[str, Sequence[PricedStep]]) -> str:
     """The cheapest delivery under which this step does not break, and costs less; empty if there is none."""
     cost = steps[at].row.cost
     fitting = [
@@ -237,7 +239,7 @@ def _way(steps: Sequence[Priced], at: int, others: Mapping[str, Sequence[Priced]
     return min(fitting, default=(0.0, ""))[1]
 
 
-def _way_out(way: str, priced: Priced, at: int, others: Mapping[str, Sequence[Priced]]) -> tuple[Piece, ...]:
+def _way_out(way: str, priced: PricedStep, at: int, others: Mapping[str, Sequence[PricedStep]]) -> tuple[Piece, ...]:
     if not others:
         told = "What another delivery would cost is not known: records hold manifests, and not the conversation."
         return (Piece(told),)
@@ -256,7 +258,7 @@ def _way_out(way: str, priced: Priced, at: int, others: Mapping[str, Sequence[Pr
     return (Piece("Under "), Piece(way, "strong"), Piece(f" {does}, and this step costs "), much, *price, Piece("."))
 
 
-def _reported(sent: Sent, broken: StepBreak) -> tuple[Piece, ...]:
+def _reported(sent: StudioRequest, broken: StepBreak) -> tuple[Piece, ...]:
     """The answer where the provider's figures are known: they win over what is reckoned."""
     if usage := sent.usage:
         rest = usage.input_tokens - usage.cached_tokens
@@ -267,7 +269,7 @@ def _reported(sent: Sent, broken: StepBreak) -> tuple[Piece, ...]:
     return ()
 
 
-def _provider(priced: Priced) -> Iterator[tuple[Piece, ...]]:
+def _provider(priced: PricedStep) -> Iterator[tuple[Piece, ...]]:
     """What the provider reported, beside what was reckoned here."""
     sent, row = priced.sent, priced.row
     if sent.usage:
@@ -288,7 +290,7 @@ _VERDICTS = {
 }
 
 
-def _unbroken(priced: Priced, before: Sent | None, run: Run, model: ModelProfile) -> Answer:
+def _unbroken(priced: PricedStep, before: StudioRequest | None, run: DeliveryRun, model: ModelProfile) -> Answer:
     sent, row = priced.sent, priced.row
     question = f"What step {sent.place} cost"
     more = tuple(_provider(priced))
@@ -315,14 +317,14 @@ def _unbroken(priced: Priced, before: Sent | None, run: Run, model: ModelProfile
     return Answer("good", question, (Piece(told),), more)
 
 
-def _first_cost(priced: Priced) -> str:
+def _first_cost(priced: PricedStep) -> str:
     row = priced.row
     if row.written:
         return f"all of its {row.input_tokens:,} tokens are new, and {row.written:,} were written to the cache."
     return f"all of its {row.input_tokens:,} tokens are new."
 
 
-def _forgotten(priced: Priced, model: ModelProfile) -> str:
+def _forgotten(priced: PricedStep, model: ModelProfile) -> str:
     """Why the cache did not hold what had not changed; empty if it did."""
     before, now, prices = priced.before, priced.sent.billed, Prices.of(model)
     if before is None or not priced.split.again or prices.read >= 1:

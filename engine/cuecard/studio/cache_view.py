@@ -10,12 +10,12 @@ from typing import Literal
 from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Manifest
 from cuecard.records import dataclass
-from cuecard.studio.steps import Sent
-from cuecard.workbench.bill import BillBlock, Prices, Request, Row, bill
+from cuecard.studio.steps import StudioRequest
+from cuecard.workbench.bill import BillBlock, BillRow, Prices, Request, bill
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Breakpoint:
     """A breakpoint: the tokens in front of it, what ends there, and whether the cache was read up to it."""
 
     tokens: int
@@ -81,7 +81,7 @@ class CacheView:
     fresh: int
     cost: float
     missed: float
-    marks: tuple[Mark, ...]
+    marks: tuple[Breakpoint, ...]
     most: int
     told: str
     block: str
@@ -115,7 +115,7 @@ class CacheView:
         return 100 * self.read / self.total if self.total else 0.0
 
 
-def cache_view(steps: Sequence[Sent], place: int, model: ModelProfile) -> CacheView:
+def cache_view(steps: Sequence[StudioRequest], place: int, model: ModelProfile) -> CacheView:
     """The cache bar of a step for a model; of the prompt alone where only manifests are known."""
     requests = [sent.billed for sent in steps[: place + 1]]
     prices = Prices.of(model)
@@ -148,7 +148,7 @@ def section_of(block: BillBlock, manifest: Manifest) -> str:
     return next((each.id for each in manifest.sections if each.placement == "appended" and each.sha256 == told), "")
 
 
-def _first(now: Sent, blocks: Sequence[BillBlock], before: Request, row: Row) -> tuple[str, int]:
+def _first(now: StudioRequest, blocks: Sequence[BillBlock], before: Request, row: BillRow) -> tuple[str, int]:
     """The first section that is new or changed, and how many tokens of this request the one before had, too."""
     same = {block.key for block in before.blocks}
     shared = sum(block.tokens for block in blocks if block.key in same)
@@ -157,17 +157,17 @@ def _first(now: Sent, blocks: Sequence[BillBlock], before: Request, row: Row) ->
     return next(filter(None, named), ""), shared
 
 
-def _marks(request: Request, row: Row) -> Iterator[Mark]:
+def _marks(request: Request, row: BillRow) -> Iterator[Breakpoint]:
     sums = [0, *accumulate(block.tokens for block in request.blocks)]
     groups = [block.label.partition("/")[0] for block in request.blocks]
     for place in request.breakpoints:
         kept = sums[place] == row.cached > 0
         inside = place < len(groups) and groups[place] == "system"
         label = "static" if inside else "system" if groups[place - 1] == "system" else ""
-        yield Mark(sums[place], "kept up to" if kept else label, kept)
+        yield Breakpoint(sums[place], "kept up to" if kept else label, kept)
 
 
-def _told(row: Row, before: Request | None, now: Request, prices: Prices, model: ModelProfile) -> str:
+def _told(row: BillRow, before: Request | None, now: Request, prices: Prices, model: ModelProfile) -> str:
     if before is None:
         return "The first request of the conversation: nothing was in the cache yet."
     if row.first_break is not None:

@@ -13,9 +13,10 @@ from cuecard.errors import CuecardError, shortened, visible
 from cuecard.model import Tier
 from cuecard.pipeline.changes import Change, ChangeKind
 from cuecard.pipeline.comparison import compare_manifests
-from cuecard.studio.break_view import Priced
-from cuecard.studio.runs import Run, Runs
-from cuecard.studio.screen import Asked
+from cuecard.studio.break_view import PricedStep
+from cuecard.studio.runs import Runs
+from cuecard.studio.screen import Question
+from cuecard.studio.steps import DeliveryRun
 from cuecard.workbench.diff.revision import tree_of
 from cuecard.workbench.diff.sides import Side, agent_at
 from cuecard.workbench.diff.view import line_differences
@@ -86,7 +87,7 @@ class SectionDiff:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class PromptPair:
     """Two prompts.
 
     Attributes:
@@ -111,17 +112,17 @@ class Compared:
         return len(self.changed) + len(self.same)
 
 
-def compare(a: Side, b: Side) -> Compared:
+def compare(a: Side, b: Side) -> PromptPair:
     """The differences of two prompts, or why they cannot be told."""
     texts = a.texts is not None and b.texts is not None
     totals = a.manifest.total_tokens, b.manifest.total_tokens
     try:
         found = compare_manifests(a.manifest, b.manifest)
     except CuecardError as error:
-        return Compared(*totals, texts=texts, problem=error.problems[0].message)
+        return PromptPair(*totals, texts=texts, problem=error.problems[0].message)
     same = [change for change in found.changes if change.kind == "same"]
     changed = tuple(_section(a, b, change) for change in found.changes if change.kind != "same")
-    return Compared(*totals, changed, tuple(each.id for each in same), sum(each.tokens_after for each in same), texts)
+    return PromptPair(*totals, changed, tuple(each.id for each in same), sum(each.tokens_after for each in same), texts)
 
 
 def _section(a: Side, b: Side, change: Change) -> SectionDiff:
@@ -231,18 +232,18 @@ class Against:
     label: str
     kind: str
     side: Side | None = None
-    priced: Priced | None = None
+    priced: PricedStep | None = None
     problem: str = ""
 
 
-def priced_steps(run: Run, asked: Asked) -> list[Priced]:
+def priced_steps(run: DeliveryRun, asked: Question) -> list[PricedStep]:
     """The steps of a conversation with their prices for the model of the address."""
     rows = asked.runs.rows(run, asked.model)
     before = (None, *(step.billed for step in run.steps))
-    return [Priced(*each) for each in zip(run.steps, rows, before, strict=False)]
+    return [PricedStep(*each) for each in zip(run.steps, rows, before, strict=False)]
 
 
-def against(asked: Asked, run: Run, steps: list[Priced]) -> Against | None:
+def against(asked: Question, run: DeliveryRun, steps: list[PricedStep]) -> Against | None:
     """What `a` of the address names; None for the first step, which has none before it."""
     kind, _, name = asked.address.a.partition(":")
     sent = steps[asked.step].sent
@@ -263,17 +264,19 @@ def against(asked: Asked, run: Run, steps: list[Priced]) -> Against | None:
     return _revision(asked, run, name if kind == "rev" else asked.address.a)
 
 
-def _engine(asked: Asked) -> Engine:
+def _engine(asked: Question) -> Engine:
     if asked.engine is None:  # no run is shown without one
         raise LookupError(asked.state.name)
     return asked.engine
 
 
-def _step(priced: Priced) -> Against:
+def _step(priced: PricedStep) -> Against:
     return Against(priced.sent.place, "step", priced.sent.held().side, priced)
 
 
-def _in_run(asked: Asked, run: Run | None, place: str, kind: str, name: Callable[[Run], str], problem: str) -> Against:
+def _in_run(
+    asked: Question, run: DeliveryRun | None, place: str, kind: str, name: Callable[[DeliveryRun], str], problem: str
+) -> Against:
     if run is None:
         return Against("nothing", kind, problem=problem)
     at = max(run.place_of(place), -1)
@@ -283,7 +286,7 @@ def _in_run(asked: Asked, run: Run | None, place: str, kind: str, name: Callable
     return Against(label, kind, priced.sent.held().side, priced)
 
 
-def _revision(asked: Asked, run: Run, revision: str) -> Against:
+def _revision(asked: Question, run: DeliveryRun, revision: str) -> Against:
     """The same step as an earlier state of the files would have made it."""
     if run.transcript is None:
         return Against(revision, "revision", problem=_UNKNOWN)
@@ -295,7 +298,7 @@ def _revision(asked: Asked, run: Run, revision: str) -> Against:
     return _in_run(asked, played, run.steps[asked.step].place, "revision", lambda _: revision, problem)
 
 
-def revision_run(runs: Runs, asked: Asked, run: Run, revision: str) -> Run | None:
+def revision_run(runs: Runs, asked: Question, run: DeliveryRun, revision: str) -> DeliveryRun | None:
     """A recording played by the agent of a revision; kept, since a revision does not change.
 
     Raises:

@@ -18,7 +18,7 @@ from cuecard.model import SearchResult
 from cuecard.records import dataclass
 from cuecard.studio.editor_view import MAX_SCORED, EditorView
 from cuecard.studio.entries import Subject
-from cuecard.studio.screen import Asked
+from cuecard.studio.screen import Question
 from cuecard.workbench.diff.edition import Edition
 from cuecard.workbench.diff.markdown import markdown
 from cuecard.workbench.diff.review import Review, TurnReview
@@ -52,7 +52,7 @@ class FieldProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SourceLine:
     """A line of a file: its number, and its text before, in and behind what a problem points at."""
 
     number: int
@@ -63,7 +63,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class DraftChecks:
     """What a draft brings with it, as far as that takes longer than a key press.
 
     Attributes:
@@ -76,13 +76,13 @@ class Checked:
     errors: tuple[Problem, ...]
     seen: str
     at: Mapping[str, tuple[FieldProblem, ...]]
-    lines: tuple[Line, ...]
+    lines: tuple[SourceLine, ...]
     file: str
     scores: tuple[tuple[bool, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
+class DraftReview:
     """The turns and steps that read a subject, in words, with the address of each that has one, and the review; `reach`
     is None where only a draft was asked about.
     """
@@ -91,7 +91,7 @@ class Reviewed:
     review: str
 
 
-def checked(asked: Asked, view: EditorView) -> Checked:
+def checked(asked: Question, view: EditorView) -> DraftChecks:
     """What is wrong with a draft, its lines, and what finds the tool."""
     assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
     subject, folder = view.subject, asked.state.path.parent
@@ -100,7 +100,7 @@ def checked(asked: Asked, view: EditorView) -> Checked:
     known = {_same(each) for each in asked.state.problems}
     errors = tuple(each for each in found.problems if each.severity == "error" and _same(each) not in known)
     at: dict[str, tuple[FieldProblem, ...]] = {}
-    lines: list[Line] = []
+    lines: list[SourceLine] = []
     main = subject.fields[0].path
     for path, file in subject.files.items():
         text = view.texts.get(path, file.text)
@@ -114,7 +114,7 @@ def checked(asked: Asked, view: EditorView) -> Checked:
     if others:
         at[""] = (*at.get("", ()), *others)
     engine = asked.agents.drafts.engine(asked.state.path, over) if over else asked.engine
-    return Checked(
+    return DraftChecks(
         errors,
         seen_of(errors),
         at,
@@ -124,7 +124,7 @@ def checked(asked: Asked, view: EditorView) -> Checked:
     )
 
 
-def tried(asked: Asked, view: EditorView, words: str) -> SearchResult | None:
+def tried(asked: Question, view: EditorView, words: str) -> SearchResult | None:
     """What a search for these words finds with the draft; None without words."""
     over = {asked.state.path.parent / path: text for path, text in view.texts.items()}
     engine = (asked.agents.drafts.engine(asked.state.path, over) if over else None) or asked.engine
@@ -132,7 +132,7 @@ def tried(asked: Asked, view: EditorView, words: str) -> SearchResult | None:
     return engine.search_tools(words) if engine and words else None
 
 
-def reviewed(asked: Asked, view: EditorView) -> Reviewed:
+def reviewed(asked: Question, view: EditorView) -> DraftReview:
     """Who reads the subject, and the review of a draft."""
     assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
     over = {asked.state.path.parent / path: text for path, text in view.texts.items()}
@@ -140,7 +140,7 @@ def reviewed(asked: Asked, view: EditorView) -> Reviewed:
     found = asked.agents.drafts.check(asked.state.path, over) if engine else None
     changes = _review(asked, view.subject, engine, found, over) if engine and found else None
     reach = None if view.changed else tuple(_reach(asked, view.subject, asked.engine))
-    return Reviewed(reach, markdown(changes, None) if changes else "")
+    return DraftReview(reach, markdown(changes, None) if changes else "")
 
 
 def seen_of(errors: Sequence[Problem]) -> str:
@@ -153,7 +153,7 @@ def _same(problem: Problem) -> tuple[str, str, str]:
     return problem.code, problem.name, problem.message
 
 
-def _lines(subject: Subject, text: str, name: str, problems: Sequence[Problem]) -> Iterator[Line]:
+def _lines(subject: Subject, text: str, name: str, problems: Sequence[Problem]) -> Iterator[SourceLine]:
     """The rows of the subject in its file, with marks."""
     home = subject.fields[0].key[:-1]
     near = tuple(each for each in subject.fields if each.key[:-1] == home)
@@ -168,9 +168,9 @@ def _lines(subject: Subject, text: str, name: str, problems: Sequence[Problem]) 
     for number, line in enumerate(held[:MAX_LINES], start):
         if span := hits.get(number):
             begin, close = span.column - 1, span.column - 1 + span.length
-            yield Line(number, line[:begin], line[begin:close], line[close:], hit=True)
+            yield SourceLine(number, line[:begin], line[begin:close], line[close:], hit=True)
         else:
-            yield Line(number, line)
+            yield SourceLine(number, line)
 
 
 def _scores(engine: Engine, view: EditorView) -> Iterator[tuple[bool, str]]:
@@ -191,7 +191,7 @@ def _nth(number: int) -> str:
     return f"{number}{({1: 'st', 2: 'nd', 3: 'rd'}).get(number, 'th')}"
 
 
-def _reach(asked: Asked, subject: Subject, engine: Engine) -> Iterator[tuple[str, str]]:
+def _reach(asked: Question, subject: Subject, engine: Engine) -> Iterator[tuple[str, str]]:
     """The steps of conversations that read it: what to show, and the address of the first of them."""
     listed = [each for each in asked.listed if each.kind != "recording" or each.delivery == engine.delivery]
     for summary in listed[:MAX_REACHING]:
@@ -228,7 +228,7 @@ def _turn_files(path: FilePath) -> Sequence[FilePath]:
 
 
 def _review(
-    asked: Asked, subject: Subject, engine: Engine, found: AgentProblems, over: Mapping[FilePath, str]
+    asked: Question, subject: Subject, engine: Engine, found: AgentProblems, over: Mapping[FilePath, str]
 ) -> Review | None:
     """What `cuecard diff` says of the files as they are and the draft: of the agent's turns or, without any, of one."""
     if asked.engine is None or found.draft is None:

@@ -17,12 +17,12 @@ from cuecard.errors import CuecardError, InputError, Problem, SpecError
 from cuecard.files.folder import read_agent
 from cuecard.records import dataclass
 from cuecard.studio.address import read_address
-from cuecard.studio.editor_checks import Checked, checked, reviewed, tried
+from cuecard.studio.editor_checks import DraftChecks, checked, reviewed, tried
 from cuecard.studio.editor_view import EditorView, editor_view
 from cuecard.studio.entries import Subject, names, save, subject_of, with_fixed
 from cuecard.studio.problems import ProblemView, editor_link, problem_views
 from cuecard.studio.prompt_beside import all_sections
-from cuecard.studio.screen import Asked, Asking, ShowPage
+from cuecard.studio.screen import AddressBook, Question, ShowPage
 
 MAX_FIELDS = 500
 """The number of fields of the form, phrases included."""
@@ -52,15 +52,15 @@ class About:
     closed: tuple[tuple[str, str, str], ...] = ()
 
 
-def editor(asked: Asked) -> Mapping[str, Any]:
+def editor(asked: Question) -> Mapping[str, Any]:
     """What the template of the screen shows."""
     return _shown(asked, {}, "")
 
 
-def editor_writes(asking: Asking, page: ShowPage) -> Sequence[Route]:
+def editor_writes(asking: AddressBook, page: ShowPage) -> Sequence[Route]:
     """The routes of what a person writes on the screen."""
 
-    def route(path: str, act: Callable[[Asked, Mapping[str, str]], tuple[Mapping[str, Any], int]]) -> Route:
+    def route(path: str, act: Callable[[Question, Mapping[str, str]], tuple[Mapping[str, Any], int]]) -> Route:
         async def answer(request: Request) -> Response:
             told = _told((await request.body()).decode("utf-8", "replace"))
             asked = asking.asked(read_address(request.query_params.multi_items()))
@@ -97,19 +97,19 @@ def _form(told: Sequence[tuple[str, str]]) -> dict[str, str]:
     return {name.removeprefix("f."): "\n".join(texts) for name, texts in lines.items()}
 
 
-def _reviewed(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any], int]:
+def _reviewed(asked: Question, form: Mapping[str, str]) -> tuple[Mapping[str, Any], int]:
     """The review of what is in the form; it takes longer than anything else."""
     shown = _part(asked, form)
     return {**shown, "reviewed": reviewed(asked, shown["view"]) if shown["view"] else None}, 200
 
 
-def _tried(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any], int]:
+def _tried(asked: Question, form: Mapping[str, str]) -> tuple[Mapping[str, Any], int]:
     """A search with what is in the form, as the model would search."""
     shown = _part(asked, form)
     return {**shown, "tried": tried(asked, shown["view"], form.get("words", "")) if shown["view"] else None}, 200
 
 
-def _saved(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any], int]:
+def _saved(asked: Question, form: Mapping[str, str]) -> tuple[Mapping[str, Any], int]:
     """Save what is in the form; if that cannot be, nothing is written, and the page says why."""
     shown = _shown(asked, form, form.get("base", ""), check=True)
     view, found = shown["view"], shown["checked"]
@@ -129,7 +129,7 @@ def _saved(asked: Asked, form: Mapping[str, str]) -> tuple[Mapping[str, Any], in
     return {**after, "about": replace(after["about"], saved=" and ".join(names))}, 200
 
 
-def _unsaved(view: EditorView, found: Checked, form: Mapping[str, str]) -> Sequence[Problem] | None:
+def _unsaved(view: EditorView, found: DraftChecks, form: Mapping[str, str]) -> Sequence[Problem] | None:
     """Why the draft is not saved; None if nothing stands in its way."""
     if view.subject.refused:
         return [view.subject.refused]
@@ -154,13 +154,13 @@ def _unsaved(view: EditorView, found: Checked, form: Mapping[str, str]) -> Seque
     return None
 
 
-def _part(asked: Asked, form: Mapping[str, str], *, check: bool = False) -> dict[str, Any]:
+def _part(asked: Question, form: Mapping[str, str], *, check: bool = False) -> dict[str, Any]:
     """The page without the lists to choose from, which nothing that is written changes."""
     shown = _shown(asked, form, form.get("base", ""), check=check)
     return {**shown, "about": replace(shown["about"], tools=(), sections=())}
 
 
-def _shown(asked: Asked, form: Mapping[str, str], base: str, *, check: bool = False) -> dict[str, Any]:
+def _shown(asked: Question, form: Mapping[str, str], base: str, *, check: bool = False) -> dict[str, Any]:
     """The page: the form of an address, with these texts in it."""
     if asked.engine is None:
         shown, more = problem_views(asked.state.problems, asked.editor)
@@ -197,7 +197,7 @@ def _shown(asked: Asked, form: Mapping[str, str], base: str, *, check: bool = Fa
     }
 
 
-def _sources(asked: Asked) -> tuple[AgentSources, tuple[Problem, ...]]:
+def _sources(asked: Question) -> tuple[AgentSources, tuple[Problem, ...]]:
     """The agent's texts as they are now; those of the last look, if the agent file cannot be read."""
     try:
         return read_agent(asked.state.path), ()
@@ -207,7 +207,7 @@ def _sources(asked: Asked) -> tuple[AgentSources, tuple[Problem, ...]]:
         return asked.state.draft.sources, error.problems
 
 
-def _about(asked: Asked, sources: AgentSources) -> About:
+def _about(asked: Question, sources: AgentSources) -> About:
     assert asked.engine is not None  # noqa: S101 - the only caller knows
     tools = tuple(names(sources))
     sections = tuple(dict.fromkeys(each.id for each in all_sections(asked.engine)))
@@ -218,7 +218,7 @@ def _about(asked: Asked, sources: AgentSources) -> About:
     return About(tools, sections, tool, section)
 
 
-def _subject(asked: Asked, sources: AgentSources, about: About) -> Subject:
+def _subject(asked: Question, sources: AgentSources, about: About) -> Subject:
     assert asked.engine is not None  # noqa: S101 - the only caller knows
     card = asked.engine.tools.get(about.tool)
     near = card.source.rpartition(":")[0] if card else ""

@@ -12,8 +12,8 @@ from cuecard.engine import Engine
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import Manifest, SectionRecord, Step
 from cuecard.records import dataclass
-from cuecard.studio.entries import Subject, Written
-from cuecard.studio.screen import Asked
+from cuecard.studio.entries import Subject, WrittenField
+from cuecard.studio.screen import Question
 from cuecard.studio.tried import not_there
 from cuecard.studio.turns import TurnRecord, step_of_turn
 
@@ -152,7 +152,7 @@ class EditorView:
                 yield ("tag" if re.fullmatch(r"</?[^<>]+>\s*", line) else "text"), line
 
 
-def editor_view(asked: Asked, subject: Subject, form: Mapping[str, str], base: str) -> EditorView:
+def editor_view(asked: Question, subject: Subject, form: Mapping[str, str], base: str) -> EditorView:
     """The view of a subject with these texts in the form; `base` is the fingerprint that they began from."""
     assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
     values, wrong = subject.values(form)
@@ -194,7 +194,7 @@ def editor_view(asked: Asked, subject: Subject, form: Mapping[str, str], base: s
     )
 
 
-def _field(field: Written, text: str, parts: Mapping[str, int], subject: Subject) -> EditorField:
+def _field(field: WrittenField, text: str, parts: Mapping[str, int], subject: Subject) -> EditorField:
     about, told = _LABELS[field.kind]
     if field.kind == "when" and field.of.rpartition(", ")[2].startswith("choice"):
         about = "the choice is passed over unless this holds"
@@ -224,7 +224,7 @@ def _conflicts(subject: Subject, form: Mapping[str, str]) -> Iterator[Conflict]:
             yield Conflict(each.name, each.label, mine, each.text)
 
 
-def _step(asked: Asked, engine: Engine, subject: Subject) -> Step | None:
+def _step(asked: Question, engine: Engine, subject: Subject) -> Step | None:
     """The first step of the turn that is shown, as if a search had found the tool."""
     record = asked.home.turns.read(asked.address.turn) if asked.address.turn else TurnRecord()
     tool = subject.name if subject.kind == "tool" else ""
@@ -257,7 +257,7 @@ def _parts(engine: Engine, subject: Subject, shown: str) -> Iterator[tuple[str, 
 
 
 def _sentence(
-    asked: Asked, engine: Engine, subject: Subject, step: Step | None, tokens: int, absent: str, *, works: bool
+    asked: Question, engine: Engine, subject: Subject, step: Step | None, tokens: int, absent: str, *, works: bool
 ) -> str:
     if not works:
         return "The agent does not work with this draft; what is shown is its last good state."

@@ -32,7 +32,7 @@ _read = lru_cache(maxsize=256)(read_yaml)  # a key press changes one file of man
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenField:
     """A field, and where it is written.
 
     Attributes:
@@ -99,7 +99,7 @@ class Subject:
 
     kind: Literal["tool", "section"]
     name: str
-    fields: tuple[Written, ...]
+    fields: tuple[WrittenField, ...]
     files: Mapping[str, SourceText]
     twice: tuple[str, ...] = ()
     closed: tuple[tuple[str, str], ...] = ()
@@ -201,7 +201,7 @@ def _refused(path: Path) -> Problem | None:
     return None
 
 
-def _with(file: SourceText, text: str, field: Written, value: Json, section: str) -> str:
+def _with(file: SourceText, text: str, field: WrittenField, value: Json, section: str) -> str:
     """The text of a file, which may be changed already, with another value of a field."""
     name = file.name
     if field.key[:1] == ("sections",) and len(held := _read(text, name).value.get("sections") or []) == field.key[1]:
@@ -236,7 +236,7 @@ def _entry_of(sources: AgentSources, tool: str, near: str) -> Subject:
         raise InputError(Problem("unknown-tool", f"no file has an entry for the tool `{tool}`", hint, "address.tool"))
     file, entry = found[0]
     shown_first = ("description", *CUES, "phrases")
-    fields = tuple(Written(name, entry.get(name), file.path, ("tools", tool, name)) for name in shown_first)
+    fields = tuple(WrittenField(name, entry.get(name), file.path, ("tools", tool, name)) for name in shown_first)
     return Subject("tool", tool, fields, {file.path: file}, tuple(each.name for each, _ in found[1:]))
 
 
@@ -252,25 +252,29 @@ def _section_of(sources: AgentSources, section: str, known: Sequence[str]) -> Su
         name, whose = f"of-{number}-", f"{each.of[0].removesuffix('s')} `{each.of[1]}`" if each.of else ""
         fields += _texts(sources, each, name, whose)
         if "when" in each.held:
-            fields.append(Written(f"{name}when", each.held["when"], each.file.path, (*each.key, "when"), None, whose))
+            fields.append(
+                WrittenField(f"{name}when", each.held["when"], each.file.path, (*each.key, "when"), None, whose)
+            )
     texts = {each.path: each for each in (*sources.texts(), sources.agent)}
     files = {each.path: texts[each.path] for each in fields}
     return Subject("section", section, tuple(fields), files, closed=tuple(_closed(sources, section, said, fields)))
 
 
-def _base_texts(sources: AgentSources, base: Sequence[SectionPlace], part: tuple[int, int] | None) -> Iterator[Written]:
+def _base_texts(
+    sources: AgentSources, base: Sequence[SectionPlace], part: tuple[int, int] | None
+) -> Iterator[WrittenField]:
     """The texts of a section: those of the file that says them, those of the template, or one that may be added."""
     told = next((each for each in base if any(each.held.get(key) is not None for key in TEXTS)), None)
     if told:
         yield from _texts(sources, told, "", "")
     elif part and sources.template:
-        yield Written("text", sources.template.text[slice(*part)], sources.template.path, (), part)
+        yield WrittenField("text", sources.template.text[slice(*part)], sources.template.path, (), part)
     elif base:
         at = next((each for each in base if any(key in each.held for key in SOURCES)), base[0])
-        yield Written("text", None, at.file.path, (*at.key, "text"))
+        yield WrittenField("text", None, at.file.path, (*at.key, "text"))
 
 
-def _texts(sources: AgentSources, place: SectionPlace, name: str, of: str) -> Iterator[Written]:
+def _texts(sources: AgentSources, place: SectionPlace, name: str, of: str) -> Iterator[WrittenField]:
     """The texts in one place, and the conditions of those among which it chooses."""
     yield from _text(sources, place, (), place.held, name, of)
     choices = place.held.get("choose")
@@ -282,31 +286,31 @@ def _texts(sources: AgentSources, place: SectionPlace, name: str, of: str) -> It
             for each in ("when", "model"):
                 if each in held:
                     path, at = place.file.path, (*place.key, *key, each)
-                    yield Written(f"{name}{number}-{each}", held[each], path, at, None, which)
+                    yield WrittenField(f"{name}{number}-{each}", held[each], path, at, None, which)
             yield from _text(sources, place, key, held, f"{name}{number}-", which)
 
 
 def _text(
     sources: AgentSources, place: SectionPlace, key: documents.Path, held: dict[str, Any], name: str, of: str
-) -> Iterator[Written]:
+) -> Iterator[WrittenField]:
     if isinstance(held.get("text"), str):
-        yield Written(f"{name}text", held["text"], place.file.path, (*place.key, *key, "text"), None, of)
+        yield WrittenField(f"{name}text", held["text"], place.file.path, (*place.key, *key, "text"), None, of)
     elif source := file_of(sources, place.file, held):
-        yield Written(f"{name}text", source.text, source.path, (), None, of)
+        yield WrittenField(f"{name}text", source.text, source.path, (), None, of)
 
 
-def _condition(sources: AgentSources, base: Sequence[SectionPlace]) -> Written:
+def _condition(sources: AgentSources, base: Sequence[SectionPlace]) -> WrittenField:
     """The condition of a section; one that no agent file speaks of gets an entry for it in the agent's own."""
     place = next((each for each in base if "when" in each.held), base[0] if base else None)
     if place:
-        return Written("when", place.held.get("when"), place.file.path, (*place.key, "when"))
+        return WrittenField("when", place.held.get("when"), place.file.path, (*place.key, "when"))
     listed = _read(sources.agent.text, sources.agent.name).value.get("sections")
     number = len(listed) if isinstance(listed, list) else 0
-    return Written("when", None, sources.agent.path, ("sections", number, "when"))
+    return WrittenField("when", None, sources.agent.path, ("sections", number, "when"))
 
 
 def _closed(
-    sources: AgentSources, section: str, said: Sequence[SectionPlace], fields: Sequence[Written]
+    sources: AgentSources, section: str, said: Sequence[SectionPlace], fields: Sequence[WrittenField]
 ) -> Iterator[tuple[str, str]]:
     """What is said of a section besides its texts and conditions: in words, and the place."""
     for each in said:

@@ -8,19 +8,19 @@ from cuecard.config.transcript_file import RecordedTurn, TranscriptFile
 from cuecard.model import Json, Manifest
 from cuecard.pipeline.search_results import found_names
 from cuecard.records import dataclass
-from cuecard.studio.screen import Asked
+from cuecard.studio.screen import Question
 from cuecard.studio.turns import TurnRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledTurn:
     """A turn that was filled in, and what of it is unknown, in words; empty if nothing is."""
 
     turn: Mapping[str, Json]
     unknown: str = ""
 
 
-def turn_of(asked: Asked) -> tuple[TurnRecord, str]:
+def turn_of(asked: Question) -> tuple[TurnRecord, str]:
     """The turn of an address, and the step that it was filled from."""
     address, run = asked.address, asked.run
     if address.turn:
@@ -38,7 +38,7 @@ def turn_of(asked: Asked) -> tuple[TurnRecord, str]:
     ), f"{told}{'; ' if filled.unknown else ''}{filled.unknown}."
 
 
-def from_recording(transcript: TranscriptFile, turn: int, number: int, search: str, model: str = "") -> Filled:
+def from_recording(transcript: TranscriptFile, turn: int, number: int, search: str, model: str = "") -> FilledTurn:
     """What a host told for a request of a recording.
 
     Args:
@@ -62,10 +62,10 @@ def from_recording(transcript: TranscriptFile, turn: int, number: int, search: s
         "history": [*_results(now, turn, number)],
     }
     unknown = "" if now.memory is not None else "the working memory was not recorded"
-    return Filled({key: value for key, value in held.items() if value not in (None, "", [], {})}, unknown)
+    return FilledTurn({key: value for key, value in held.items() if value not in (None, "", [], {})}, unknown)
 
 
-def from_manifest(manifest: Manifest, said: Sequence[tuple[str, str]] = ()) -> Filled:
+def from_manifest(manifest: Manifest, said: Sequence[tuple[str, str]] = ()) -> FilledTurn:
     """What a manifest tells of its turn.
 
     Args:
@@ -90,7 +90,7 @@ def from_manifest(manifest: Manifest, said: Sequence[tuple[str, str]] = ()) -> F
     }
     lost = ["inputs", "memory", *([] if last >= 0 else ["message"])]
     unknown = f"records hold no {', '.join(lost[:-1])} or {lost[-1]}: they have their defaults here"
-    return Filled({key: value for key, value in held.items() if value not in ("", [])}, unknown)
+    return FilledTurn({key: value for key, value in held.items() if value not in ("", [])}, unknown)
 
 
 def _found(turns: Sequence[RecordedTurn], search: str) -> Iterator[str]:

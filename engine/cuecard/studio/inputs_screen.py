@@ -21,12 +21,12 @@ from cuecard.studio.address import Address, read_address
 from cuecard.studio.fill import turn_of
 from cuecard.studio.inputs_form import MAX_FIELDS, acted, filled_in
 from cuecard.studio.inputs_view import MAX_CHIPS, InputsView, inputs_view
-from cuecard.studio.screen import Asked, Asking, ShowPage
+from cuecard.studio.screen import AddressBook, Question, ShowPage
 from cuecard.studio.turns import FOLDER, TurnRecord, open_turn, save_turn, turn_files
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class InputsPage:
     """What the page shows besides the form.
 
     Attributes:
@@ -54,7 +54,7 @@ class Shown:
     chips: int = MAX_CHIPS
 
 
-def inputs(asked: Asked) -> Mapping[str, Any]:
+def inputs(asked: Question) -> Mapping[str, Any]:
     """What the template of the screen shows."""
     problems: tuple[Problem, ...] = ()
     try:
@@ -64,10 +64,10 @@ def inputs(asked: Asked) -> Mapping[str, Any]:
     return _shown(asked, record, told, problems)
 
 
-def inputs_writes(asking: Asking, page: ShowPage) -> Sequence[Route]:
+def inputs_writes(asking: AddressBook, page: ShowPage) -> Sequence[Route]:
     """The routes of what a person writes on the screen."""
 
-    def route(path: str, act: Callable[[Asked, Mapping[str, str]], TurnRecord]) -> Route:
+    def route(path: str, act: Callable[[Question, Mapping[str, str]], TurnRecord]) -> Route:
         async def answer(request: Request) -> Response:
             told = parse_qsl(
                 (await request.body()).decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS
@@ -80,9 +80,9 @@ def inputs_writes(asking: Asking, page: ShowPage) -> Sequence[Route]:
 
 
 def _written(
-    asking: Asking,
+    asking: AddressBook,
     page: ShowPage,
-    act: Callable[[Asked, Mapping[str, str]], TurnRecord],
+    act: Callable[[Question, Mapping[str, str]], TurnRecord],
     request: Request,
     form: Mapping[str, str],
 ) -> Response:
@@ -98,7 +98,7 @@ def _written(
         return answer
 
 
-def _filled(asked: Asked, form: Mapping[str, str]) -> TurnRecord:
+def _filled(asked: Question, form: Mapping[str, str]) -> TurnRecord:
     """The turn with what was written, and with what a button does."""
     engine = asked.engine
     if engine is None:
@@ -115,21 +115,21 @@ def _filled(asked: Asked, form: Mapping[str, str]) -> TurnRecord:
     return acted(record, engine.inputs, (*engine.tools,), action)
 
 
-def _opened(asked: Asked, form: Mapping[str, str]) -> TurnRecord:
+def _opened(asked: Question, form: Mapping[str, str]) -> TurnRecord:
     name, _, number = form.get("file", "").partition("#")
     return open_turn(asked.state.path.parent, name, int(number) if number.isdecimal() else 1)[0]
 
 
-def _saved(asked: Asked, form: Mapping[str, str]) -> TurnRecord:
+def _saved(asked: Question, form: Mapping[str, str]) -> TurnRecord:
     record = _filled(asked, {**form, "do": ""})
     name = form.get("over") or form.get("to", "").strip()
     return save_turn(asked.state.path.parent, name, record)
 
 
-def _shown(asked: Asked, record: TurnRecord, told: str, problems: tuple[Problem, ...]) -> Mapping[str, Any]:
+def _shown(asked: Question, record: TurnRecord, told: str, problems: tuple[Problem, ...]) -> Mapping[str, Any]:
     view = inputs_view(asked.engine, record) if asked.engine else None
     agent = asked.state.path.parent
-    about = Shown(
+    about = InputsPage(
         declared=asked.state.path.name,
         folder=shown(agent / FOLDER),
         files=turn_files(agent),
@@ -168,10 +168,10 @@ def _parts(view: InputsView) -> list[str]:
     ]
 
 
-def _place(asked: Asked, record: TurnRecord) -> str:
+def _place(asked: Question, record: TurnRecord) -> str:
     return _address(asked, record).to("inputs")
 
 
-def _address(asked: Asked, record: TurnRecord) -> Address:
+def _address(asked: Question, record: TurnRecord) -> Address:
     digest = asked.home.turns.keep(record) if record != TurnRecord() else ""
     return replace(asked.address, turn=digest, run="", step="")

@@ -111,7 +111,7 @@ class KeyField:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class InputGroup:
     """The inputs of one lifetime: those that are shown, and those that are folded."""
 
     lives: Lifetime
@@ -141,7 +141,7 @@ class InputsView:
 
     say: str
     good: bool
-    groups: tuple[Group, ...]
+    groups: tuple[InputGroup, ...]
     message: KeyField
     now: KeyField
     model: KeyField
@@ -168,7 +168,7 @@ class InputsView:
 
 def inputs_view(engine: Engine, record: TurnRecord) -> InputsView:
     """The form of a turn, and the prompt that it makes."""
-    found = _Found(engine, record)
+    found = _TurnProblems(engine, record)
     turn = record.turn
     given = _mapping(turn.get("inputs"))
     fields = [(spec.lives, _input_field(engine, name, spec, given, found)) for name, spec in engine.inputs.items()]
@@ -200,7 +200,7 @@ def inputs_view(engine: Engine, record: TurnRecord) -> InputsView:
     )
 
 
-class _Found:
+class _TurnProblems:
     """What is wrong in a turn, by field, and the prompt that can be made in spite of it."""
 
     def __init__(self, engine: Engine, record: TurnRecord) -> None:
@@ -319,7 +319,9 @@ def _error(problem: Problem, place: str, inputs: Mapping[str, InputSpec]) -> Fie
     return FieldError(problem.message, problem.hint)
 
 
-def _input_field(engine: Engine, name: str, spec: InputSpec, given: Mapping[str, Json], found: _Found) -> InputField:
+def _input_field(
+    engine: Engine, name: str, spec: InputSpec, given: Mapping[str, Json], found: _TurnProblems
+) -> InputField:
     shown = field_of(spec, given, name)
     value = given.get(name)
     effective = laid_over(spec.default, value) if spec.merge else value
@@ -348,7 +350,7 @@ def _input_field(engine: Engine, name: str, spec: InputSpec, given: Mapping[str,
     )
 
 
-def _stranger(name: str, value: Json, found: _Found) -> InputField:
+def _stranger(name: str, value: Json, found: _TurnProblems) -> InputField:
     text = shown_as(value, "string")
     return InputField(
         name,
@@ -364,13 +366,13 @@ def _stranger(name: str, value: Json, found: _Found) -> InputField:
     )
 
 
-def _key_field(turn: Mapping[str, Json], key: str, found: _Found) -> KeyField:
+def _key_field(turn: Mapping[str, Json], key: str, found: _TurnProblems) -> KeyField:
     shown = key_field(turn, key)
     about = TurnFile.model_fields[key].description or ""
     return KeyField(key, shown.kind, shown.text, about, errors=found.of(key))
 
 
-def _groups(fields: Sequence[tuple[Lifetime, InputField]]) -> Iterator[Group]:
+def _groups(fields: Sequence[tuple[Lifetime, InputField]]) -> Iterator[InputGroup]:
     """The inputs by lifetime: this message and this request first, as they change most often."""
     for lives in ("step", "turn", "conversation"):
         mine = [each for lifetime, each in fields if lifetime == lives]
@@ -378,7 +380,7 @@ def _groups(fields: Sequence[tuple[Lifetime, InputField]]) -> Iterator[Group]:
         shown = [each for each in mine if each.name in first or each.given or each.errors or each.required]
         if mine:
             folded = tuple(each for each in mine if each not in shown)
-            yield Group(lives, tuple(shown), folded)
+            yield InputGroup(lives, tuple(shown), folded)
 
 
 def _entities(memory: Json) -> tuple[Mapping[str, str], ...] | None:
@@ -392,7 +394,7 @@ def _entities(memory: Json) -> tuple[Mapping[str, str], ...] | None:
     return tuple(memory) if fits else None
 
 
-def _sentence(fields: Sequence[InputField], beside: PromptBeside | None, found: _Found) -> str:
+def _sentence(fields: Sequence[InputField], beside: PromptBeside | None, found: _TurnProblems) -> str:
     differ = sum(each.differs and not each.required for each in fields)
     free = [each for each in fields if each.required]
     differs = "differs from its default" if differ == 1 else "differ from their defaults"

@@ -24,7 +24,7 @@ MAX_NEWS = 256
 _ENDED = ""
 
 
-class News:
+class TabNews:
     """Tells tabs what has changed. `tell` and `end` may be called from any thread; `mark` is the number of what was
     told last, and numbers of a studio that runs later are higher.
     """

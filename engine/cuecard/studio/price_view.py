@@ -15,7 +15,7 @@ from cuecard.errors import CuecardError
 from cuecard.records import dataclass
 from cuecard.studio.address import Address
 from cuecard.studio.problems import problem_views
-from cuecard.studio.screen import Asked
+from cuecard.studio.screen import Question
 from cuecard.workbench.replay.charts import ceiling
 from cuecard.workbench.replay.recommend import MOST_TOOLS, at_size, needed, recommend
 from cuecard.workbench.replay.report import DELIVERIES, FROZEN_DIRECT, BillingModels, ReplayReport, Variant, replay
@@ -43,7 +43,7 @@ _ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CostPart:
     """A part of a bar: what it is, its place and its width in percent."""
 
     kind: str
@@ -70,14 +70,14 @@ class DeliveryRow:
     key: str
     cost: float
     times: float
-    parts: tuple[Part, ...]
+    parts: tuple[CostPart, ...]
     said: str
     cached: float
     breaks: int
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CostLine:
     """The costs of the requests under one delivery, as a line."""
 
     name: str
@@ -95,7 +95,7 @@ class Line:
 class Chart:
     """The costs of requests: the lines, the labels below, and the figures at the side."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[CostLine, ...]
     labels: tuple[tuple[float, str], ...]
     grid: tuple[tuple[float, str], ...]
     said: str
@@ -158,7 +158,7 @@ class PriceView:
         return min((row for row in self.rows if row.name in DELIVERIES), key=lambda row: row.cost)
 
 
-def price(asked: Asked) -> Mapping[str, Any]:
+def price(asked: Question) -> Mapping[str, Any]:
     """What the template of the screen shows: the view or, without one, why there is none."""
     view, wrong = None, asked.state.problems if asked.state.broken else ()
     if can_be_played(asked):
@@ -171,7 +171,7 @@ def price(asked: Asked) -> Mapping[str, Any]:
     return {"view": view, "problems": shown, "unread": more, "playable": playable}
 
 
-def price_view(asked: Asked) -> PriceView:
+def price_view(asked: Question) -> PriceView:
     """The view of a conversation that can be played.
 
     Raises:
@@ -198,12 +198,12 @@ def price_view(asked: Asked) -> PriceView:
     )
 
 
-def can_be_played(asked: Asked) -> bool:
+def can_be_played(asked: Question) -> bool:
     """Whether the conversation of the address is a recording, and there is an agent to play it."""
     return asked.engine is not None and asked.run is not None and asked.run.transcript is not None
 
 
-def price_models(asked: Asked) -> Mapping[str, Any]:
+def price_models(asked: Question) -> Mapping[str, Any]:
     """The costs with each model."""
     names = dict.fromkeys((asked.model.name, *MODELS))
     known = asked.engine.models.find if asked.engine else None
@@ -214,7 +214,7 @@ def price_models(asked: Asked) -> Mapping[str, Any]:
     return {"heads": heads, "rows": rows}
 
 
-def price_sizes(asked: Asked) -> Mapping[str, Any]:
+def price_sizes(asked: Question) -> Mapping[str, Any]:
     """The costs with more and fewer tools, as multiples of what `append` costs."""
     engine, transcript = _played(asked)
     fewest = len(engine.core_tools) + len(needed(engine, transcript))
@@ -225,7 +225,7 @@ def price_sizes(asked: Asked) -> Mapping[str, Any]:
     return {"rows": rows, "direct": FROZEN_DIRECT}
 
 
-def price_advice(asked: Asked) -> Mapping[str, Any]:
+def price_advice(asked: Question) -> Mapping[str, Any]:
     """The recommendation: the cheapest delivery, and from how many tools on that is so."""
     engine, transcript = _played(asked)
     report = _report(asked, (asked.model,))
@@ -234,7 +234,7 @@ def price_advice(asked: Asked) -> Mapping[str, Any]:
     return {"advice": tuple(advice_lines(report, advice))}
 
 
-def _report(asked: Asked, models: Sequence[ModelProfile]) -> ReplayReport:
+def _report(asked: Question, models: Sequence[ModelProfile]) -> ReplayReport:
     """The report of `cuecard replay`, as the address wants it."""
 
     def made() -> ReplayReport:
@@ -246,21 +246,21 @@ def _report(asked: Asked, models: Sequence[ModelProfile]) -> ReplayReport:
     return asked.latest.of(made, "report", *_key(asked, models))
 
 
-def _key(asked: Asked, models: Sequence[ModelProfile]) -> tuple[object, ...]:
+def _key(asked: Question, models: Sequence[ModelProfile]) -> tuple[object, ...]:
     """Everything that a report depends on."""
     address, engine = asked.address, asked.engine
     tried = (address.size, address.requests, address.width, address.definitions)
     return (_transcript(asked)[1], engine and engine.sha256, *(model.name for model in models), *tried)
 
 
-def _transcript(asked: Asked) -> tuple[TranscriptFile, str]:
+def _transcript(asked: Question) -> tuple[TranscriptFile, str]:
     """The recording, and its fingerprint."""
     transcript = asked.run.transcript if asked.run else None
     assert transcript is not None  # noqa: S101 - without one, the screen says that there is nothing to play
     return transcript, hashlib.sha256(transcript.model_dump_json().encode("utf-8", "replace")).hexdigest()
 
 
-def _played(asked: Asked) -> tuple[Engine, TranscriptFile]:
+def _played(asked: Question) -> tuple[Engine, TranscriptFile]:
     """The agent and the conversation, with what is tried."""
     engine, transcript = asked.engine, _transcript(asked)[0]
     assert engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
@@ -272,7 +272,7 @@ def _played(asked: Asked) -> tuple[Engine, TranscriptFile]:
     return at_size(engine, transcript, tried["size"]) if "size" in tried else (engine, transcript)
 
 
-def _sliders(asked: Asked, recorded: TranscriptFile) -> tuple[Slider, ...]:
+def _sliders(asked: Question, recorded: TranscriptFile) -> tuple[Slider, ...]:
     """What can be tried, from the recording; a value beyond the ends is the nearest one within them."""
     engine, original = asked.engine, _transcript(asked)[0]
     assert engine is not None  # noqa: S101 - likewise
@@ -292,7 +292,7 @@ def _slider(address: Address, name: str, title: str, ends: tuple[int, int], own:
     return Slider(name, title, value, *ends, own, bool(told))
 
 
-def _more(rows: Sequence[DeliveryRow], best: DeliveryRow, now: str, asked: Asked) -> Iterator[str]:
+def _more(rows: Sequence[DeliveryRow], best: DeliveryRow, now: str, asked: Question) -> Iterator[str]:
     """What the next best costs and why, and whether anything has to be changed."""
     others = sorted((row for row in rows if row.name in DELIVERIES and row is not best), key=lambda row: row.cost)
     if others:
@@ -311,7 +311,7 @@ def _more(rows: Sequence[DeliveryRow], best: DeliveryRow, now: str, asked: Asked
     yield from _clamped(asked)
 
 
-def _clamped(asked: Asked) -> Iterator[str]:
+def _clamped(asked: Question) -> Iterator[str]:
     """What of the address is beyond the ends of its slider."""
     for each in _sliders(asked, _transcript(asked)[0]):
         wanted = getattr(asked.address, each.name)
@@ -340,12 +340,12 @@ def _rows(report: ReplayReport) -> Iterator[DeliveryRow]:
         yield DeliveryRow(variant.name, key, bill.cost, times, parts, said, share, bill.rewrites)
 
 
-def _parts(costs: Sequence[float], most: float) -> Iterator[Part]:
+def _parts(costs: Sequence[float], most: float) -> Iterator[CostPart]:
     x = 0.0
     for kind, cost in zip(_KINDS, costs, strict=True):
         width = 100 * cost / most
         if cost:
-            yield Part(kind, x, max(width - 0.1, 0.25))
+            yield CostPart(kind, x, max(width - 0.1, 0.25))
         x += width
 
 
@@ -366,7 +366,7 @@ def _chart(report: ReplayReport) -> Chart:
     return Chart(lines, labels, grid, said)
 
 
-def _line(variant: Variant, costs: Sequence[float], step: float, top: float) -> Line:
+def _line(variant: Variant, costs: Sequence[float], step: float, top: float) -> CostLine:
     dashes = {"rewrite": "6 3", "frozen": "2 3"}.get(variant.name, "")
     points = tuple((_LEFT + step * at, _up(cost, top)) for at, cost in enumerate(costs))
     rings = tuple(
@@ -374,7 +374,7 @@ def _line(variant: Variant, costs: Sequence[float], step: float, top: float) -> 
         for point, cost, broken in zip(points, costs, variant.breaks, strict=True)
         if broken
     )
-    return Line(variant.name, dashes, points, rings)
+    return CostLine(variant.name, dashes, points, rings)
 
 
 def _up(cost: float, top: float) -> float:

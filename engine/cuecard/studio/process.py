@@ -12,11 +12,11 @@ from types import FrameType
 import uvicorn
 
 from cuecard.server.door import ended_by_signals
-from cuecard.studio.news import News
+from cuecard.studio.news import TabNews
 from cuecard.studio.security import App
 
 
-def run_app(app: App, listening: socket, news: News, begin: Callable[[], object]) -> None:
+def run_app(app: App, listening: socket, news: TabNews, begin: Callable[[], object]) -> None:
     """Serve until SIGINT or SIGTERM; `begin` is called, by a thread, once the studio answers."""
     config = uvicorn.Config(
         app,
@@ -29,13 +29,13 @@ def run_app(app: App, listening: socket, news: News, begin: Callable[[], object]
         server_header=False,
         timeout_graceful_shutdown=2,
     )
-    Server(config, news, begin).run(sockets=[listening])
+    StudioServer(config, news, begin).run(sockets=[listening])
 
 
-class Server(uvicorn.Server):
+class StudioServer(uvicorn.Server):
     """uvicorn, which tells the tabs when it stops: their streams would otherwise never end."""
 
-    def __init__(self, config: uvicorn.Config, news: News, begin: Callable[[], object]) -> None:
+    def __init__(self, config: uvicorn.Config, news: TabNews, begin: Callable[[], object]) -> None:
         super().__init__(config)
         self._news, self._begin = news, begin
 

@@ -28,7 +28,7 @@ class PromptPart:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Omission:
     """What one reason has left out."""
 
     names: tuple[str, ...]
@@ -46,7 +46,7 @@ class PromptBeside:
 
     tokens: int
     parts: tuple[PromptPart, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[Omission, ...]
     without: tuple[str, ...]
     tally: str = ""
 
@@ -77,7 +77,7 @@ def _appended(step: Step, section: str, sha256: str) -> str:
     return next((each.text for each in step.appended if section in each.id or each.sha256 == sha256), "")
 
 
-def _left_out(cuts: Sequence[Cut]) -> Iterator[LeftOut]:
+def _left_out(cuts: Sequence[Cut]) -> Iterator[Omission]:
     """What was left out, by reason, in the order in which the reasons first occur."""
     by_reason: dict[tuple[str, str], list[str]] = {}
     for cut in cuts:
@@ -85,7 +85,7 @@ def _left_out(cuts: Sequence[Cut]) -> Iterator[LeftOut]:
         by_reason.setdefault((kind, cut.reason), []).append(name)
     for (kind, reason), names in by_reason.items():
         why = f"only when {reason.removeprefix('when: ')}" if reason.startswith("when: ") else reason
-        yield LeftOut((*(f"{kind} {name}".strip() for name in names),), why)
+        yield Omission((*(f"{kind} {name}".strip() for name in names),), why)
 
 
 def _tally(manifest: Manifest, known: Mapping[str, Section]) -> str:

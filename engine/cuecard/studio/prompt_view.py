@@ -12,9 +12,9 @@ from cuecard.records import dataclass
 from cuecard.studio.body_view import FORMS, BodyView, body_view
 from cuecard.studio.cache_view import CacheView, cache_view
 from cuecard.studio.problems import problem_views
-from cuecard.studio.rows import Row, Rows
-from cuecard.studio.screen import Asked
-from cuecard.studio.steps import Sent
+from cuecard.studio.rows import PromptRow, Rows
+from cuecard.studio.screen import Question
+from cuecard.studio.steps import StudioRequest
 from cuecard.studio.tried import is_tried, sent_of
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -44,8 +44,8 @@ class PromptView:
     answer: str
     more: tuple[str, ...]
     manifest: Manifest
-    system: tuple[Row, ...]
-    after: tuple[Row, ...]
+    system: tuple[PromptRow, ...]
+    after: tuple[PromptRow, ...]
     unchanged: str
     cache: CacheView | None
     tiers: Mapping[str, int]
@@ -65,7 +65,7 @@ class PromptView:
         return {row.id: row.name for row in (*self.system, *self.after) if row.kind == "section"}
 
 
-def prompt(asked: Asked) -> Mapping[str, Any]:
+def prompt(asked: Question) -> Mapping[str, Any]:
     """What the template of the screen shows: the view, or the problems that stand in its way."""
     view, wrong = None, asked.state.problems
     if asked.engine is not None:
@@ -77,7 +77,7 @@ def prompt(asked: Asked) -> Mapping[str, Any]:
     return {"view": view, "problems": shown, "more": more, "forms": FORMS}
 
 
-def prompt_view(asked: Asked) -> PromptView:
+def prompt_view(asked: Question) -> PromptView:
     """The view of a step of a conversation or, without one, of the first step of a turn.
 
     Raises:
@@ -109,7 +109,7 @@ def prompt_view(asked: Asked) -> PromptView:
     )
 
 
-def _question(asked: Asked, sent: Sent) -> str:
+def _question(asked: Question, sent: StudioRequest) -> str:
     if asked.run and is_tried(asked.address):
         return f"What the model would read in step {asked.run.steps[asked.step].place} with these tools and budgets"
     if asked.run:
@@ -119,7 +119,7 @@ def _question(asked: Asked, sent: Sent) -> str:
     return "What the model reads first"
 
 
-def _answer(sent: Sent, before: Sent | None, manifest: Manifest) -> str:
+def _answer(sent: StudioRequest, before: StudioRequest | None, manifest: Manifest) -> str:
     """What came in and what left, from the manifests alone."""
     blocks = sum(each.placement == "appended" for each in manifest.sections)
     behind = f"and {_number(blocks, 'text')} after it" if blocks else "and nothing after it"
@@ -132,7 +132,7 @@ def _answer(sent: Sent, before: Sent | None, manifest: Manifest) -> str:
     return f"{same}, {behind}. {came}; {left}."
 
 
-def _more(asked: Asked, sent: Sent, manifest: Manifest) -> Iterator[str]:
+def _more(asked: Question, sent: StudioRequest, manifest: Manifest) -> Iterator[str]:
     """What else has to be said so that nobody believes what is not so."""
     state = asked.address.state
     if asked.engine and not asked.engine.sha256.startswith(state):
@@ -162,7 +162,7 @@ _VERDICTS = {
 }
 
 
-def _unchanged(steps: Sequence[Sent], place: int) -> str:
+def _unchanged(steps: Sequence[StudioRequest], place: int) -> str:
     """The first step from which on the system prompt has been the same; empty if it is this one."""
     first = place
     while first and steps[first - 1].system == steps[place].system:

@@ -15,7 +15,7 @@ from cuecard.errors import Problem
 from cuecard.files.safe_read import MAX_LOG_BYTES, shown
 from cuecard.model import Manifest
 from cuecard.recording.records import FORMAT, CallsRecord, RequestRecord, read_line
-from cuecard.studio.steps import Held, Sent, recorded_calls, recorded_side, recorded_step, shared
+from cuecard.studio.steps import RequestDetails, StudioRequest, recorded_calls, recorded_side, recorded_step, shared
 from cuecard.workbench.bill import BillBlock
 from cuecard.workbench.output import counted
 
@@ -173,7 +173,7 @@ class RecordFile:
         if self.is_cut:
             yield f"{self.name}: the last line is cut off, or still being written; it is read once it is whole"
 
-    def steps(self, conversation: str) -> tuple[tuple[Sent, ...], int, tuple[str, ...]]:
+    def steps(self, conversation: str) -> tuple[tuple[StudioRequest, ...], int, tuple[str, ...]]:
         """The requests of a conversation, how many before them are not held, and what could not be read.
 
         Raises:
@@ -191,7 +191,7 @@ class RecordFile:
         fold.read = len(talk.lines)
         return tuple(fold.steps), fold.total - len(fold.steps), tuple(fold.problems)
 
-    def held(self, name: str, place: int, length: int) -> Held:
+    def held(self, name: str, place: int, length: int) -> RequestDetails:
         """The prompt of the request in this line; `name` is what people call it.
 
         Raises:
@@ -201,14 +201,14 @@ class RecordFile:
             record = read_line(_at(file, place, length), self.name, self.path.stem)
         if not isinstance(record, RequestRecord):
             raise OSError(0, "the file was replaced", str(self.path))
-        return Held(recorded_side(name, record))
+        return RequestDetails(recorded_side(name, record))
 
 
 class _Fold:
     """The requests of a conversation, read so far; calls in lines of their own go to theirs."""
 
     def __init__(self) -> None:
-        self.steps: deque[Sent] = deque(maxlen=MAX_STEPS)
+        self.steps: deque[StudioRequest] = deque(maxlen=MAX_STEPS)
         self.problems: deque[str] = deque(maxlen=_MOST_TOLD)
         self.read = self.total = 0
         self._last: Manifest | None = None

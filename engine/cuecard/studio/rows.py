@@ -13,7 +13,7 @@ from cuecard.model import Cut, Manifest, SectionRecord
 from cuecard.records import dataclass
 from cuecard.studio.agents import AgentState
 from cuecard.studio.problems import editor_link, short_place
-from cuecard.studio.steps import Line, Sent
+from cuecard.studio.steps import PromptLine, StudioRequest
 
 _QUOTED = 80
 """Characters of a text that a row quotes."""
@@ -27,7 +27,7 @@ _MEMORY, _PROTOCOLS = "workingMemory", "activeProtocols"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PromptRow:
     """One row of the prompt.
 
     Attributes:
@@ -82,7 +82,9 @@ class Row:
 class Rows:
     """Makes the rows of one request."""
 
-    def __init__(self, state: AgentState, engine: Engine, editor: str, sent: Sent, before: Sent | None) -> None:
+    def __init__(
+        self, state: AgentState, engine: Engine, editor: str, sent: StudioRequest, before: StudioRequest | None
+    ) -> None:
         self._state, self._engine, self._editor = state, engine, editor
         self._manifest, self._texts, self._lines = sent.manifest, sent.texts, sent.lines
         known = before.manifest.sections if before else ()
@@ -92,7 +94,7 @@ class Rows:
         self._queries = {call.id: call.query for line in self._lines for call in line.calls if call.query}
         self._hurt = hurt_sections(state)
 
-    def made(self) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    def made(self) -> tuple[tuple[PromptRow, ...], tuple[PromptRow, ...]]:
         """The rows of the system prompt, and those behind it; what was left out stands where it would have stood."""
         system, after = list(self._system()), list(self._after())
         for cut in _grouped(self._manifest.cuts):
@@ -104,27 +106,31 @@ class Rows:
         ends = {each.id[1:]: each for each in self._manifest.sections if each.id.startswith("/")}
         return {name: (self._by_id[name], end) for name, end in ends.items() if name in self._by_id}
 
-    def _tags(self) -> Iterator[Row]:
+    def _tags(self) -> Iterator[PromptRow]:
         for name, (begin, end) in self._frames().items():
-            yield Row("section", name, "the tags around it", id=name, tier=begin.tier, tokens=begin.tokens + end.tokens)
+            yield PromptRow(
+                "section", name, "the tags around it", id=name, tier=begin.tier, tokens=begin.tokens + end.tokens
+            )
 
-    def _system(self) -> Iterator[Row]:
+    def _system(self) -> Iterator[PromptRow]:
         frames = self._frames()
         for record in self._manifest.sections:
             if record.placement != "appended" and record.id.removeprefix("/") not in frames:
                 yield self._section(record)
 
-    def _after(self) -> Iterator[Row]:
-        blocks = (Line("block", block=each.id) for each in self._manifest.sections if each.placement == "appended")
+    def _after(self) -> Iterator[PromptRow]:
+        blocks = (
+            PromptLine("block", block=each.id) for each in self._manifest.sections if each.placement == "appended"
+        )
         for line in self._lines or blocks:
             if line.who != "block":
                 yield _message(line)
             elif line.block in self._by_id:
                 yield self._section(self._by_id[line.block])
 
-    def _section(self, record: SectionRecord) -> Row:
+    def _section(self, record: SectionRecord) -> PromptRow:
         text, whole = self._texts.get(record.id), self._manifest.total_tokens
-        row = Row(
+        row = PromptRow(
             "section",
             record.id,
             quoted=_first_line(text),
@@ -146,7 +152,7 @@ class Rows:
             row = replace(row, said="empty")
         return self._placed(replace(row, section="" if row.tools else record.id), record.source)
 
-    def _block(self, record: SectionRecord, row: Row) -> Row:
+    def _block(self, record: SectionRecord, row: PromptRow) -> PromptRow:
         """The row of a block: it is called by its first tool, or by the section that it brings up to date."""
         named = record.reason.partition(": ")[2].partition("; ")[0].split(", ")
         tools = [each for each in self._manifest.protocols if each.placement == "appended" and each.id in named]
@@ -163,7 +169,7 @@ class Rows:
         row = replace(row, section=inside[0].id if inside else "")
         return self._placed(replace(row, name=name, said=said), inside[0].source if inside else "")
 
-    def _placed(self, row: Row, source: str) -> Row:
+    def _placed(self, row: PromptRow, source: str) -> PromptRow:
         link = editor_link(self._editor, self._state.path.parent, source)
         return replace(row, place=short_place(source), link=link)
 
@@ -180,10 +186,10 @@ class Rows:
             return f"{record.reason}; it stays as the conversation began, and changes follow below"
         return record.reason
 
-    def _cut(self, cuts: Sequence[Cut]) -> Row:
+    def _cut(self, cuts: Sequence[Cut]) -> PromptRow:
         """What was left out for one reason: by which rule, and where the rule is written."""
         names, reason = ", ".join(cut.what for cut in cuts), cuts[0].reason
-        row = Row("cut", names, reason, tokens=sum(cut.tokens for cut in cuts))
+        row = PromptRow("cut", names, reason, tokens=sum(cut.tokens for cut in cuts))
         rule = _RULE.search(reason)
         if rule is None:
             return row
@@ -193,7 +199,7 @@ class Rows:
         link = editor_link(self._editor, self._state.path.parent, source)
         return replace(row, said=told, place=short_place(source), link=link)
 
-    def _place(self, row: Row, cut: Cut, system: list[Row], after: list[Row]) -> None:
+    def _place(self, row: PromptRow, cut: Cut, system: list[PromptRow], after: list[PromptRow]) -> None:
         """Put a row behind the last one that shows what it is a part of."""
         order = self._engine.sections
         if cut.what in order:
@@ -272,12 +278,12 @@ def _plain(block: str) -> str:
     return found[1] if found else block
 
 
-def _message(line: Line) -> Row:
+def _message(line: PromptLine) -> PromptRow:
     if line.text:
-        return Row("message", line.who, quoted=_short(line.text))
+        return PromptRow("message", line.who, quoted=_short(line.text))
     told = ", ".join(dict.fromkeys(call.tool for call in line.calls))
     queries = ", ".join(f"“{_short(call.query)}”" for call in line.calls if call.query)
-    return Row("message", line.who, " ".join(filter(None, (told, queries))) or "not recorded")
+    return PromptRow("message", line.who, " ".join(filter(None, (told, queries))) or "not recorded")
 
 
 def _first_line(text: str | None) -> str:

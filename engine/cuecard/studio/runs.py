@@ -22,14 +22,12 @@ from cuecard.files.content import content_root
 from cuecard.files.safe_read import MAX_LOG_BYTES, read_text, shown
 from cuecard.model import Delivery, Json
 from cuecard.studio.record_files import RecordedTalk, RecordFile
-from cuecard.studio.steps import Called, Held, Kind, Line, Run, Sent, StepBreak, played_steps
-from cuecard.workbench.bill import Billing, Prices, Request, Row
+from cuecard.studio.steps import DeliveryRun, Kind, StudioRequest, played_steps
+from cuecard.workbench.bill import Billing, BillRow, Prices, Request
 from cuecard.workbench.output import counted
 from cuecard.workbench.replay.play import Channel, play
 from cuecard.workbench.replay.report import DELIVERIES
 from cuecard.workbench.transcripts.formats import read_conversation
-
-__all__ = ["Called", "Held", "Line", "Run", "RunSummary", "Runs", "Sent", "StepBreak", "places_near"]
 
 MAX_RUN_FILES = 1_000
 """The number of files of conversations that the studio reads; of more, the newest."""
@@ -142,7 +140,7 @@ class Runs:
         self._lock = threading.RLock()
         self._records: dict[Path, RecordFile] = {}
         self._recordings: dict[Path, _Recording] = {}
-        self._played: OrderedDict[_Key, Run | CuecardError] = OrderedDict()
+        self._played: OrderedDict[_Key, DeliveryRun | CuecardError] = OrderedDict()
         self._live: set[Path] = set()
         self._unread: dict[Path, str] = {}
         self._bad: dict[Path, tuple[tuple[int, int], str]] = {}
@@ -254,7 +252,7 @@ class Runs:
             words=words.casefold(),
         )
 
-    def run(self, identity: str, engine: Engine, model: ModelProfile) -> Run | None:
+    def run(self, identity: str, engine: Engine, model: ModelProfile) -> DeliveryRun | None:
         """A conversation by its id; None if there is none, or it cannot be played with this agent."""
         with self._lock:
             self.look(again=not self._searched)
@@ -267,7 +265,7 @@ class Runs:
                         return self._recorded(identity, path, file, name)
         return self._samples.run(identity, engine, model) if self._samples else None
 
-    def under(self, run: Run, delivery: str, engine: Engine, model: ModelProfile) -> Run | None:
+    def under(self, run: DeliveryRun, delivery: str, engine: Engine, model: ModelProfile) -> DeliveryRun | None:
         """The same conversation under another delivery, or played by another state of the agent; None where only
         records are known, which cannot be played.
         """
@@ -280,11 +278,13 @@ class Runs:
     def _playable(self) -> Iterator[tuple[_Recording, Delivery]]:
         return ((each, delivery) for each in self._recordings.values() for delivery in DELIVERIES)
 
-    def _played_by(self, recording: _Recording, delivery: Delivery, engine: Engine, model: ModelProfile) -> Run | None:
+    def _played_by(
+        self, recording: _Recording, delivery: Delivery, engine: Engine, model: ModelProfile
+    ) -> DeliveryRun | None:
         run = self._play(recording, delivery, engine, model)
-        return run if isinstance(run, Run) else None
+        return run if isinstance(run, DeliveryRun) else None
 
-    def rows(self, run: Run, model: ModelProfile) -> tuple[Row, ...]:
+    def rows(self, run: DeliveryRun, model: ModelProfile) -> tuple[BillRow, ...]:
         """What each request of a conversation costs with a model, as far as it is known."""
         with self._lock:
             return self._bills.of(run, Prices.of(model)) if run.steps else ()
@@ -318,7 +318,7 @@ class Runs:
 
     def _play(
         self, recording: _Recording, delivery: Delivery, engine: Engine, model: ModelProfile
-    ) -> Run | CuecardError:
+    ) -> DeliveryRun | CuecardError:
         channel, transcript = Channel.of(model), recording.transcript
         key = (recording, engine.sha256, delivery, channel)
         if key not in self._played:
@@ -333,7 +333,7 @@ class Runs:
         self._played.move_to_end(key)
         return self._played[key]
 
-    def _recorded(self, identity: str, path: Path, file: RecordFile, name: str) -> Run | None:
+    def _recorded(self, identity: str, path: Path, file: RecordFile, name: str) -> DeliveryRun | None:
         talk = file.talks[name]
         try:
             steps, earlier, problems = file.steps(name)
@@ -342,7 +342,7 @@ class Runs:
             return None
         if not steps:
             return None
-        return Run(
+        return DeliveryRun(
             identity,
             visible(name),
             "records",
@@ -376,9 +376,9 @@ class _Bills:
     """Bills of conversations: of one that has grown, only what is new is billed."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, Prices], tuple[Request, Billing, list[Row]]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, Prices], tuple[Request, Billing, list[BillRow]]] = OrderedDict()
 
-    def of(self, run: Run, prices: Prices) -> tuple[Row, ...]:
+    def of(self, run: DeliveryRun, prices: Prices) -> tuple[BillRow, ...]:
         """The rows of a conversation."""
         key, first = (run.id, prices), run.steps[0].billed
         known = self._kept.pop(key, None)
@@ -392,12 +392,14 @@ class _Bills:
         return tuple(rows)
 
 
-def _played_run(recording: _Recording, delivery: Delivery, steps: tuple[Sent, ...]) -> Run:
+def _played_run(recording: _Recording, delivery: Delivery, steps: tuple[StudioRequest, ...]) -> DeliveryRun:
     transcript, name = recording.transcript, recording.path.stem
     identity = _identity(recording.path, "", delivery)
     said = {number: turn.user for number, turn in enumerate(transcript.turns, 1)}
     at, file = (steps[0].at if steps else ""), shown(recording.path)
-    return Run(identity, name, "recording", steps, at, delivery=delivery, file=file, said=said, transcript=transcript)
+    return DeliveryRun(
+        identity, name, "recording", steps, at, delivery=delivery, file=file, said=said, transcript=transcript
+    )
 
 
 def _identity(path: Path, conversation: str, delivery: str = "") -> str:

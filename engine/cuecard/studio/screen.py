@@ -16,11 +16,11 @@ from cuecard.errors import InputError, Problem, shortened
 from cuecard.files.content import read_models
 from cuecard.records import dataclass
 from cuecard.studio.address import Address
-from cuecard.studio.agents import Agents, AgentState
+from cuecard.studio.agents import AgentFolders, AgentState
 from cuecard.studio.home import Home
-from cuecard.studio.news import News
-from cuecard.studio.runs import Run, Runs, RunSummary
-from cuecard.studio.steps import Sent
+from cuecard.studio.news import TabNews
+from cuecard.studio.runs import Runs, RunSummary
+from cuecard.studio.steps import DeliveryRun, StudioRequest
 from cuecard.workbench.output import counted
 
 MODELS = ("claude-opus-5", "claude-sonnet-5", "gpt-5.6", "gemini-3.8-flash")
@@ -53,7 +53,7 @@ class Latest:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """A question to a screen: the address, and what it names.
 
     Attributes:
@@ -73,13 +73,13 @@ class Asked:
     """
 
     address: Address
-    agents: Agents
+    agents: AgentFolders
     state: AgentState
     engine: Engine | None
     older: bool
     model: ModelProfile
     runs: Runs
-    run: Run | None
+    run: DeliveryRun | None
     step: int
     home: Home
     editor: str
@@ -130,17 +130,17 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class AddressBook:
     """Everything that addresses name."""
 
-    agents: Agents
+    agents: AgentFolders
     runs: Runs
     home: Home
     editor: str
-    news: News
+    news: TabNews
     latest: Latest = field(default_factory=Latest)
 
-    def asked(self, address: Address) -> Asked:
+    def asked(self, address: Address) -> Question:
         """What a screen is asked.
 
         Raises:
@@ -161,9 +161,9 @@ class Asking:
                 Problem("wrong-argument", f"`{run.name}` has no step {address.step}", hint, "address.step")
             )
         seen = (address, self.agents, state, engine, older, model, self.runs, run, step)
-        return Asked(*seen, self.home, self.editor, self.latest, mark)
+        return Question(*seen, self.home, self.editor, self.latest, mark)
 
-    def _run(self, address: Address, engine: Engine, model: ModelProfile) -> Run | None:
+    def _run(self, address: Address, engine: Engine, model: ModelProfile) -> DeliveryRun | None:
         if not address.run:
             return None
         run = self.runs.run(address.run, engine, model)
@@ -189,7 +189,7 @@ class Cell:
     current: bool
 
 
-def _cell(sent: Sent, *, current: bool) -> Cell:
+def _cell(sent: StudioRequest, *, current: bool) -> Cell:
     told = [f"{counted(len(sent.came), 'tool')} entered"] if sent.came else []
     told += ["the cache broke"] if sent.broken else []
     marks = "broke" if sent.broken else "found" if sent.came else ""
@@ -201,10 +201,10 @@ def _both(cells: list[Cell], cell: Cell) -> str:
     return "broke" if "broke" in marks else "found" if "found" in marks else ""
 
 
-View: TypeAlias = Callable[[Asked], Mapping[str, Any]]
+View: TypeAlias = Callable[[Question], Mapping[str, Any]]
 """Makes what a template shows; a pure function of what was asked."""
 
-ShowPage: TypeAlias = Callable[[Asked, Mapping[str, Any], int], Response]
+ShowPage: TypeAlias = Callable[[Question, Mapping[str, Any], int], Response]
 """Makes the page of a screen, with a status."""
 
 

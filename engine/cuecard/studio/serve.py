@@ -35,25 +35,25 @@ def studio(agents: Sequence[Path], options: StudioOptions) -> int:
     """
     require("cuecard studio", "studio", _NEEDS)
     from cuecard.server.door import is_loopback, listen
-    from cuecard.studio.agents import Agents
+    from cuecard.studio.agents import AgentFolders
     from cuecard.studio.app import Studio
     from cuecard.studio.home import Home
-    from cuecard.studio.news import News
+    from cuecard.studio.news import TabNews
     from cuecard.studio.problems import EDITOR, check_editor
     from cuecard.studio.process import run_app
     from cuecard.studio.runs import Runs, places_near, samples
-    from cuecard.studio.screen import Asking
+    from cuecard.studio.screen import AddressBook
     from cuecard.studio.security import Keys
 
     editor = check_editor(options.editor or EDITOR)
-    news, home = News(), Home(Path.cwd() / ".cuecard" / "studio")
-    shown = Agents(agents, lambda name: news.tell("files", agent=name), allow_code=options.allow_code)
+    news, home = TabNews(), Home(Path.cwd() / ".cuecard" / "studio")
+    shown = AgentFolders(agents, lambda name: news.tell("files", agent=name), allow_code=options.allow_code)
     named, near = ([options.records], ()) if options.records else ([], places_near(shown.paths))
     runs, stop = Runs(named, near=near, samples=samples()), Event()
     with listen(options.host, options.port) as listening, suppress(KeyboardInterrupt):
         port = listening.getsockname()[1]
         keys = Keys(home.token(), port)
-        made = Studio(Asking(shown, runs, home, editor, news), keys)
+        made = Studio(AddressBook(shown, runs, home, editor, news), keys)
         app = made.app(local=is_loopback(options.host))
         place = f"http://{_named(options.host)}:{port}/?token="
 

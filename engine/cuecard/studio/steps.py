@@ -48,7 +48,7 @@ class StepBreak:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CalledTool:
     """A tool that the model called.
 
     Attributes:
@@ -67,7 +67,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PromptLine:
     """What stands after the system prompt, in the order in which the model reads it.
 
     Attributes:
@@ -79,23 +79,23 @@ class Line:
 
     who: Literal["user", "assistant", "block"]
     text: str = ""
-    calls: tuple[Called, ...] = ()
+    calls: tuple[CalledTool, ...] = ()
     block: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class RequestDetails:
     """What is too large to be held for every request of a long conversation: its manifest, its texts, its messages; and
     the step that it was made from, which records do not have.
     """
 
     side: Side
-    lines: tuple[Line, ...] = ()
+    lines: tuple[PromptLine, ...] = ()
     step: Step | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class StudioRequest:
     """One request of a conversation.
 
     Attributes:
@@ -120,14 +120,14 @@ class Sent:
     whole: bool
     prompt: int
     system: str
-    called: tuple[Called, ...] | None = None
+    called: tuple[CalledTool, ...] | None = None
     came: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     broken: StepBreak | None = None
     usage: RecordedUsage | None = None
     cache: CacheRecord | None = None
     at: str = ""
-    held: Callable[[], Held] = field(kw_only=True, repr=False, compare=False)
+    held: Callable[[], RequestDetails] = field(kw_only=True, repr=False, compare=False)
 
     @property
     def place(self) -> str:
@@ -146,7 +146,7 @@ class Sent:
         return {record.id: text for record, text in zip(side.manifest.sections, side.texts or (), strict=False)}
 
     @property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[PromptLine, ...]:
         """What stands after the system prompt; empty where the order is not known."""
         return self.held().lines
 
@@ -161,10 +161,10 @@ class Sent:
         return self.billed if self.whole else None
 
     @classmethod
-    def of_step(cls, step: Step, turn: int = 1, number: int = 1) -> Sent:
+    def of_step(cls, step: Step, turn: int = 1, number: int = 1) -> StudioRequest:
         """The request of a prompt that was made of a turn: its messages are not known."""
-        lines = tuple(Line("block", block=each.id) for each in step.appended)
-        held, manifest = Held(Side.of(f"{turn}.{number}", step), lines, step), step.manifest
+        lines = tuple(PromptLine("block", block=each.id) for each in step.appended)
+        held, manifest = RequestDetails(Side.of(f"{turn}.{number}", step), lines, step), step.manifest
         return cls(
             turn,
             number,
@@ -181,7 +181,7 @@ Kind: TypeAlias = Literal["recording", "records", "turn"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class DeliveryRun:
     """A conversation under one delivery.
 
     Attributes:
@@ -202,7 +202,7 @@ class Run:
     id: str
     name: str
     kind: Kind
-    steps: tuple[Sent, ...]
+    steps: tuple[StudioRequest, ...]
     at: str = ""
     live: bool = False
     delivery: str = ""
@@ -224,13 +224,13 @@ class Run:
         return next((place for place, sent in enumerate(self.steps) if sent.place == step), -1)
 
 
-def played_steps(engine: Engine, transcript: TranscriptFile, sent: Sequence[SentRequest]) -> Iterator[Sent]:
+def played_steps(engine: Engine, transcript: TranscriptFile, sent: Sequence[SentRequest]) -> Iterator[StudioRequest]:
     """The requests of a transcript as the engine has played it."""
     messages = dict(_messages(engine, transcript))
     before: SentRequest | None = None
     for one, recorded in zip(sent, transcript.requests(), strict=True):
         came, gone = _tools(before.manifest if before else None, one.manifest)
-        yield Sent(
+        yield StudioRequest(
             one.turn,
             one.number,
             one.request,
@@ -249,33 +249,33 @@ def played_steps(engine: Engine, transcript: TranscriptFile, sent: Sequence[Sent
         before = one
 
 
-def _held_of(sent: SentRequest, messages: Mapping[str, Line]) -> Callable[[], Held]:
+def _held_of(sent: SentRequest, messages: Mapping[str, PromptLine]) -> Callable[[], RequestDetails]:
     place = f"{sent.turn}.{sent.number}"
-    return lambda: Held(Side.of(place, sent.step), tuple(_joined(_lines(sent, messages))), sent.step)
+    return lambda: RequestDetails(Side.of(place, sent.step), tuple(_joined(_lines(sent, messages))), sent.step)
 
 
-def _lines(sent: SentRequest, messages: Mapping[str, Line]) -> Iterator[Line]:
-    blocks = {f"appended:{each.sha256}": Line("block", block=each.id) for each in sent.step.appended}
+def _lines(sent: SentRequest, messages: Mapping[str, PromptLine]) -> Iterator[PromptLine]:
+    blocks = {f"appended:{each.sha256}": PromptLine("block", block=each.id) for each in sent.step.appended}
     return (known for each in sent.request.blocks if (known := blocks.get(each.key) or messages.get(each.key)))
 
 
-def _messages(engine: Engine, transcript: TranscriptFile) -> Iterator[tuple[str, Line]]:
+def _messages(engine: Engine, transcript: TranscriptFile) -> Iterator[tuple[str, PromptLine]]:
     """The messages of a recording, by the keys of their blocks."""
     for number, turn in enumerate(transcript.turns, 1):
-        yield user_block(turn.user, engine.count).key, Line("user", turn.user)
+        yield user_block(turn.user, engine.count).key, PromptLine("user", turn.user)
         for place, request in enumerate(turn.requests, 1):
-            said = [Line("assistant", request.text)] if request.text else []
+            said = [PromptLine("assistant", request.text)] if request.text else []
             called = _called(request, f"{number}.{place}", engine.search_tool)
-            said += [Line("assistant", calls=(each,)) for each in called]
+            said += [PromptLine("assistant", calls=(each,)) for each in called]
             blocks = answer_blocks(request, engine.count)
             yield from ((block.key, line) for block, line in zip(blocks, said, strict=True))
 
 
-def _called(request: RecordedRequest, place: str, search: str) -> Iterator[Called]:
+def _called(request: RecordedRequest, place: str, search: str) -> Iterator[CalledTool]:
     for number, call in enumerate(request.calls, 1):
         found = found_names(call.result).names if call.tool == search and not call.is_error else ()
         query = _query(call) if call.tool == search else ""
-        yield Called(call.tool, query, call.id or f"{place}.{number}", call.is_error, tuple(found))
+        yield CalledTool(call.tool, query, call.id or f"{place}.{number}", call.is_error, tuple(found))
 
 
 def _query(call: RecordedCall) -> str:
@@ -283,9 +283,9 @@ def _query(call: RecordedCall) -> str:
     return told if isinstance(told, str) else ""
 
 
-def _joined(lines: Iterator[Line]) -> Iterator[Line]:
+def _joined(lines: Iterator[PromptLine]) -> Iterator[PromptLine]:
     """What the model did between two blocks is one line."""
-    held: Line | None = None
+    held: PromptLine | None = None
     for line in lines:
         if held and line.who == held.who == "assistant":
             text = "\n".join(filter(None, (held.text, line.text)))
@@ -324,12 +324,14 @@ def _change_of(section: str, compared: Comparison) -> ChangeKind:
 _PARTS: tuple[BreakPart, ...] = ("tools", "system", "appended", "messages")
 
 
-def recorded_step(before: Sent | None, last: Manifest | None, record: RequestRecord, held: Callable[[], Held]) -> Sent:
+def recorded_step(
+    before: StudioRequest | None, last: Manifest | None, record: RequestRecord, held: Callable[[], RequestDetails]
+) -> StudioRequest:
     """A recorded request after the one before it, whose manifest is `last`."""
     manifest = record.manifest
     turn = (record.turn or 0) + 1
     came, gone = _tools(last, manifest)
-    return Sent(
+    return StudioRequest(
         turn,
         before.number + 1 if before and before.turn == turn else 1,
         prompt_request(manifest),
@@ -346,10 +348,10 @@ def recorded_step(before: Sent | None, last: Manifest | None, record: RequestRec
     )
 
 
-def recorded_calls(calls: Sequence[ToolCallRecord]) -> tuple[Called, ...]:
+def recorded_calls(calls: Sequence[ToolCallRecord]) -> tuple[CalledTool, ...]:
     """Calls as records hold them."""
     return tuple(
-        Called(call.tool, call.query, (call.result and call.result.call_id) or "", call.is_error, call.found)
+        CalledTool(call.tool, call.query, (call.result and call.result.call_id) or "", call.is_error, call.found)
         for call in calls
     )
 

@@ -23,18 +23,18 @@ from cuecard.files.folder import read_agent
 from cuecard.studio.address import read_address
 from cuecard.studio.entries import Subject, save, subject_of
 from cuecard.studio.problems import problem_views
-from cuecard.studio.screen import Asked, Asking, ShowPage
+from cuecard.studio.screen import AddressBook, Question, ShowPage
 from cuecard.studio.switches_view import budgets_of, facts_of, lost_tools, switches
 from cuecard.studio.tried import found_of, sent_of
 
-ShowPart: TypeAlias = Callable[[Asked, Mapping[str, Any]], Response]
+ShowPart: TypeAlias = Callable[[Question, Mapping[str, Any]], Response]
 """Makes the part of the page with figures of budgets."""
 
 _FIELDS, _WORDS = 100, 200
 """Fields of a form, and characters of a search."""
 
 
-def switches_routes(asking: Asking, page: ShowPage, part: ShowPart) -> Sequence[Route]:
+def switches_routes(asking: AddressBook, page: ShowPage, part: ShowPart) -> Sequence[Route]:
     """What the screen is asked besides itself, and what a person writes there."""
 
     def search(request: Request) -> Response:
@@ -45,7 +45,7 @@ def switches_routes(asking: Asking, page: ShowPage, part: ShowPart) -> Sequence[
         asked = asking.asked(read_address(request.query_params.multi_items()))
         return part(asked, _fits(asked))
 
-    def route(path: str, act: Callable[[Asked, Mapping[str, str]], str]) -> Route:
+    def route(path: str, act: Callable[[Question, Mapping[str, str]], str]) -> Route:
         async def answer(request: Request) -> Response:
             body = (await request.body()).decode("utf-8", "replace")
             form = dict(parse_qsl(body, keep_blank_values=True, max_num_fields=_FIELDS))
@@ -62,7 +62,7 @@ def switches_routes(asking: Asking, page: ShowPage, part: ShowPart) -> Sequence[
     ]
 
 
-def _searched(asked: Asked) -> str:
+def _searched(asked: Question) -> str:
     """The address with the tools that a search finds, behind those that are found already."""
     words = asked.address.query.strip()[:_WORDS]
     hits = asked.engine.search_tools(words).tools if asked.engine and words else ()
@@ -70,7 +70,7 @@ def _searched(asked: Asked) -> str:
     return asked.address.to("switches", query=words, found=found, by="hand")
 
 
-def _fits(asked: Asked) -> Mapping[str, Any]:
+def _fits(asked: Question) -> Mapping[str, Any]:
     """What the budgets of the address leave out."""
     if asked.engine is None:
         return {"budgets": (), "left_out": ()}
@@ -79,7 +79,7 @@ def _fits(asked: Asked) -> Mapping[str, Any]:
 
 
 def _written(
-    asked: Asked, page: ShowPage, act: Callable[[Asked, Mapping[str, str]], str], form: Mapping[str, str]
+    asked: Question, page: ShowPage, act: Callable[[Question, Mapping[str, str]], str], form: Mapping[str, str]
 ) -> Response:
     """The page after something was written, which it says; or with the reason why nothing was."""
     try:
@@ -94,7 +94,7 @@ def _written(
     return answer
 
 
-def _phrase(asked: Asked, form: Mapping[str, str]) -> str:
+def _phrase(asked: Question, form: Mapping[str, str]) -> str:
     """Add the words of the search to the phrases of a tool, in its file."""
     tool, words = form.get("to", ""), " ".join(asked.address.query.split())
     if not words:
@@ -111,7 +111,7 @@ def _phrase(asked: Asked, form: Mapping[str, str]) -> str:
     return f"“{words}” is now {told}"
 
 
-def _budget(asked: Asked, form: Mapping[str, str]) -> str:
+def _budget(asked: Question, form: Mapping[str, str]) -> str:
     """Write the budget that is tried into the agent file that says it, or else into that of the agent."""
     name = form.get("name", "")
     told = {"protocols": asked.address.protocols, "total": asked.address.total}.get(name)

@@ -18,9 +18,9 @@ from cuecard.records import dataclass
 from cuecard.studio.address import Address
 from cuecard.studio.next_view import NextView, next_of, next_view
 from cuecard.studio.problems import problem_views, short_place
-from cuecard.studio.rows import Row, Rows
-from cuecard.studio.screen import Asked
-from cuecard.studio.steps import Sent
+from cuecard.studio.rows import PromptRow, Rows
+from cuecard.studio.screen import Question
+from cuecard.studio.steps import StudioRequest
 from cuecard.studio.tried import found_of, is_tried, not_there, sent_of, without_room
 from cuecard.workbench.output import counted
 
@@ -161,7 +161,7 @@ class SwitchesView:
     core: frozenset[str]
     absent: Mapping[str, str]
     system: int = 0
-    rows: tuple[Row, ...] = ()
+    rows: tuple[PromptRow, ...] = ()
     manifest: Manifest | None = None
     tiers: Mapping[str, int] | None = None
     budgets: tuple[BudgetView, ...] = ()
@@ -178,7 +178,7 @@ class SwitchesView:
         return tuple(each for each in self.found if each != tool) if tool in self.order else (*self.found, tool)
 
 
-def switches(asked: Asked) -> Mapping[str, Any]:
+def switches(asked: Question) -> Mapping[str, Any]:
     """What the template of the screen shows: the view, and the problems that stand in its way."""
     view, wrong = None, asked.state.problems if asked.state.broken else ()
     if asked.engine is not None:
@@ -188,7 +188,7 @@ def switches(asked: Asked) -> Mapping[str, Any]:
     return {"view": view, "problems": shown, "unread": more, "hand": asked.address.to("switches", found=())}
 
 
-def switches_view(asked: Asked) -> tuple[SwitchesView, tuple[Problem, ...]]:
+def switches_view(asked: Question) -> tuple[SwitchesView, tuple[Problem, ...]]:
     """The view, and why there is no prompt in it."""
     assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
     engine, facts = asked.engine, facts_of(asked, asked.engine)
@@ -208,7 +208,7 @@ def switches_view(asked: Asked) -> tuple[SwitchesView, tuple[Problem, ...]]:
     return replace(_view(known, facts, found, sent), unknown=unknown), ()
 
 
-def _view(asked: Asked, facts: Facts, found: tuple[str, ...], sent: Sent | None) -> SwitchesView:
+def _view(asked: Question, facts: Facts, found: tuple[str, ...], sent: StudioRequest | None) -> SwitchesView:
     engine = asked.engine
     assert engine is not None  # noqa: S101 - likewise
     search = engine.explain_search(asked.address.query) if asked.address.query.strip() else None
@@ -231,7 +231,7 @@ def _view(asked: Asked, facts: Facts, found: tuple[str, ...], sent: Sent | None)
     return _with_prompt(view, asked, facts, sent) if sent else view
 
 
-def _with_prompt(view: SwitchesView, asked: Asked, facts: Facts, sent: Sent) -> SwitchesView:
+def _with_prompt(view: SwitchesView, asked: Question, facts: Facts, sent: StudioRequest) -> SwitchesView:
     """The view with the prompt beside it, and with budgets."""
     assert asked.engine is not None  # noqa: S101 - likewise
     before = asked.run.steps[asked.step - 1] if asked.run and asked.step and not is_tried(asked.address) else None
@@ -249,13 +249,13 @@ def _with_prompt(view: SwitchesView, asked: Asked, facts: Facts, sent: Sent) -> 
     )
 
 
-def lost_tools(sent: Sent) -> tuple[tuple[str, str, int], ...]:
+def lost_tools(sent: StudioRequest) -> tuple[tuple[str, str, int], ...]:
     """The found tools that have no room, each with the reason and what it would cost."""
     costs = {cut.what: cut.tokens for cut in sent.manifest.cuts}
     return tuple((name, why, costs.get(name, 0)) for name, why in without_room(sent.manifest).items())
 
 
-def facts_of(asked: Asked, engine: Engine) -> Facts:
+def facts_of(asked: Question, engine: Engine) -> Facts:
     """What is worked out once for a state of an agent."""
     return asked.latest.of(lambda: _facts(engine), "facts", asked.state.name, engine.sha256)
 
@@ -286,7 +286,7 @@ def _switches(
     )
 
 
-def _answer(engine: Engine, table: Switches, facts: Facts, sent: Sent | None, address: Address) -> str:
+def _answer(engine: Engine, table: Switches, facts: Facts, sent: StudioRequest | None, address: Address) -> str:
     """How many tools are found, and what that uses of the budget."""
     if not engine.tools:
         return "This agent has no tools: its prompt is all that the model reads."
@@ -314,7 +314,9 @@ def _answer(engine: Engine, table: Switches, facts: Facts, sent: Sent | None, ad
     return f"{tools}; {'its' if len(found) == 1 else 'their'} instructions cost {cost}{left}."
 
 
-def _more(asked: Asked, search: Explanation | None, sent: Sent | None, absent: Mapping[str, str]) -> Iterator[str]:
+def _more(
+    asked: Question, search: Explanation | None, sent: StudioRequest | None, absent: Mapping[str, str]
+) -> Iterator[str]:
     """What the search found, which tools do not exist here and why, and that nothing is written."""
     if search is not None and (hits := [each for each in search.ranked if each.returned]):
         yield f"returned {len(hits):,}: the best has {hits[0].score:.2f}, the last {hits[-1].score:.2f}."
@@ -347,7 +349,7 @@ def _limit(engine: Engine, address: Address, name: str) -> int | None:
     return limit
 
 
-def budgets_of(asked: Asked, facts: Facts, found: Sequence[str], sent: Sent) -> tuple[BudgetView, ...]:
+def budgets_of(asked: Question, facts: Facts, found: Sequence[str], sent: StudioRequest) -> tuple[BudgetView, ...]:
     """Both budgets, and what goes first when the one of instructions gets smaller."""
     assert asked.engine is not None  # noqa: S101 - likewise
     active = frozenset(sent.manifest.active_tools)

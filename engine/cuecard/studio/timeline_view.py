@@ -11,12 +11,12 @@ from typing import Any
 
 from cuecard.errors import visible
 from cuecard.files.roots import shown
-from cuecard.studio.break_view import Answer, Piece, Priced, answer_of
-from cuecard.studio.comparison import Against, Compared, against, compare, priced_steps
+from cuecard.studio.break_view import Answer, Piece, PricedStep, answer_of
+from cuecard.studio.comparison import Against, PromptPair, against, compare, priced_steps
 from cuecard.studio.problems import editor_link
-from cuecard.studio.runs import Run, RunSummary
-from cuecard.studio.screen import Asked
-from cuecard.studio.steps import Called, Sent, StepBreak
+from cuecard.studio.runs import RunSummary
+from cuecard.studio.screen import Question
+from cuecard.studio.steps import CalledTool, DeliveryRun, StepBreak, StudioRequest
 from cuecard.workbench.price import dollars
 from cuecard.workbench.replay.report import DELIVERIES
 
@@ -28,7 +28,7 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BarPart:
     """A part of a bar: what it shows, where it begins and how wide it is, in percent."""
 
     kind: str
@@ -41,11 +41,11 @@ class Bar:
     """A bar and the sentence that says the same."""
 
     said: str
-    parts: tuple[Part, ...]
+    parts: tuple[BarPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StepRow:
     """A step in the table.
 
     Attributes:
@@ -80,7 +80,7 @@ class TurnRows:
 
     number: int
     said: str
-    rows: tuple[Row, ...]
+    rows: tuple[StepRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ConversationPage:
     """A page of conversations: those that a search found, how many it found, and the pages before and after."""
 
     found: tuple[RunSummary, ...]
@@ -144,13 +144,13 @@ class TimelineView:
     """
 
     answer: Answer
-    run: Run
-    sent: Sent
+    run: DeliveryRun
+    sent: StudioRequest
     steps: Steps
     next_break: str
     breaks: str
     against: Against | None
-    compared: Compared | None
+    compared: PromptPair | None
     pair: tuple[tuple[str, str, Bar, float], ...]
     split: tuple[tuple[str, str, int], ...]
     facts: tuple[Fact, ...]
@@ -175,7 +175,7 @@ class Ways:
     code: str
 
 
-def timeline(asked: Asked) -> Mapping[str, Any]:
+def timeline(asked: Question) -> Mapping[str, Any]:
     """What the template of the screen shows: the conversations, and one of them."""
     engine = asked.engine
     listed = _listed(asked.runs.listed(engine, asked.model) if engine else (), asked.address.q, asked.address.page)
@@ -193,7 +193,7 @@ def timeline(asked: Asked) -> Mapping[str, Any]:
     }
 
 
-def ways(asked: Asked) -> Ways:
+def ways(asked: Question) -> Ways:
     """The ways to a first conversation."""
     folder = shown(asked.runs.folder or asked.state.path.parent / "records")
     command = f"cuecard run {quote(shown(asked.state.path))} --manifests {quote(folder)}"
@@ -201,7 +201,7 @@ def ways(asked: Asked) -> Ways:
     return Ways(asked.runs.samples(asked.engine) if asked.engine else (), folder, command, code)
 
 
-def more_rows(asked: Asked, first: int) -> Mapping[str, Any]:
+def more_rows(asked: Question, first: int) -> Mapping[str, Any]:
     """More rows of the table, from a number on."""
     if asked.run is None:
         return {"steps": Steps((), 0, 0, "", 0), "view": None}
@@ -209,16 +209,16 @@ def more_rows(asked: Asked, first: int) -> Mapping[str, Any]:
     return {"steps": _steps(asked, asked.run, steps, first, first + _CHUNK)}
 
 
-def _listed(found: Sequence[RunSummary], words: str, page: str) -> Listed:
+def _listed(found: Sequence[RunSummary], words: str, page: str) -> ConversationPage:
     wanted = words.casefold().split()
     fitting = [each for each in found if all(word in each.words for word in wanted)]
     first = int(float(page)) if page else 0
     shown = tuple(fitting[first : first + _PAGE])
     before = max(0, first - _PAGE) if first else None
-    return Listed(shown, len(fitting), before, first + _PAGE if first + _PAGE < len(fitting) else None)
+    return ConversationPage(shown, len(fitting), before, first + _PAGE if first + _PAGE < len(fitting) else None)
 
 
-def timeline_view(asked: Asked, run: Run) -> TimelineView:
+def timeline_view(asked: Question, run: DeliveryRun) -> TimelineView:
     """The view of a step of a conversation."""
     steps, at = priced_steps(run, asked), asked.step
     others = dict(_others(asked, run))
@@ -257,14 +257,14 @@ def _word(number: int) -> str:
     return _WORDS[number] if number < len(_WORDS) else f"{number:,}"
 
 
-def _editor(asked: Asked, place: str) -> str:
+def _editor(asked: Question, place: str) -> str:
     """The link to a place of the agent; records may name what is no file of it."""
     folder = asked.state.path.parent
     known = (folder / place.partition(":")[0]).is_file()
     return editor_link(asked.editor, folder, place) if known else ""
 
 
-def _others(asked: Asked, run: Run) -> Iterator[tuple[str, Sequence[Priced]]]:
+def _others(asked: Question, run: DeliveryRun) -> Iterator[tuple[str, Sequence[PricedStep]]]:
     """The conversation under the other deliveries, priced."""
     for delivery in DELIVERIES:
         if asked.engine and delivery != run.delivery:
@@ -274,7 +274,7 @@ def _others(asked: Asked, run: Run) -> Iterator[tuple[str, Sequence[Priced]]]:
 
 
 def _steps(
-    asked: Asked, run: Run, steps: Sequence[Priced], first: int, last: int, other: Against | None = None
+    asked: Question, run: DeliveryRun, steps: Sequence[PricedStep], first: int, last: int, other: Against | None = None
 ) -> Steps:
     most = max((_size(each) for each in steps), default=0)
     before = other.priced.sent.place if other and other.kind == "step" and other.priced else ""
@@ -291,17 +291,17 @@ def _steps(
     return Steps(turns, first, min(last, len(steps)), earlier, len(steps), fresh)
 
 
-def _size(priced: Priced) -> int:
+def _size(priced: PricedStep) -> int:
     return priced.sent.usage.input_tokens if priced.sent.usage else priced.row.input_tokens
 
 
-def _row(priced: Priced, most: int, *, current: bool, mark: str) -> Row:
+def _row(priced: PricedStep, most: int, *, current: bool, mark: str) -> StepRow:
     sent, row = priced.sent, priced.row
     names = _shown([*(f"+ {tool}" for tool in sent.came), *(f"− {tool}" for tool in sent.gone)])
     broke = _short(sent.broken) if sent.broken else ""
     told = None if sent.called is None else calls_of(sent.called)
     tokens, mark = row.input_tokens, "B" if current else mark
-    return Row(
+    return StepRow(
         sent.place,
         told,
         len(sent.came),
@@ -316,7 +316,7 @@ def _row(priced: Priced, most: int, *, current: bool, mark: str) -> Row:
     )
 
 
-def calls_of(called: Sequence[Called]) -> str:
+def calls_of(called: Sequence[CalledTool]) -> str:
     """What the model called, in order; the same tool twice is counted."""
     counts = Counter(call.tool for call in called)
     failed = Counter(call.tool for call in called if call.is_error)
@@ -339,7 +339,7 @@ def _short(broken: StepBreak) -> str:
     return names.get(broken.part) or {"file": "files", "discovery": "found tools"}.get(cause, cause) or broken.name
 
 
-def _cache_bar(priced: Priced, most: int) -> Bar:
+def _cache_bar(priced: PricedStep, most: int) -> Bar:
     """What the provider did with the tokens of a step: as it reported or, without a report, as reckoned."""
     row, usage = priced.row, priced.sent.usage
     if usage:
@@ -350,17 +350,17 @@ def _cache_bar(priced: Priced, most: int) -> Bar:
     return Bar(said, tuple(_parts((("read", row.cached), ("write", row.written), ("fresh", row.fresh)), most)))
 
 
-def _parts(parts: Sequence[tuple[str, int]], most: int) -> Iterator[Part]:
+def _parts(parts: Sequence[tuple[str, int]], most: int) -> Iterator[BarPart]:
     """Each part at least a quarter of a percent wide."""
     x = 0.0
     for kind, tokens in parts:
         width = 100 * tokens / most if most else 0.0
         if tokens > 0:
-            yield Part(kind, x, max(width, 0.25))
+            yield BarPart(kind, x, max(width, 0.25))
         x += width
 
 
-def _pair(other: Against | None, b: Priced, *, split: bool) -> Iterator[tuple[str, str, Bar, float]]:
+def _pair(other: Against | None, b: PricedStep, *, split: bool) -> Iterator[tuple[str, str, Bar, float]]:
     """The bars of A and B on one scale; where A is the step before, B shows what was paid for again."""
     if other is None or other.priced is None:
         return
@@ -376,13 +376,13 @@ def _pair(other: Against | None, b: Priced, *, split: bool) -> Iterator[tuple[st
     yield "B", b.sent.place, Bar(f"{b.sent.place}: {said}", tuple(_parts(parts, most))), b.row.cost
 
 
-def _reckoned(priced: Priced, most: int) -> Bar:
+def _reckoned(priced: PricedStep, most: int) -> Bar:
     row = priced.row
     said = f"{priced.sent.place}: read {row.cached:,}, written {row.written:,}, neither {row.fresh:,}"
     return Bar(said, tuple(_parts((("read", row.cached), ("write", row.written), ("fresh", row.fresh)), most)))
 
 
-def _legend(priced: Priced) -> Iterator[tuple[str, str, int]]:
+def _legend(priced: PricedStep) -> Iterator[tuple[str, str, int]]:
     told = priced.split
     yield "read", "kept", told.kept
     if told.ahead:
@@ -392,7 +392,9 @@ def _legend(priced: Priced) -> Iterator[tuple[str, str, int]]:
     yield "write", "new", told.new
 
 
-def _facts(steps: Sequence[Priced], at: int, run: Run, others: Mapping[str, Sequence[Priced]]) -> Iterator[Fact]:
+def _facts(
+    steps: Sequence[PricedStep], at: int, run: DeliveryRun, others: Mapping[str, Sequence[PricedStep]]
+) -> Iterator[Fact]:
     priced, whole = steps[at], sum(each.row.cost for each in steps)
     alone = "" if run.whole else ", of its prompt alone"
     under = f" under {run.delivery}" if run.delivery else ""
@@ -420,7 +422,7 @@ def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "0 %"
 
 
-def _dollars(asked: Asked, steps: Sequence[Priced], others: Mapping[str, Sequence[Priced]]) -> Fact | None:
+def _dollars(asked: Question, steps: Sequence[PricedStep], others: Mapping[str, Sequence[PricedStep]]) -> Fact | None:
     """Money only at a price that the visitor has given."""
     if not asked.address.price:
         return None

@@ -10,8 +10,8 @@ from cuecard.engine import Engine
 from cuecard.model import Manifest, Step
 from cuecard.studio.address import Address
 from cuecard.studio.fill import turn_of
-from cuecard.studio.screen import Asked
-from cuecard.studio.steps import Sent
+from cuecard.studio.screen import Question
+from cuecard.studio.steps import StudioRequest
 from cuecard.studio.turns import step_of_turn
 
 _NOT_ACTIVE = "not active: "
@@ -22,7 +22,7 @@ def is_tried(address: Address) -> bool:
     return bool(address.by or address.protocols or address.total)
 
 
-def sent_of(asked: Asked) -> Sent:
+def sent_of(asked: Question) -> StudioRequest:
     """The request that is shown.
 
     Raises:
@@ -30,10 +30,10 @@ def sent_of(asked: Asked) -> Sent:
     """
     if asked.run and not is_tried(asked.address):
         return asked.run.steps[asked.step]
-    return Sent.of_step(step_of(asked))
+    return StudioRequest.of_step(step_of(asked))
 
 
-def step_of(asked: Asked) -> Step:
+def step_of(asked: Question) -> Step:
     """The request of a turn, or of a step of a conversation, with the tools and budgets of the address.
 
     Raises:
@@ -45,7 +45,7 @@ def step_of(asked: Asked) -> Step:
     return step_of_turn(engine, file, found_of(asked))
 
 
-def found_of(asked: Asked) -> tuple[str, ...]:
+def found_of(asked: Question) -> tuple[str, ...]:
     """The tools that count as found, in order; those of a step are the ones it has, and those without room.
 
     Raises:
@@ -73,7 +73,7 @@ def not_there(manifest: Manifest, tools: Iterable[str]) -> Mapping[str, str]:
     return {name: why for name, why in named if why and name not in manifest.active_tools}
 
 
-def tried_engine(asked: Asked) -> Engine:
+def tried_engine(asked: Question) -> Engine:
     """The engine with the delivery of the conversation that is shown, and the budgets of the address."""
     assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
     engine, address, run = asked.engine, asked.address, asked.run

@@ -14,8 +14,8 @@ from cuecard.model import Manifest
 from cuecard.records import dataclass
 from cuecard.studio.cache_view import cache_view
 from cuecard.studio.problems import editor_link, problem_views, short_place
-from cuecard.studio.runs import Run
-from cuecard.studio.screen import Asked
+from cuecard.studio.screen import Question
+from cuecard.studio.steps import DeliveryRun
 from cuecard.workbench.output import counted
 from cuecard.workspace import first_step
 
@@ -60,7 +60,7 @@ class WelcomeView:
     name: str
     answer: str
     phrases: tuple[str, ...]
-    run: Run | None
+    run: DeliveryRun | None
     step: str
     broken: tuple[str, str] | None
     told: str
@@ -72,7 +72,7 @@ class WelcomeView:
     start: int
 
 
-def welcome(asked: Asked) -> Mapping[str, Any]:
+def welcome(asked: Question) -> Mapping[str, Any]:
     """What the template of the first page shows: the view, or the problems that stand in its way."""
     view, wrong = None, asked.state.problems
     if asked.engine is not None:
@@ -84,7 +84,7 @@ def welcome(asked: Asked) -> Mapping[str, Any]:
     return {"view": view, "problems": shown, "more": more}
 
 
-def welcome_view(asked: Asked, engine: Engine) -> WelcomeView:
+def welcome_view(asked: Question, engine: Engine) -> WelcomeView:
     """The view of an agent.
 
     Raises:
@@ -124,7 +124,7 @@ def _answer(engine: Engine, first: Manifest) -> str:
     return f"It has {counted(tools, 'tool')}, and {begin} Instructions enter when the model finds a tool."
 
 
-def _run(asked: Asked, engine: Engine) -> Run | None:
+def _run(asked: Question, engine: Engine) -> DeliveryRun | None:
     """The conversation that shows best how a prompt grows: the first one in which tools enter and nothing breaks."""
     for summary in asked.listed[:_GROWTH]:
         run = asked.runs.run(summary.id, engine, asked.model)
@@ -133,7 +133,7 @@ def _run(asked: Asked, engine: Engine) -> Run | None:
     return None
 
 
-def _broken(asked: Asked, engine: Engine, model: ModelProfile) -> tuple[tuple[str, str] | None, str]:
+def _broken(asked: Question, engine: Engine, model: ModelProfile) -> tuple[tuple[str, str] | None, str]:
     """The step that pays most for what had been sent already, of the first conversation with one."""
     for summary in asked.listed[:_GROWTH]:
         run = asked.runs.run(summary.id, engine, model)
@@ -160,7 +160,7 @@ def _source(engine: Engine, tool: str) -> str:
     return next((each.source for each in manifest.protocols if each.id == tool), "")
 
 
-def _growth(run: Run) -> Iterator[Growth]:
+def _growth(run: DeliveryRun) -> Iterator[Growth]:
     steps = [(run.steps[0], ()), *((sent, sent.came) for sent in run.steps[1:] if sent.came)]
     for sent, came in steps[:_GROWTH]:
         yield Growth(sent.place, sent.prompt, tuple(came))

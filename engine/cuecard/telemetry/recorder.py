@@ -56,7 +56,7 @@ NAME = "cuecard"
 """The instrumentation's name."""
 
 
-class Recorder:
+class SpanRecorder:
     """The recorder of one `Telemetry`, for any number of engines and threads."""
 
     def __init__(self, tracers: TracerProvider | None, meters: MeterProvider | None, version: int | str | None) -> None:

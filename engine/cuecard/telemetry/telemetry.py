@@ -18,19 +18,19 @@ from cuecard.model import Call, Manifest, SearchResult, Step, Turn
 from cuecard.model.boundary import Count, FilledText, checked
 from cuecard.pipeline.discovery import Discoveries
 from cuecard.pipeline.fit import Room
-from cuecard.pipeline.hooks import Changed, Hooks
+from cuecard.pipeline.hooks import Hooks, RequestChanges
 from cuecard.pipeline.placement import Placement
 from cuecard.reload.keeper import Status
 from cuecard.reload.watcher import Watcher
 from cuecard.telemetry.facts import Value
-from cuecard.telemetry.recorder import Recorder
+from cuecard.telemetry.recorder import SpanRecorder
 
 
 @dataclass(frozen=True)
 class TracedHooks(HooksAround):
     """The hooks with recording: both engines and conversations go through them."""
 
-    recorder: Recorder = field(kw_only=True, repr=False, compare=False)
+    recorder: SpanRecorder = field(kw_only=True, repr=False, compare=False)
 
     @override
     def call(
@@ -51,7 +51,7 @@ class TracedHooks(HooksAround):
         call: Call,
         found: Discoveries,
         last: Placement | None = None,
-        changed: Changed | None = None,
+        changed: RequestChanges | None = None,
         room: Callable[[], Room] | None = None,
     ) -> tuple[Step, Placement]:
         """The step."""
@@ -114,7 +114,7 @@ class Telemetry:
         Raises:
             InputError: with every argument that is wrong.
         """
-        self._recorder = Recorder(tracer_provider, meter_provider, version)
+        self._recorder = SpanRecorder(tracer_provider, meter_provider, version)
 
     @checked
     def instrument(self, engine: Engine) -> Engine:

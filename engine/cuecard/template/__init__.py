@@ -2,7 +2,7 @@
 
 from cuecard.template.backends.registry import BACKENDS
 from cuecard.template.guards.characters import clean, find_invisible, refuse_controls, without_controls
-from cuecard.template.guards.escaping import Escaping, Trusted, trusted, trusted_value
+from cuecard.template.guards.escaping import Escaping, TrustedText, trusted, trusted_value
 from cuecard.template.inputs import InputUse
 from cuecard.template.markup.outline import Outline, OutlinePart
 from cuecard.template.markup.tags import element_names
@@ -20,7 +20,7 @@ __all__ = [
     "Outline",
     "OutlinePart",
     "Template",
-    "Trusted",
+    "TrustedText",
     "clean",
     "compile_template",
     "element_names",

@@ -100,7 +100,7 @@ class Prices:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BillRow:
     """The cost of one request.
 
     Attributes:
@@ -134,7 +134,7 @@ class Row:
 class Bill:
     """The cost of a conversation, by request and in total."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[BillRow, ...]
 
     @property
     def input_tokens(self) -> int:
@@ -199,7 +199,7 @@ class Billing:
         self._prices, self._cache = prices, _Cache()
         self._before: Request | None = None
 
-    def row(self, request: Request) -> Row:
+    def row(self, request: Request) -> BillRow:
         """The cost of the next request."""
         prices, cache = self._prices, self._cache
         path = cache.path(request)
@@ -220,7 +220,7 @@ class Billing:
         broken = first_break(self._before, request) if self._before else None
         cache.keep(path, kept, ends, request.at)
         self._before = request
-        return Row(sums[-1], hit, written, fresh, request.answer, cost, broken, reached - hit)
+        return BillRow(sums[-1], hit, written, fresh, request.answer, cost, broken, reached - hit)
 
 
 def _seen(request: Request, prices: Prices) -> Iterable[int]:

@@ -23,7 +23,7 @@ from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class TurnSearch:
     """A search of a turn file, its place in the `history`, and the tools that it finds."""
 
     entry: SearchEntry
@@ -36,17 +36,17 @@ class PastResults:
     """The `history` of a turn file: its results, those of searches included, and the searches themselves."""
 
     results: tuple[ToolResult, ...]
-    searches: tuple[Answered, ...]
+    searches: tuple[TurnSearch, ...]
 
 
 def past_results(engine: Engine, file: TurnFile, call: Call | None) -> PastResults:
     """The history of a turn file; each search is made anew, in the call and after the results that precede it."""
-    results, searches = list[ToolResult](), list[Answered]()
+    results, searches = list[ToolResult](), list[TurnSearch]()
     turn = call.turn + 1 if call else 1
     for at, entry in enumerate(file.history):
         if isinstance(entry, SearchEntry):
             answer = engine.search_tools(entry.search, entry.limit, call=call, history=tuple(results))
-            searches.append(Answered(entry, at, answer.tools))
+            searches.append(TurnSearch(entry, at, answer.tools))
             call_id = entry.call_id or f"search-{turn}.{at + 1}"  # one of its own in the whole conversation
             results.append(ToolResult(engine.search_tool, answer.to_json(), call_id, batch=entry.batch))
         else:

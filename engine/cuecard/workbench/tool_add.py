@@ -22,8 +22,8 @@ from cuecard.files.safe_read import read_text
 from cuecard.model import ToolCard, ToolInstructions
 from cuecard.workbench.output import json_text
 from cuecard.workbench.tool_import.entries import new_file, with_instructions, with_tools
-from cuecard.workbench.tool_import.openapi import one_line
-from cuecard.workbench.tool_import.places import Home, find_home, tools_of
+from cuecard.workbench.tool_import.openapi import first_sentence
+from cuecard.workbench.tool_import.places import ToolPlaces, find_home, tools_of
 
 _TEXTS = ToolInstructions(
     before=f"{TODO}: what to have or to check first",
@@ -82,16 +82,16 @@ def _is_tool_file(path: Path) -> bool:
     return kind_of(read_yaml(source.text, source.name).value) != "agent"
 
 
-def _file_home(file: Path) -> Home:
+def _file_home(file: Path) -> ToolPlaces:
     if not is_folder(file.parent):
         hint = "create it, or name a file in another folder"
         raise InputError(Problem("missing-file", "no such folder", hint, shown(file.parent)))
     # It is not known which agent uses the file, so only its own tools count.
     known = tools_of(file)
-    return Home(file.parent, file, alone=True, known=known, files=dict.fromkeys(known, file))
+    return ToolPlaces(file.parent, file, alone=True, known=known, files=dict.fromkeys(known, file))
 
 
-def _new_home(name: str, home: Home, *, asks: bool) -> Path:
+def _new_home(name: str, home: ToolPlaces, *, asks: bool) -> Path:
     """The file for a new entry: where there are several, the one that its name speaks of, or the one chosen."""
     if not is_folder(home.folder):
         hint = "create it: the agent names it under `tools: instructions:`"
@@ -107,14 +107,14 @@ def _new_home(name: str, home: Home, *, asks: bool) -> Path:
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
-def _of_source(name: str, home: Home) -> Path | None:
+def _of_source(name: str, home: ToolPlaces) -> Path | None:
     """Where the other tools stand of the source that has this tool, if it was left out of an import."""
     locks = [each.lock.tools for each in home.locks() if any(tool.name == name for tool in each.lock.tools)]
     places = Counter(home.files[tool.name] for tools in locks for tool in tools if tool.name in home.files)
     return max(places, key=places.__getitem__, default=None)
 
 
-def _spoken_of(name: str, home: Home, files: Sequence[Path]) -> Path | None:
+def _spoken_of(name: str, home: ToolPlaces, files: Sequence[Path]) -> Path | None:
     """The file whose own name, or a category of whose tools, the tool's name has; of several, the one named last, as
     what a tool is about stands behind what it does.
     """
@@ -125,7 +125,7 @@ def _spoken_of(name: str, home: Home, files: Sequence[Path]) -> Path | None:
     return found
 
 
-def _categories(home: Home, file: Path) -> set[str]:
+def _categories(home: ToolPlaces, file: Path) -> set[str]:
     return {card.category for name, card in home.known.items() if home.files[name] == file}
 
 
@@ -151,10 +151,10 @@ def _chosen(name: str, files: Sequence[Path], *, asks: bool) -> Path:
             return files[int(answer) - 1]
 
 
-def _card(name: str, home: Home) -> ToolCard:
+def _card(name: str, home: ToolPlaces) -> ToolCard:
     """The card of a new tool, with what a source says of it if it was left out of an import."""
     tools = (tool for lock in home.locks() for tool in lock.lock.tools if tool.name == name)
-    said = next((line for tool in tools if (line := one_line(tool.description))), "")
+    said = next((line for tool in tools if (line := first_sentence(tool.description))), "")
     return ToolCard(name, said or f"{TODO}: what it does, in one line", instructions=_TEXTS)
 
 

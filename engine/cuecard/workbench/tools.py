@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cuecard.catalogue.explanation import Explanation, Ranked, WordSeen
+from cuecard.catalogue.explanation import Explanation, QueryWord, RankedTool
 from cuecard.catalogue.graph import tool_graph
 from cuecard.catalogue.search import GAP
 from cuecard.engine import Engine
@@ -52,17 +52,17 @@ def _categories(said: Categories) -> Iterator[str]:
     yield from (f"{category}: {', '.join(tools)}" for category, tools in said.items())
 
 
-def _word(seen: WordSeen) -> str:
+def _word(seen: QueryWord) -> str:
     known = f"{seen.tools} {'tool' if seen.tools == 1 else 'tools'}" if seen.tools else "no tool"
     taken = f", read as {', '.join(seen.taken_for)}" if seen.taken_for else ""
     return f"{visible(seen.word)} ({known}{taken})"
 
 
-def _head(each: Ranked, tools: Mapping[str, ToolCard]) -> str:
+def _head(each: RankedTool, tools: Mapping[str, ToolCard]) -> str:
     return visible(f"{each.score:.2f}  {each.tool}  {' '.join(tools[each.tool].description.split())}".rstrip())
 
 
-def _reasons(each: Ranked) -> Iterator[str]:
+def _reasons(each: RankedTool) -> Iterator[str]:
     if each.named:
         yield f"{_INDENT}the query names it, or its category"
     if each.reasons.nearest:

@@ -102,7 +102,7 @@ def differences(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str
     return {name: more for name in names if (more := after.get(name, 0) - before.get(name, 0))}
 
 
-class Screen:
+class WatchOutput:
     """Shows news as it comes: lines for people on stdout and pictures on stderr, or JSON lines on stdout."""
 
     def __init__(self, example: Example, warnings: Callable[[], Sequence[Problem]], *, as_json: bool) -> None:
@@ -218,7 +218,7 @@ def watch(
     start = partial(watch_agent, place, delivery=chosen, states=kept, pace=pace)
     start = partial(start, allow_code=allow_code, cache=settings.cache_folder)
     warnings = partial(_warnings, Workspace([place], allow_code=allow_code))
-    stop, screen = stop or threading.Event(), Screen(replace(example, agent=place), warnings, as_json=as_json)
+    stop, screen = stop or threading.Event(), WatchOutput(replace(example, agent=place), warnings, as_json=as_json)
     with suppress(KeyboardInterrupt):
         watcher = _begin(start, place, screen, stop)
         if watcher:
@@ -234,7 +234,7 @@ def _warnings(workspace: Workspace) -> list[Problem]:
 
 
 def _begin(
-    start: Callable[[], Watcher[Engine]], place: Path, screen: Screen, stop: threading.Event
+    start: Callable[[], Watcher[Engine]], place: Path, screen: WatchOutput, stop: threading.Event
 ) -> Watcher[Engine] | None:
     """The watcher, once the files are valid; until then, prints a picture of the problems whenever they change."""
     shown = ""
@@ -251,7 +251,7 @@ def _begin(
     return None
 
 
-def _follow(watcher: Watcher[Engine], screen: Screen, stop: threading.Event) -> None:
+def _follow(watcher: Watcher[Engine], screen: WatchOutput, stop: threading.Event) -> None:
     reports: queue.SimpleQueue[tuple[Engine, Status]] = queue.SimpleQueue()
     watcher.on_change(lambda engine, status: reports.put((engine, status)))
     last = watcher.status

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuecard.workbench.bill import Prices, Row, bill
+from cuecard.workbench.bill import BillRow, Prices, bill
 from cuecard.workbench.bill import Request as Billed
 from docs.pictures.drawing import Sheet
 from docs.pictures.session import MODEL, billed, requests
@@ -61,14 +61,14 @@ def grouped(request: Billed) -> list[tuple[str, int, bool]]:
     return found
 
 
-def _cost(sheet: Sheet, y: float, row: Row) -> None:
+def _cost(sheet: Sheet, y: float, row: BillRow) -> None:
     sheet.write(LEFT, y, _told(row), "n")
 
 
-def _told(row: Row) -> str:
+def _told(row: BillRow) -> str:
     return f"{row.cached:,} of {row.input_tokens:,} tokens read; costs {row.cost:,.0f} plain tokens"
 
 
-def _summary(*rows: Row) -> str:
+def _summary(*rows: BillRow) -> str:
     first, after, anew = map(_told, rows)
     return f"Request 1: {first}. Request 2 under append: {after}; under rewrite: {anew}."

@@ -13,7 +13,7 @@ from cms.tools import TOOLS
 from cms_agent import cms
 from cuecard import Conversation, ToolCard, ToolResult, Turn
 from cuecard.types import RunLimits
-from cuecard.workbench.run.events import StepTaken, TurnEnd
+from cuecard.workbench.run.events import StepEvent, TurnEnd
 from cuecard.workbench.run.sources import ToolSource
 from cuecard.workbench.run.turn import LiveAgent, Talk, take_turn
 
@@ -42,7 +42,7 @@ class Chat:
     def conversation(self) -> Conversation:
         return self.talk.chat
 
-    def say(self, batches: Sequence[Sequence[Called]]) -> tuple[list[StepTaken], TurnEnd]:
+    def say(self, batches: Sequence[Sequence[Called]]) -> tuple[list[StepEvent], TurnEnd]:
         """A message, to which the model reacts with these calls, and then answers."""
         left = list(batches)
 
@@ -56,7 +56,7 @@ class Chat:
         return list(self.talk.steps[before:]), self.talk.turns[-1]
 
 
-def results(steps: Sequence[StepTaken]) -> list[str]:
+def results(steps: Sequence[StepEvent]) -> list[str]:
     return [str(call.result) for step in steps for call in step.calls]
 
 

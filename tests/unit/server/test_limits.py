@@ -25,7 +25,7 @@ from cuecard.server.app import create_app
 from cuecard.server.door import listen
 from cuecard.server.requests import SearchTools
 from cuecard.server.service import Envelopes, Service
-from cuecard.server.strict_json import ClientGone, json_bytes, read_body
+from cuecard.server.strict_json import DisconnectError, json_bytes, read_body
 from unit.server.served import KEY, PATIENCE, options, serving
 from unit.server.test_endpoints import ask
 
@@ -100,7 +100,7 @@ def test_a_server_may_leave_out_of_a_body_what_asgi_allows() -> None:
         "service with a larger `--max-body`, or begin a conversation with a summary of this one"
     )
     assert read({"body": b"abcd"}) == Problem("large-body", "the body has more than 3 bytes", hint, "body")
-    with pytest.raises(ClientGone):
+    with pytest.raises(DisconnectError):
         read({"type": "http.disconnect"})
     with pytest.raises(ValueError, match="JSON compliant"):
         json_bytes({"score": float("nan")})

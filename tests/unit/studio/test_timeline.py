@@ -9,7 +9,7 @@ import pytest
 from cuecard import Engine
 from cuecard.config.transcript_file import read_transcript
 from cuecard.studio.break_view import Piece
-from cuecard.studio.screen import Asking
+from cuecard.studio.screen import AddressBook
 from cuecard.studio.timeline_view import TimelineView, more_rows, timeline, timeline_view
 from cuecard.workbench.replay.report import BillingModels
 from cuecard.workbench.replay.report import replay as replay_transcript
@@ -17,12 +17,12 @@ from unit.studio.timelines import CMS, MODEL, RECORDING, asking, at, lines, name
 
 
 @pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AddressBook]:
     with asking(tmp_path_factory.mktemp("home"), RECORDING) as found:
         yield found
 
 
-def view(studio: Asking, title: str, step: str, **more: str) -> TimelineView:
+def view(studio: AddressBook, title: str, step: str, **more: str) -> TimelineView:
     asked = at(studio, title, step, **more)
     assert asked.run
     return timeline_view(asked, asked.run)
@@ -32,7 +32,7 @@ def said(pieces: tuple[Piece, ...]) -> str:
     return "".join(each.text for each in pieces)
 
 
-def test_it_says_why_the_cache_broke_in_turn_2(studio: Asking) -> None:
+def test_it_says_why_the_cache_broke_in_turn_2(studio: AddressBook) -> None:
     found = view(studio, "blog-post · rewrite", "2.1")
     assert found.answer.question == "Why the cache broke in turn 2"
     assert said(found.answer.first) == (
@@ -49,7 +49,7 @@ def test_it_says_why_the_cache_broke_in_turn_2(studio: Asking) -> None:
     assert (found.answer.way, found.next_break, found.breaks) == ("append", "2.3", "three other breaks")
 
 
-def test_definitions_that_enter_in_front_of_everything_break_the_cache(studio: Asking) -> None:
+def test_definitions_that_enter_in_front_of_everything_break_the_cache(studio: AddressBook) -> None:
     found = view(studio, "blog-post · rewrite", "2.3")
     assert found.answer.question == "Why the cache broke in step 2.3"
     assert said(found.answer.first).startswith(
@@ -61,7 +61,7 @@ def test_definitions_that_enter_in_front_of_everything_break_the_cache(studio: A
     )
 
 
-def test_a_step_that_only_adds_says_what_it_cost(studio: Asking) -> None:
+def test_a_step_that_only_adds_says_what_it_cost(studio: AddressBook) -> None:
     found = view(studio, "blog-post · append", "2.1")
     assert (found.answer.edge, found.answer.question) == ("good", "What step 2.1 cost")
     told = "Nothing broke: 3,628 of 3,751 tokens were read from the cache, and 123 are new."
@@ -73,7 +73,7 @@ def test_a_step_that_only_adds_says_what_it_cost(studio: Asking) -> None:
 
 @pytest.mark.parametrize("model", [MODEL, "gpt-5.6", "gemini-3.8-flash"])
 @pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])
-def test_its_figures_are_those_of_replay(studio: Asking, delivery: str, model: str) -> None:
+def test_its_figures_are_those_of_replay(studio: AddressBook, delivery: str, model: str) -> None:
     engine = Engine.open(CMS)
     transcript = read_transcript(RECORDING.read_text(encoding="utf-8"), RECORDING.name)
     report = replay_transcript(engine, transcript, BillingModels([engine.models.find(model)]))
@@ -86,7 +86,7 @@ def test_its_figures_are_those_of_replay(studio: Asking, delivery: str, model: s
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])
-def test_the_parts_of_a_step_add_up_to_it(studio: Asking, delivery: str) -> None:
+def test_the_parts_of_a_step_add_up_to_it(studio: AddressBook, delivery: str) -> None:
     asked = at(studio, f"blog-post · {delivery}")
     assert asked.run
     for number, sent in enumerate(asked.run.steps[1:], 1):
@@ -96,7 +96,7 @@ def test_the_parts_of_a_step_add_up_to_it(studio: Asking, delivery: str) -> None
         assert found.against.label == asked.run.steps[number - 1].place
 
 
-def test_steps_are_grouped_by_turn_with_what_entered_and_was_called(studio: Asking) -> None:
+def test_steps_are_grouped_by_turn_with_what_entered_and_was_called(studio: AddressBook) -> None:
     found = view(studio, "blog-post · rewrite", "2.1")
     assert [(turn.number, len(turn.rows)) for turn in found.steps.turns] == [(1, 5), (2, 6), (3, 3), (4, 2)]
     assert found.steps.turns[0].said == "Write a blog post about working from anywhere"
@@ -109,14 +109,14 @@ def test_steps_are_grouped_by_turn_with_what_entered_and_was_called(studio: Aski
     ]
 
 
-def test_money_is_told_only_at_a_price_that_the_visitor_gives(studio: Asking) -> None:
+def test_money_is_told_only_at_a_price_that_the_visitor_gives(studio: AddressBook) -> None:
     assert view(studio, "blog-post · rewrite", "2.1").dollars is None
     found = view(studio, "blog-post · rewrite", "2.1", price="5").dollars
     assert found
     assert found.figure.startswith("$ 0.0")
 
 
-def test_conversations_are_searched_by_name_and_by_what_the_user_wrote(studio: Asking) -> None:
+def test_conversations_are_searched_by_name_and_by_what_the_user_wrote(studio: AddressBook) -> None:
     def titles(words: str) -> list[str]:
         return [each.title for each in timeline(at(studio, "blog-post · append", q=words))["listed"].found]
 
@@ -125,7 +125,7 @@ def test_conversations_are_searched_by_name_and_by_what_the_user_wrote(studio: A
     assert not titles("nothing like it")
 
 
-def test_the_list_prices_conversations(studio: Asking) -> None:
+def test_the_list_prices_conversations(studio: AddressBook) -> None:
     found = {each.delivery: (round(each.cost or 0), each.breaks) for each in summaries(studio)}
     assert found == {"append": (14707, 0), "rewrite": (25144, 4), "frozen": (29529, 0)}
 
@@ -157,7 +157,7 @@ def test_what_the_provider_reported_wins_and_the_difference_is_shown(tmp_path: P
         assert "The provider read 1,900 of 3,650 tokens" in said(quiet.answer.first)
 
 
-def test_a_model_without_a_cache_gains_nothing(studio: Asking) -> None:
+def test_a_model_without_a_cache_gains_nothing(studio: AddressBook) -> None:
     found = view(studio, "blog-post · rewrite", "2.1", model="somebodys-model")
     assert said(found.answer.first).endswith("somebodys-model gains nothing from a cache: every token costs the same.")
 

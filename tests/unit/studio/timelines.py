@@ -8,12 +8,12 @@ from typing import Any
 
 from cuecard import Engine, Recorder, ToolResult, Turn
 from cuecard.studio.address import Address
-from cuecard.studio.agents import Agents
+from cuecard.studio.agents import AgentFolders
 from cuecard.studio.home import Home
-from cuecard.studio.news import News
+from cuecard.studio.news import TabNews
 from cuecard.studio.problems import EDITOR
 from cuecard.studio.runs import Runs, RunSummary
-from cuecard.studio.screen import Asked, Asking
+from cuecard.studio.screen import AddressBook, Question
 
 CMS = Path("prompts/cms")
 RECORDING = Path("examples/cms/recordings/blog-post.json")
@@ -21,28 +21,28 @@ MODEL = "claude-opus-5"
 
 
 @contextmanager
-def asking(home: Path, *places: Path, agent: Path = CMS) -> Iterator[Asking]:
+def asking(home: Path, *places: Path, agent: Path = CMS) -> Iterator[AddressBook]:
     """A studio over an agent and places of conversations, without its server."""
-    agents = Agents([agent], lambda _: None)
+    agents = AgentFolders([agent], lambda _: None)
     try:
-        yield Asking(agents, Runs(places), Home(home / ".cuecard" / "studio"), EDITOR, News())
+        yield AddressBook(agents, Runs(places), Home(home / ".cuecard" / "studio"), EDITOR, TabNews())
     finally:
         agents.stop()
 
 
-def summaries(studio: Asking) -> tuple[RunSummary, ...]:
+def summaries(studio: AddressBook) -> tuple[RunSummary, ...]:
     """The conversations of its agent."""
     engine = studio.agents.state().engine
     assert engine
     return studio.runs.listed(engine, engine.models.find(MODEL))
 
 
-def named(studio: Asking, title: str) -> str:
+def named(studio: AddressBook, title: str) -> str:
     """The id of the conversation with this title."""
     return next(each.id for each in summaries(studio) if each.title == title)
 
 
-def at(studio: Asking, title: str, step: str = "", **more: Any) -> Asked:
+def at(studio: AddressBook, title: str, step: str = "", **more: Any) -> Question:
     """The question about a step of a conversation."""
     return studio.asked(Address(run=named(studio, title), step=step, model=more.pop("model", MODEL), **more))
 

@@ -14,7 +14,7 @@ from cuecard.errors import Problem
 from cuecard.model.json_values import MAX_DEPTH
 from cuecard.template.guards.characters import clean, find_invisible, refuse_controls
 from cuecard.template.guards.escaping import escape_text
-from cuecard.types import Escaping, Json, Trusted
+from cuecard.types import Escaping, Json, TrustedText
 
 NAMES = ("working-memory", "entity", "system", "task")
 
@@ -268,7 +268,7 @@ def test_only_what_changes_is_copied_and_the_original_is_left_alone() -> None:
 def test_trusted_text_stays_trusted() -> None:
     cleaned, removed = clean([trusted("be\u200b kind")])
 
-    assert isinstance(cleaned[0], Trusted)
+    assert isinstance(cleaned[0], TrustedText)
     assert (cleaned[0], removed) == ("be kind", 1)
     with pytest.raises(InputError) as caught:
         trusted(["be kind"])  # type: ignore[arg-type]  # a mistake of the host

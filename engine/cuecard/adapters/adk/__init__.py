@@ -62,7 +62,7 @@ from cuecard.adapters.conversations import anew, answered_step, found_so_far, in
 from cuecard.adapters.host import (
     AT_ONCE,
     AnyEngine,
-    Chosen,
+    EngineChoice,
     EngineDoor,
     HostTool,
     OnCall,
@@ -392,7 +392,7 @@ class Cuecard(BasePlugin):
     def _said(self, context: CallbackContext) -> Turn:
         return self.turn if isinstance(self.turn, Turn) else self.turn(context) if self.turn else Turn()
 
-    def _known(self, context: CallbackContext, request: LlmRequest, chosen: Chosen) -> Turn:
+    def _known(self, context: CallbackContext, request: LlmRequest, chosen: EngineChoice) -> Turn:
         """The turn with what the request shows: its model, its tools, and what can be done with its contents."""
         turn = chosen.turn(self._said(context))
         there = dict.fromkeys((*request.tools_dict, self.search_tool.name))

@@ -41,7 +41,7 @@ from cuecard.adapters.bodies import checked_limits, is_offered
 from cuecard.adapters.conversations import Stored, Thread, Threads, ThreadTexts, anew, made_by
 from cuecard.adapters.host import (
     AnyEngine,
-    Chosen,
+    EngineChoice,
     EngineDoor,
     HostTools,
     OnCall,
@@ -363,7 +363,9 @@ class Cuecard:
     def _stored(self, state: Any) -> Any:
         return state.get(self.state_key) if isinstance(state, dict) else getattr(state, self.state_key, None)
 
-    def _turn(self, turn: Callable[[], Turn], model: ModelFacts, tools: Sequence[AnyTool], chosen: Chosen) -> Turn:
+    def _turn(
+        self, turn: Callable[[], Turn], model: ModelFacts, tools: Sequence[AnyTool], chosen: EngineChoice
+    ) -> Turn:
         """The turn, with the model and the tools that are there, where it says nothing of them."""
         said = chosen.turn(admit(Turn, turn(), "turn"))
         there = (name_of(tool) for tool in tools)

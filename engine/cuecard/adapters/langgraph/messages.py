@@ -19,7 +19,7 @@ from langchain_core.messages.tool import invalid_tool_call, tool_call
 from cuecard.adapters.block_places import CallNames, MessageFacts, homes, results_behind, turn_places
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.content_places import NO_ANSWER, NO_RESULT, is_empty
-from cuecard.adapters.host import said_beside_files, text_of, told_beside_files
+from cuecard.adapters.host import content_text, said_beside_files, told_beside_files
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
 from cuecard.model import Authority, Json, RenderedResult, Step, ToolResult
 from cuecard.pipeline.fingerprints import sha256
@@ -323,7 +323,7 @@ def last_user(messages: Sequence[BaseMessage]) -> tuple[int, str]:
 
 def user_words(messages: Sequence[BaseMessage]) -> str:
     """The text of the last message of the user."""
-    return next((text_of(each.content) for each in reversed(messages) if isinstance(each, HumanMessage)), "")
+    return next((content_text(each.content) for each in reversed(messages) if isinstance(each, HumanMessage)), "")
 
 
 def holds_all(messages: Sequence[BaseMessage], step: Step) -> bool:

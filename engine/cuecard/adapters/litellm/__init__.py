@@ -20,7 +20,7 @@ from cuecard.adapters.bodies import Body, admit_chat, checked_limits, tool_choic
 from cuecard.adapters.clients import check_version
 from cuecard.adapters.conversations import search
 from cuecard.adapters.function_tools import definitions, search_card
-from cuecard.adapters.host import AT_ONCE, AnyEngine, Chosen, EngineDoor, OnCall, OnStep, of_any_depth
+from cuecard.adapters.host import AT_ONCE, AnyEngine, EngineChoice, EngineDoor, OnCall, OnStep, of_any_depth
 from cuecard.adapters.litellm.completions import (
     Cache,
     Target,
@@ -228,7 +228,7 @@ class Cuecard:
         asked = arguments["model"], arguments.get("messages") or (), arguments.get("tools") or ()
         return {**arguments, **self.prepare(*asked, api_base=str(base), **others).arguments}
 
-    def _turn(self, arguments: dict[str, Any], target: Target, offer: ToolOffer, chosen: Chosen) -> Turn:
+    def _turn(self, arguments: dict[str, Any], target: Target, offer: ToolOffer, chosen: EngineChoice) -> Turn:
         """The turn with the model and the tools, where it says nothing of them; one that is the same is made once."""
         source = self.turn
         if callable(source):

@@ -65,7 +65,7 @@ class Target:
 def host_texts(messages: Iterable[Mapping[str, Any]], step: Step) -> list[str]:
     """What the host itself says in system messages at the front: those may be stored as they were sent."""
     found = ((message, behind_prompt(message, step)) for message in messages)
-    texts = (text for message, behind in found for text in ([_text_of(message)] if behind is None else behind))
+    texts = (text for message, behind in found for text in ([_plain_text(message)] if behind is None else behind))
     return [text for text in texts if text]
 
 
@@ -154,7 +154,7 @@ def _legible(message: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**message, "content": kept or (None if calls else NO_RESULT if role == "tool" else NO_ANSWER)}
 
 
-def _text_of(message: Mapping[str, Any]) -> str:
+def _plain_text(message: Mapping[str, Any]) -> str:
     content = message.get("content") or ""
     if isinstance(content, str):
         return content.strip()

@@ -10,7 +10,7 @@ from functools import partial
 from threading import Lock
 from typing import Any, TypeAlias
 
-from cuecard.adapters.host import said_beside_files, text_of, with_words
+from cuecard.adapters.host import content_text, said_beside_files, with_words
 from cuecard.adapters.one_turn import inputs_now
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -30,7 +30,7 @@ _HASHED = frozenset({str, type(None)})
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayedConversation:
     """A conversation that was gone through.
 
     Attributes:
@@ -64,7 +64,9 @@ class Replays:
         self._lock = Lock()
         self._said: tuple[Turn, tuple[str, str]] | None = None
 
-    def replay(self, engine: Engine, messages: Sequence[Message], turn: Turn, tools: tuple[str, ...]) -> Replayed:
+    def replay(
+        self, engine: Engine, messages: Sequence[Message], turn: Turn, tools: tuple[str, ...]
+    ) -> ReplayedConversation:
         """The conversation, and its next step.
 
         Args:
@@ -87,15 +89,15 @@ class Replays:
         for place in range(known, len(messages)):
             if reading.read(messages, place):
                 said = messages[place].get("content")
-                chat.user(with_words(turn, engine, partial(text_of, said)), reading.taken())
+                chat.user(with_words(turn, engine, partial(content_text, said)), reading.taken())
         call = chat.call or chat.user(turn)
         now = inputs_now(engine.agent, lambda: turn)
         step = chat.step(reading.taken(), inputs=now, tools=tools, templates=True)
         kept = [*begun.messages, *map(copied, messages[known:])]
         name = alike if turn.conversation or reading.calls else exact
-        return Replayed(chat, step, step.call or call, begun.offer, kept, reading, name)
+        return ReplayedConversation(chat, step, step.call or call, begun.offer, kept, reading, name)
 
-    def keep(self, made: Replayed, offer: Any) -> None:
+    def keep(self, made: ReplayedConversation, offer: Any) -> None:
         """Let requests go on from this one, with what the host has offered with it."""
         kept = made._messages  # noqa: SLF001 - of this module
         if made._reading.asked:  # noqa: SLF001 - the same

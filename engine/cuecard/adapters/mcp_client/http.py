@@ -121,10 +121,10 @@ class _Watch:
             told = f"status {response.status_code} {response.reason_phrase}".strip()
             self.failures.append(httpx2.HTTPError(told))
         if not str(response.headers.get("content-type")).lower().startswith("text/event-stream"):
-            response.stream = _Bounded(response.stream, self.failures)
+            response.stream = _BoundedAnswer(response.stream, self.failures)
 
 
-class _Bounded(httpx2.AsyncByteStream):
+class _BoundedAnswer(httpx2.AsyncByteStream):
     def __init__(self, stream: Any, failures: list[Exception]) -> None:
         self.stream, self.failures = stream, failures
 

@@ -31,7 +31,7 @@ class _ListSkills(Request[PaginatedRequestParams, Literal["skills/list"]]):
     params: PaginatedRequestParams
 
 
-class _Listed(Result):
+class _SkillListing(Result):
     skills: list[dict[str, Any]]
     next_cursor: str | None = Field(None, alias="nextCursor")
 
@@ -74,7 +74,7 @@ async def _entries(server: ToolServer) -> list[dict[str, Any]]:
         seen.add(cursor)
         try:
             page = await server.client.session.send_request(
-                _ListSkills(params=PaginatedRequestParams(cursor=cursor)), _Listed
+                _ListSkills(params=PaginatedRequestParams(cursor=cursor)), _SkillListing
             )
         except MCPError as error:
             raise server_error(error, server.start, server.said) from None

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from cuecard.adapters.block_places import MessageFacts, homes
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.function_tools import plain_value
-from cuecard.adapters.host import said_beside_files, text_of, told_beside_files
+from cuecard.adapters.host import content_text, said_beside_files, told_beside_files
 from cuecard.adapters.one_turn import in_ended_turns
 from cuecard.errors import InputError, Problem
 from cuecard.model import Authority, Json, RenderedResult, Step, ToolResult
@@ -26,7 +26,7 @@ _NOT_WHOLE = (
 
 def user_words(items: Sequence[Item]) -> str:
     """The text of the last message of the user."""
-    return next((text_of(item.get("content")) for item in reversed(items) if item.get("role") == "user"), "")
+    return next((content_text(item.get("content")) for item in reversed(items) if item.get("role") == "user"), "")
 
 
 def tool_results(

@@ -33,7 +33,7 @@ from cuecard.adapters.conversations import answered_step, check_own, in_doubt, m
 from cuecard.adapters.host import (
     AT_ONCE,
     AnyEngine,
-    Chosen,
+    EngineChoice,
     EngineDoor,
     HostTool,
     OnCall,
@@ -339,7 +339,7 @@ class Cuecard(AbstractCapability[Any]):
             ctx.messages[:] = [changed.get(id(message), message) for message in ctx.messages]
             request.messages = kept
 
-    def _begun(self, turn: Turn, ctx: RunContext[Any], request: ModelRequestContext, chosen: Chosen) -> Call:
+    def _begun(self, turn: Turn, ctx: RunContext[Any], request: ModelRequestContext, chosen: EngineChoice) -> Call:
         """The call of the run."""
         chat, engine, turn = self.chat or chosen.engine.conversation(), chosen.engine, chosen.turn(turn)
         self.before = chat.state

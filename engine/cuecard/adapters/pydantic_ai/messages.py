@@ -25,7 +25,7 @@ from pydantic_ai.messages import (
 from cuecard.adapters.block_places import CallNames, MessageFacts, turn_places
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.function_tools import plain_value
-from cuecard.adapters.host import text_of
+from cuecard.adapters.host import content_text
 from cuecard.adapters.one_turn import ended_turns, in_ended_turns
 from cuecard.conversation import Conversation
 from cuecard.errors import InputError
@@ -37,7 +37,7 @@ def user_words(messages: Sequence[ModelMessage]) -> str:
     for message in reversed(messages):
         said = [part for part in message.parts if isinstance(part, UserPromptPart)]
         if said:
-            return "\n".join(text_of(part.content) for part in said)
+            return "\n".join(content_text(part.content) for part in said)
     return ""
 
 

@@ -59,7 +59,7 @@ def _in_file(file: InstructionFile, hidden: Collection[Path], inputs: Collection
     return tuple(problems)
 
 
-class _Found(NamedTuple):
+class _Finding(NamedTuple):
     """A problem in a text: what it says of the text, the words that it is about, and those that stand before them."""
 
     message: str
@@ -68,25 +68,25 @@ class _Found(NamedTuple):
     before: str = ""
 
 
-def _in_text(text: str, inputs: Collection[str]) -> Iterator[_Found]:
+def _in_text(text: str, inputs: Collection[str]) -> Iterator[_Finding]:
     """The problems in a text of a tool."""
     if found := _PLACEHOLDER.search(text) or foreign_placeholder(text, inputs):
         message = f"contains `{found[0]}`, which nothing fills: the model reads the braces"
         hint = "texts of tools have no placeholders: put what differs by user message into a section"
-        yield _Found(message, hint, found[0], text[: found.start()])
+        yield _Finding(message, hint, found[0], text[: found.start()])
     if loose := _loose_tag(text):
         message = f"has a loose `{loose[0]}`, which other parts of the prompt may seem to belong to"
         hint = "close it, or write it without angle brackets or between backticks"
-        yield _Found(message, hint, loose[0], text[: loose.start()])
+        yield _Finding(message, hint, loose[0], text[: loose.start()])
     if _CURLY.fullmatch(text):
         message = "stands in curly quotes, which YAML takes for letters of the text"
-        yield _Found(message, "write straight quotes, or none")
+        yield _Finding(message, "write straight quotes, or none")
     if len(text) > _LONG_TEXT:
         message = f"has {len(text):,} characters, which each discovery of it brings"
-        yield _Found(message, "say what the model has to know, and leave the rest to a skill or a page")
+        yield _Finding(message, "say what the model has to know, and leave the rest to a skill or a page")
 
 
-def _placed(document: Document, path: Path, message: str, found: _Found) -> Problem:
+def _placed(document: Document, path: Path, message: str, found: _Finding) -> Problem:
     """The problem at its words, where they can be found in what is written there, else at the field."""
     written, before = document.at(path), found.before.count(found.words)
     items = [((*path, at), item) for at, item in enumerate(written)] if isinstance(written, list) else [(path, written)]

@@ -160,7 +160,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 @dataclass
-class _Unfinished:
+class _UnfinishedValue:
     """An object or array that is being parsed."""
 
     path: Path
@@ -173,7 +173,7 @@ def json_places(text: str) -> tuple[dict[Path, Span], dict[Path, Span]]:
     """The span of each key and of each value, by path; the text must be valid JSON."""
     keys: dict[Path, Span] = {}
     values: dict[Path, Span] = {}
-    opened: list[_Unfinished] = []
+    opened: list[_UnfinishedValue] = []
     line, line_start = 1, 0
     place = 0
     for token in _TOKEN.finditer(text):
@@ -186,7 +186,9 @@ def json_places(text: str) -> tuple[dict[Path, Span], dict[Path, Span]]:
     return keys, values
 
 
-def _take(word: str, span: Span, opened: list[_Unfinished], keys: dict[Path, Span], values: dict[Path, Span]) -> None:
+def _take(
+    word: str, span: Span, opened: list[_UnfinishedValue], keys: dict[Path, Span], values: dict[Path, Span]
+) -> None:
     inner = opened[-1] if opened else None
     if word in {"}", "]"}:
         opened.pop()
@@ -202,6 +204,6 @@ def _take(word: str, span: Span, opened: list[_Unfinished], keys: dict[Path, Spa
         path = (*inner.path, inner.key) if inner else ()
         if word in {"{", "["}:
             values[path] = Span(span.line, span.column)
-            opened.append(_Unfinished(path, word == "{", key="" if word == "{" else 0))
+            opened.append(_UnfinishedValue(path, word == "{", key="" if word == "{" else 0))
         else:
             values[path] = span

@@ -9,7 +9,7 @@ from cuecard.config.history_spec import BlockHistory, HistorySpec, LastHistory, 
 from cuecard.config.values import fill
 from cuecard.model import CountTokens
 from cuecard.model.messages import Message, Summary
-from cuecard.pipeline.history.units import LeftOut, MessageUnit, cost, prefixed, units
+from cuecard.pipeline.history.units import MessageUnit, OmittedMessage, cost, prefixed, units
 from cuecard.records import dataclass, replace
 from cuecard.template import element_names
 from cuecard.template.guards.escaping import escape_text
@@ -104,7 +104,7 @@ class Decision:
     """
 
     units: tuple[MessageUnit, ...]
-    out: tuple[LeftOut, ...]
+    out: tuple[OmittedMessage, ...]
     cutoff: Cutoff
     told: tuple[MessageUnit, ...] = ()
     hidden: str = ""
@@ -141,7 +141,7 @@ def unit_cost(unit: MessageUnit, count: CountTokens) -> int:
     return sum(cost(message, count) for message in unit.messages)
 
 
-def _window(seen: tuple[MessageUnit, ...], out: tuple[LeftOut, ...], spec: WindowHistory) -> Decision:
+def _window(seen: tuple[MessageUnit, ...], out: tuple[OmittedMessage, ...], spec: WindowHistory) -> Decision:
     cutoff = window(seen, spec)
     if not cutoff.overflow:
         return Decision(seen, out, cutoff, hidden="history.keep: nothing has overflowed for it to replace")
@@ -150,7 +150,7 @@ def _window(seen: tuple[MessageUnit, ...], out: tuple[LeftOut, ...], spec: Windo
 
 
 def _blocks(
-    seen: tuple[MessageUnit, ...], out: tuple[LeftOut, ...], covered: int, spec: BlockHistory, count: CountTokens
+    seen: tuple[MessageUnit, ...], out: tuple[OmittedMessage, ...], covered: int, spec: BlockHistory, count: CountTokens
 ) -> Decision:
     costs = [0] * len(seen) if spec.max_tokens is None else [unit_cost(unit, count) for unit in seen]
     cutoff = blocks(seen, costs, spec)
@@ -162,14 +162,14 @@ def _blocks(
 
 def _tokens(
     seen: tuple[MessageUnit, ...],
-    out: tuple[LeftOut, ...],
+    out: tuple[OmittedMessage, ...],
     stored: Summary,
     spec: TokenHistory,
     count: CountTokens,
 ) -> Decision:
     before = tuple(unit for unit in seen if unit.places[-1] < stored.covers)
     rest = tuple(unit for unit in seen if unit.places[-1] >= stored.covers)
-    told_before = [LeftOut(place, "covered by the stored summary") for unit in before for place in unit.places]
+    told_before = [OmittedMessage(place, "covered by the stored summary") for unit in before for place in unit.places]
     loaded = newest([len(unit) for unit in rest], spec.load)
     costs = [0] * loaded + [unit_cost(unit, count) for unit in rest[loaded:]]
     shown = cost(summary_message(stored.text, spec.summary), count) if stored.text else 0

@@ -20,7 +20,7 @@ from cuecard.config.values import fill
 from cuecard.model import CountTokens, Cut
 from cuecard.model.messages import Message, Summary
 from cuecard.pipeline.history.policy import Decision, decide, summary_message
-from cuecard.pipeline.history.units import LeftOut, call_text, cost, message_text
+from cuecard.pipeline.history.units import OmittedMessage, call_text, cost, message_text
 from cuecard.records import dataclass, replace
 
 
@@ -47,17 +47,17 @@ class HistoryCut:
     store: Summary = field(default_factory=Summary)
 
 
-def dropped(messages: Sequence[Message], out: Iterable[LeftOut]) -> tuple[Message, ...]:
+def dropped(messages: Sequence[Message], out: Iterable[OmittedMessage]) -> tuple[Message, ...]:
     """The messages that are left out, oldest first."""
     return tuple(messages[place] for place in sorted(left.place for left in out))
 
 
-def cuts(out: Iterable[LeftOut]) -> tuple[Cut, ...]:
+def cuts(out: Iterable[OmittedMessage]) -> tuple[Cut, ...]:
     """One cut for each run of neighbours with the same reason; messages are counted from 1."""
     return tuple(_cuts(sorted(out, key=lambda left: left.place)))
 
 
-def _cuts(out: Sequence[LeftOut]) -> Iterator[Cut]:
+def _cuts(out: Sequence[OmittedMessage]) -> Iterator[Cut]:
     for (reason, _), group in groupby(enumerate(out), key=lambda item: (item[1].reason, item[1].place - item[0])):
         run = [left for _, left in group]
         first, final = run[0].place + 1, run[-1].place + 1
@@ -192,10 +192,10 @@ def _show(text: str, spec: HistorySpec) -> tuple[str, Message | None]:
     return ("", summary_message(text, spec.summary)) if spec.summary.show == "message" else (text, None)
 
 
-def _left_out(decision: Decision, count: CountTokens) -> Iterator[LeftOut]:
+def _left_out(decision: Decision, count: CountTokens) -> Iterator[OmittedMessage]:
     cutoff = decision.cutoff
     for unit in decision.units[: cutoff.loaded]:
-        yield from (LeftOut(place, cutoff.unloaded) for place in unit.places)
+        yield from (OmittedMessage(place, cutoff.unloaded) for place in unit.places)
     for unit in decision.units[cutoff.loaded : cutoff.start]:
         for place, message in zip(unit.places, unit.messages, strict=True):
-            yield LeftOut(place, cutoff.reason, cost(message, count))
+            yield OmittedMessage(place, cutoff.reason, cost(message, count))

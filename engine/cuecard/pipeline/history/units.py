@@ -31,7 +31,7 @@ class MessageUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class OmittedMessage:
     """A message that is left out, with its position in the host's list, and the reason."""
 
     place: int
@@ -48,7 +48,7 @@ class _Block:
     missing: int = field(default=0)
 
 
-def units(messages: Sequence[Message], spec: HistoryBase) -> tuple[tuple[MessageUnit, ...], tuple[LeftOut, ...]]:
+def units(messages: Sequence[Message], spec: HistoryBase) -> tuple[tuple[MessageUnit, ...], tuple[OmittedMessage, ...]]:
     """The messages in whole units, oldest first, and those that belong to no unit.
 
     Results follow their call directly, in order of arrival. Left out are messages listed in `spec.drop`, results
@@ -59,7 +59,7 @@ def units(messages: Sequence[Message], spec: HistoryBase) -> tuple[tuple[Message
     blocks, orphans = _blocks((place, message) for place, message in enumerate(messages) if place not in out)
     whole = tuple(MessageUnit(tuple(block.messages), tuple(block.places)) for block in blocks if not block.missing)
     incomplete = (
-        LeftOut(place, f"incomplete tool calls: {block.missing} without a result")
+        OmittedMessage(place, f"incomplete tool calls: {block.missing} without a result")
         for block in blocks
         if block.missing
         for place in block.places
@@ -67,22 +67,22 @@ def units(messages: Sequence[Message], spec: HistoryBase) -> tuple[tuple[Message
     return whole, (*dropped, *orphans, *incomplete)
 
 
-def _dropped(messages: Iterable[Message], spec: HistoryBase) -> Iterator[LeftOut]:
+def _dropped(messages: Iterable[Message], spec: HistoryBase) -> Iterator[OmittedMessage]:
     seen: dict[str, int] = {}
     for place, message in enumerate(messages):
         if "system" in spec.drop and message.role == "system":
-            yield LeftOut(place, "history.drop: a system message")
+            yield OmittedMessage(place, "history.drop: a system message")
         elif "blank" in spec.drop and message.role != "tool" and message.blank:
-            yield LeftOut(place, "history.drop: blank")
+            yield OmittedMessage(place, "history.drop: blank")
         elif "duplicates" in spec.drop and message.id and message.id in seen:
-            yield LeftOut(place, f"history.drop: has the same id as message {seen[message.id] + 1}")
+            yield OmittedMessage(place, f"history.drop: has the same id as message {seen[message.id] + 1}")
         elif message.id:
             seen[message.id] = place
 
 
-def _blocks(placed: Iterable[tuple[int, Message]]) -> tuple[list[_Block], list[LeftOut]]:
+def _blocks(placed: Iterable[tuple[int, Message]]) -> tuple[list[_Block], list[OmittedMessage]]:
     blocks: list[_Block] = []
-    orphans: list[LeftOut] = []
+    orphans: list[OmittedMessage] = []
     # Some hosts reuse an id in a later message: from there on, results belong to the later call.
     waiting: dict[str, list[_Block]] = {}
     for place, message in placed:
@@ -98,7 +98,7 @@ def _blocks(placed: Iterable[tuple[int, Message]]) -> tuple[list[_Block], list[L
             block.places.append(place)
             block.missing -= 1
         else:
-            orphans.append(LeftOut(place, "a tool result without its call"))
+            orphans.append(OmittedMessage(place, "a tool result without its call"))
     return blocks, orphans
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from cuecard.errors import Problem, did_you_mean
 from cuecard.template.backends.code import DATA, At, Loop
-from cuecard.template.guards.escaping import Trusted
+from cuecard.template.guards.escaping import TrustedText
 from cuecard.template.helpers.standard import NAMES, STANDARD, takes, usage
 from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, TOOL, Rules, wants_options
 from cuecard.template.syntax import habits
@@ -199,7 +199,7 @@ class CallWriter(PathWriter):
     def argument(self, node: Expression, at: At) -> str:
         """An argument of a standard helper: a literal in the template is the author's."""
         if isinstance(node, Literal) and isinstance(node.value, str):
-            return self.constant(Trusted(node.value))
+            return self.constant(TrustedText(node.value))
         return self.value(node, at)
 
     def call_built_in(self, name: str, call: HelperCall, at: At) -> str:

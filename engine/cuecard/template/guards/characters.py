@@ -11,7 +11,7 @@ from typing import Any
 from cuecard.errors import InputError, Problem, visible
 from cuecard.model import Json
 from cuecard.model.json_values import MAX_DEPTH, MAX_VALUES
-from cuecard.template.guards.escaping import Trusted
+from cuecard.template.guards.escaping import TrustedText
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 """NUL and the C0 controls except tab and line ends; lone surrogates, which no encoding can represent."""
@@ -207,7 +207,7 @@ def clean(value: Json, *, line_ends: bool = True) -> tuple[Json, int]:
 
     Every string is cleaned, keys included; every line end becomes a line feed, which is not counted, or stays as it is
     without `line_ends`. Values that need no change are returned as they are; others are copied, a tuple as a list.
-    `Trusted` text stays trusted.
+    `TrustedText` stays trusted.
 
     Raises:
         InputError: with everything that is not JSON (`not-json`; NaN and infinities are allowed), nested too deep
@@ -246,7 +246,7 @@ def _clean_text(text: str) -> tuple[str, int]:
     cleaned = _scan().sub(lambda match: "" if match[1] else match[0], lines)
     if cleaned == text:
         return text, 0
-    return Trusted(cleaned) if isinstance(text, Trusted) else cleaned, len(lines) - len(cleaned)
+    return TrustedText(cleaned) if isinstance(text, TrustedText) else cleaned, len(lines) - len(cleaned)
 
 
 def _clean_letters(text: str) -> tuple[str, int]:

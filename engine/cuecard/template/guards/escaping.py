@@ -87,13 +87,13 @@ _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0\u2800"
 """Invisible, but letters or symbols by category: Hangul fillers, the empty braille pattern."""
 
 
-class Trusted(str):
+class TrustedText(str):
     """A text by an author: it enters the prompt unchanged."""
 
     __slots__ = ()
 
 
-def trusted(text: str) -> Trusted:
+def trusted(text: str) -> TrustedText:
     """Mark a text as written by an author: `{{{x}}}` then prints it unchanged.
 
     Raises:
@@ -101,7 +101,7 @@ def trusted(text: str) -> Trusted:
     """
     given: object = text
     if isinstance(given, str):
-        return Trusted(given)
+        return TrustedText(given)
     told = f"`text` should be a text, not {seen(given)}"
     raise InputError(Problem("wrong-argument", told, "mark each text of a list or mapping separately", "text"))
 

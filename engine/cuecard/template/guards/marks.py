@@ -14,7 +14,7 @@ from itertools import accumulate, chain
 from typing import NamedTuple, overload
 
 from cuecard.model import Json
-from cuecard.template.guards.escaping import Trusted
+from cuecard.template.guards.escaping import TrustedText
 
 OPEN, CLOSE, HTML = "\ufdd0", "\ufdd1", "\ufdd2"
 """The marks before unchanged data, after data, and before data that `{{x}}` has escaped for HTML."""
@@ -35,7 +35,7 @@ class AuthorData(str):
 def shown_value(value: Json) -> Json:
     """A value whose texts are `AuthorData`, including those inside lists and objects; trusted texts stay trusted."""
     if isinstance(value, str):
-        return value if isinstance(value, Trusted) else AuthorData(value)
+        return value if isinstance(value, TrustedText) else AuthorData(value)
     if isinstance(value, Mapping):
         return {key: shown_value(item) for key, item in value.items()}
     return [shown_value(item) for item in value] if isinstance(value, (list, tuple)) else value

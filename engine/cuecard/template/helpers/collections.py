@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TypeGuard
 
 from cuecard.model import Json
-from cuecard.template.guards.escaping import Trusted
+from cuecard.template.guards.escaping import TrustedText
 from cuecard.template.helpers.texts import as_of, text, whole, within, written
 from cuecard.template.runtime.values import NotData, WrongValueError, is_falsy
 
@@ -64,7 +64,7 @@ def _is_number(value: Json) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-_COMMA = Trusted(", ")
+_COMMA = TrustedText(", ")
 _DEEPEST = 16
 
 

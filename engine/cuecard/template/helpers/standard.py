@@ -10,7 +10,7 @@ from types import MappingProxyType
 from cuecard.errors import InputError
 from cuecard.model import Json
 from cuecard.template.dates import STYLES, writer_named, zone_named
-from cuecard.template.guards.escaping import Trusted
+from cuecard.template.guards.escaping import TrustedText
 from cuecard.template.helpers import collections, texts
 from cuecard.template.helpers.texts import as_of, text
 from cuecard.template.runtime.values import WrongValueError
@@ -54,7 +54,7 @@ def date(value: Json, form: Json = "long", locale: Json = "en-US", zone: Json = 
 def _without_values(message: str, given: tuple[Json, ...]) -> str:
     """The message with each value of the host replaced by its length; the author's texts stay."""
     for each in given:
-        if isinstance(each, str) and not isinstance(each, Trusted):
+        if isinstance(each, str) and not isinstance(each, TrustedText):
             message = message.replace(f"`{each}`", f"a text of {len(each):,} characters")
     return message
 

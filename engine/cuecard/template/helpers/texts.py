@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from cuecard.model import Json
 from cuecard.model.json_values import texts_in
-from cuecard.template.guards.escaping import Trusted
+from cuecard.template.guards.escaping import TrustedText
 from cuecard.template.guards.marks import CLOSE, HTML, OPEN, AuthorData, stripped, unmarked
 from cuecard.template.guards.marks import sliced as cut
 from cuecard.template.runtime.values import WrongValueError, text_of
@@ -60,13 +60,13 @@ def within(length: int) -> None:
 def as_of(result: str, *values: Json) -> str:
     """A text made from values: trusted if all texts in them are, otherwise data."""
     kinds = {type(each) for value in values for each in texts_in(value)}
-    if not kinds or not kinds <= {Trusted, AuthorData}:
+    if not kinds or not kinds <= {TrustedText, AuthorData}:
         return result
-    return AuthorData(result) if AuthorData in kinds else Trusted(result)
+    return AuthorData(result) if AuthorData in kinds else TrustedText(result)
 
 
 _WIDEST = 80
-_ELLIPSIS = Trusted("…")
+_ELLIPSIS = TrustedText("…")
 _SHORTEST = 10
 """How far back abbreviations are searched for."""
 

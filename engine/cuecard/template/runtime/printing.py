@@ -8,7 +8,7 @@ from typing import NoReturn
 from cuecard.errors import Problem, TemplateRenderError, closest, did_you_mean
 from cuecard.model import Json
 from cuecard.records import dataclass
-from cuecard.template.guards.escaping import Escaping, Trusted, escape_text
+from cuecard.template.guards.escaping import Escaping, TrustedText, escape_text
 from cuecard.template.runtime.values import CallableValue, NotData, has, holds_object, is_nothing, lookup, text_of
 from cuecard.template.syntax.habits import WORDS
 from cuecard.template.syntax.source import TemplateSource
@@ -40,7 +40,7 @@ class Printer:
         if type(value) is not str:
             if type(value) is int and is_exact(value):
                 return str(value)
-            return value if isinstance(value, Trusted) else self.html(self.text(value, place), place)
+            return value if isinstance(value, TrustedText) else self.html(self.text(value, place), place)
         if value.isidentifier():  # a word, such as most names, has none of the seven, and nothing that looks like them
             return value
         value = escaped(value)
@@ -61,7 +61,7 @@ class Printer:
 
     def bare(self, value: Json, place: int) -> str:
         """`{{{x}}}`: readable, but unable to open or close a section; trusted text is printed as it is."""
-        if isinstance(value, Trusted):
+        if isinstance(value, TrustedText):
             return value
         if type(value) is str and value.isascii() and "<" not in value:
             return value
@@ -69,7 +69,7 @@ class Printer:
 
     def attribute(self, value: Json, place: int) -> str:
         """`{{{x}}}` inside an attribute."""
-        if isinstance(value, Trusted):
+        if isinstance(value, TrustedText):
             return value
         return escape_text(self.text(value, place), self.names, mode=self.escaping, attribute=True)
 

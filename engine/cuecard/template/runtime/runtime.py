@@ -9,7 +9,7 @@ from typing import Any
 from cuecard.errors import TemplateError, TemplateRenderError
 from cuecard.model import Json
 from cuecard.records import dataclass
-from cuecard.template.guards.escaping import TagNames, Trusted, escape_text
+from cuecard.template.guards.escaping import TagNames, TrustedText, escape_text
 from cuecard.template.guards.marks import CLOSE, HTML, OPEN, AuthorData, marked
 from cuecard.template.runtime.partials import PartialCaller
 from cuecard.template.runtime.printing import Printer, escaped, is_exact, needs_escape
@@ -57,7 +57,7 @@ class HelperCaller(PartialCaller):
             self.fail(place, "wrong-value", "`tool` only works in the texts of an agent", hint)
         return exists
 
-    def xml(self, value: Json, name: Json, place: int) -> Trusted:
+    def xml(self, value: Json, name: Json, place: int) -> TrustedText:
         """A value as XML: an element for each key of an object, `item` for each item of a list; texts are data.
 
         Args:
@@ -68,10 +68,10 @@ class HelperCaller(PartialCaller):
         element = self.text(name, place)
         if element and not _ELEMENT.fullmatch(element):
             hint = 'write one, as in `xml value "page"`'
-            told = f"`{element}`" if isinstance(name, Trusted) else f"a text of {len(element):,} characters"
+            told = f"`{element}`" if isinstance(name, TrustedText) else f"a text of {len(element):,} characters"
             self.fail(place, "wrong-value", f"{told} is no name of an element", hint)
         try:
-            return Trusted("\n".join(self._lines(value, (element, element) if element else None, place)))
+            return TrustedText("\n".join(self._lines(value, (element, element) if element else None, place)))
         except RecursionError:
             self.fail(place, "value-too-deep", "the value is nested too deeply", "print a part of it")
 
@@ -232,7 +232,7 @@ class MarkingRuntime(Runtime):
             return value and f"{HTML}{escaped(value) if needs_escape(value) else value}{CLOSE}"  # without any marks
         if type(value) is int and is_exact(value):
             return f"{HTML}{value}{CLOSE}"
-        if isinstance(value, Trusted):
+        if isinstance(value, TrustedText):
             return value
         text = self.text(value, place)
         return marked(text) if isinstance(value, AuthorData) else marked(Printer.html(self, text, place), HTML)
@@ -247,19 +247,19 @@ class MarkingRuntime(Runtime):
             return marked(value)
         if type(value) is int and is_exact(value):
             return f"{OPEN}{value}{CLOSE}"
-        return value if isinstance(value, Trusted) else marked(self.text(value, place))
+        return value if isinstance(value, TrustedText) else marked(self.text(value, place))
 
     def attribute(self, value: Json, place: int) -> str:
         """`{{{x}}}` inside an attribute: without quotes and line breaks."""
-        if isinstance(value, (Trusted, AuthorData)):
+        if isinstance(value, (TrustedText, AuthorData)):
             return self.bare(value, place)
         return marked(escape_text(self.text(value, place), mode="names", attribute=True))
 
     def block(self, value: Json, place: int) -> str:
         """The output of a block helper: data, unless the helper is trusted."""
-        return value if isinstance(value, Trusted) else marked(self.text(value, place))
+        return value if isinstance(value, TrustedText) else marked(self.text(value, place))
 
     def quoted(self, value: Json, place: int, *, attribute: bool = False) -> str:
         """Data between the tags that `xml` writes; trusted text is printed as it is."""
         text = Runtime.quoted(self, value, place, attribute=attribute)
-        return text if isinstance(value, Trusted) else marked(text)
+        return text if isinstance(value, TrustedText) else marked(text)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from cuecard.model import Json
 from cuecard.records import dataclass
-from cuecard.template.guards.escaping import Trusted
+from cuecard.template.guards.escaping import TrustedText
 from cuecard.template.runtime.values import CallableValue, same
 
 Scope: TypeAlias = "tuple[Json, Any]"
@@ -58,11 +58,11 @@ class Fn:
     takes_params: bool = False
     inlines: Callable[[Env], Env] | None = None
 
-    def __call__(self, context: Json, data: Data | None = None, params: Sequence[Json] | None = None) -> Trusted:
+    def __call__(self, context: Json, data: Data | None = None, params: Sequence[Json] | None = None) -> TrustedText:
         """Render the branch with this context; the result is safe to print as it is."""
         bound = (params, self.params) if self.takes_params else self.params
         frame = self.data if data is None else data
-        return Trusted(self.body(context, frame, self.inner(context), bound, self.env))
+        return TrustedText(self.body(context, frame, self.inner(context), bound, self.env))
 
     def as_partial(self, context: Json, data: Data, env: Env) -> str:
         """Call the inline partial by name."""

@@ -15,7 +15,7 @@ from cuecard.errors import InputError, Problem, did_you_mean, visible
 from cuecard.files.content import find_content, read_models
 from cuecard.files.safe_read import MAX_LOG_BYTES, read_text
 from cuecard.model import Delivery, Json
-from cuecard.workbench.bill import Bill, Row
+from cuecard.workbench.bill import Bill, BillRow
 from cuecard.workbench.output import json_text, write_output
 from cuecard.workbench.replay.blocks import tokens_by_group
 from cuecard.workbench.replay.play import SentRequest, with_inputs
@@ -68,7 +68,7 @@ def _requests(variant: Variant, report: ReplayReport) -> list[Json]:
     return [_request(sent, row, broken) for sent, row, broken in rows]
 
 
-def _request(sent: SentRequest, row: Row, broken: PrefixBreak | None) -> dict[str, Json]:
+def _request(sent: SentRequest, row: BillRow, broken: PrefixBreak | None) -> dict[str, Json]:
     return {
         "turn": sent.turn,
         "request": sent.number,

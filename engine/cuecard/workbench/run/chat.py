@@ -20,7 +20,7 @@ from cuecard.model import RunLimits, Turn
 from cuecard.workbench.played import read_turn
 from cuecard.workbench.run.assistant import ACKNOWLEDGE, FINAL_ANSWER
 from cuecard.workbench.run.assistant_file import Assistant
-from cuecard.workbench.run.events import Began, Emit, totals
+from cuecard.workbench.run.events import Emit, ScenarioStart, totals
 from cuecard.workbench.run.sources import ChatOptions, of_server, opened
 from cuecard.workbench.run.turn import LiveAgent, Talk, take_turn
 from cuecard.workbench.step import assignments
@@ -45,7 +45,7 @@ async def converse(running: LiveAgent, model: Model, ask: Ask, emit: Emit) -> Ta
     Raises:
         ToolServerError: when a tool server ends, or does not answer.
     """
-    emit(Began("chat", "", len(running.engine.tools)))
+    emit(ScenarioStart("chat", "", len(running.engine.tools)))
     talk = Talk(running.engine.conversation())
     while (said := ask()) is not None:
         if said.strip():

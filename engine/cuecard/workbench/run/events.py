@@ -11,7 +11,7 @@ from cuecard.model import Json, Manifest, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Began:
+class ScenarioStart:
     """A scenario or a chat (without a title) begins; `tools` is the size of the catalogue."""
 
     scenario: str
@@ -29,7 +29,7 @@ class UserMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class CallMade:
+class CallEvent:
     """A tool call that the model decided on, and its result."""
 
     tool: str
@@ -39,7 +39,7 @@ class CallMade:
 
 
 @dataclass(frozen=True, slots=True)
-class StepTaken:
+class StepEvent:
     """One request to the model and its decision.
 
     Attributes:
@@ -60,7 +60,7 @@ class StepTaken:
     before: Manifest | None
     everything: int
     thought: str
-    calls: tuple[CallMade, ...]
+    calls: tuple[CallEvent, ...]
 
     @property
     def manifest(self) -> Manifest:
@@ -144,13 +144,13 @@ class RunEnd:
     failed: tuple[str, ...] = ()
 
 
-Event: TypeAlias = Began | UserMessage | StepTaken | TurnEnd | ContentChanges | ScenarioEnd | RunEnd
+Event: TypeAlias = ScenarioStart | UserMessage | StepEvent | TurnEnd | ContentChanges | ScenarioEnd | RunEnd
 
 Emit: TypeAlias = Callable[[Event], None]
 """Handles an event."""
 
 
-def totals(scenario: str, steps: Sequence[StepTaken], problems: tuple[Problem, ...] = ()) -> ScenarioEnd:
+def totals(scenario: str, steps: Sequence[StepEvent], problems: tuple[Problem, ...] = ()) -> ScenarioEnd:
     """The totals of these steps."""
     tokens = [step.manifest.total_tokens for step in steps] or [0]
     everything = sum(step.everything for step in steps)

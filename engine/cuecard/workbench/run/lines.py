@@ -14,21 +14,21 @@ from cuecard.model import Json
 from cuecard.recording.records import head, record_id, texts_json, written
 from cuecard.workbench.output import json_text, output_folder, write_output
 from cuecard.workbench.run.events import (
-    Began,
     ContentChanges,
     Emit,
     Event,
     RunEnd,
     ScenarioEnd,
-    StepTaken,
+    ScenarioStart,
+    StepEvent,
     TurnEnd,
     UserMessage,
 )
 
 _KINDS: Mapping[type[Event], str] = {
-    Began: "scenario",
+    ScenarioStart: "scenario",
     UserMessage: "user",
-    StepTaken: "step",
+    StepEvent: "step",
     TurnEnd: "turn",
     ContentChanges: "changes",
     ScenarioEnd: "totals",
@@ -44,11 +44,11 @@ def print_line(event: Event) -> None:
 
 def as_json(event: Event) -> dict[str, Json]:
     """The event as plain JSON; `event` says which kind it is."""
-    facts = _step(event) if isinstance(event, StepTaken) else asdict(event)
+    facts = _step(event) if isinstance(event, StepEvent) else asdict(event)
     return {"event": _KINDS[type(event)], **facts}
 
 
-def _step(event: StepTaken) -> dict[str, Json]:
+def _step(event: StepEvent) -> dict[str, Json]:
     return {
         "scenario": event.scenario,
         "turn": event.turn,
@@ -76,7 +76,7 @@ def manifest_writer(folder: Path) -> Emit:
     write_output(folder / "records.jsonl", "", "--manifests")
 
     def write(event: Event) -> None:
-        if isinstance(event, StepTaken):
+        if isinstance(event, StepEvent):
             name = f"{next(numbers):02}-{event.scenario}-t{event.turn}-s{event.number}.json"
             text = json.dumps(event.manifest.to_json(), indent=2, ensure_ascii=False)
             write_output(folder / name, text + "\n", "--manifests")
@@ -85,7 +85,7 @@ def manifest_writer(folder: Path) -> Emit:
     return write
 
 
-def _record(event: StepTaken) -> dict[str, Json]:
+def _record(event: StepEvent) -> dict[str, Json]:
     """The record (docs/records.md), which has the calls that followed."""
     manifest, calls = event.manifest, [asdict(call) for call in event.calls]
     identity = record_id("request", event.scenario, event.turn, event.number, manifest.sha256)

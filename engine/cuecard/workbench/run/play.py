@@ -22,7 +22,7 @@ from cuecard.files.server_process import TAIL_LINES, ProcessGuard, ServerCommand
 from cuecard.model import Json
 from cuecard.workbench.run.assistant_file import Assistant
 from cuecard.workbench.run.chat import assistant_on
-from cuecard.workbench.run.events import Began, ContentChange, ContentChanges, Emit, totals
+from cuecard.workbench.run.events import ContentChange, ContentChanges, Emit, ScenarioStart, totals
 from cuecard.workbench.run.script_model import check_outcomes, resolve_at, saved_values, scripted_model
 from cuecard.workbench.run.turn import LiveAgent, Talk, take_turn
 
@@ -130,7 +130,7 @@ async def play(stage: Stage, scenario: Scenario, data: Path) -> bool:
     problems: tuple[Problem, ...] = ()
     async with open_server(stage.assistant.server(data, scenario.file.now)) as server:
         running = await assistant_on(server, scenario.name, stage.assistant.file, stage.engine)
-        stage.emit(Began(scenario.name, scenario.file.title, len(running.engine.tools)))
+        stage.emit(ScenarioStart(scenario.name, scenario.file.title, len(running.engine.tools)))
         talk = Talk(running.engine.conversation())
         for number in range(len(scenario.file.turns)):
             model = stage.model or scripted_model(scenario, number)

@@ -19,7 +19,7 @@ from cuecard.errors import RunLimitError
 from cuecard.model import Memory, RunLimits, Step, ToolResult, Turn
 from cuecard.pipeline.run import NO_LIMITS, limits_of
 from cuecard.workbench.run.assistant import ACKNOWLEDGE, FINAL_ANSWER, CallTool, make_assistant
-from cuecard.workbench.run.events import CallMade, Emit, StepTaken, TurnEnd, UserMessage
+from cuecard.workbench.run.events import CallEvent, Emit, StepEvent, TurnEnd, UserMessage
 from cuecard.workbench.run.sources import ToolSource
 
 
@@ -74,7 +74,7 @@ class Talk:
 
     chat: Conversation
     messages: tuple[ModelMessage, ...] = ()
-    steps: tuple[StepTaken, ...] = ()
+    steps: tuple[StepEvent, ...] = ()
     turns: tuple[TurnEnd, ...] = ()
 
 
@@ -107,7 +107,7 @@ async def take_turn(
         on_call=lambda _: everything.append(_with_all_protocols(running.engine, turn, talk.chat.memory)),
         on_step=prepared.append,
     )
-    steps: list[StepTaken] = list(talk.steps)
+    steps: list[StepEvent] = list(talk.steps)
     answered = TurnEnd(running.name, number, "")
     async with agent.iter(user, deps=turn, message_history=talk.messages, usage_limits=limits) as run:
         response: ModelResponse | None = None
@@ -119,7 +119,7 @@ async def take_turn(
                     thought, made = _decision(response, tool_results(messages))
                     taken = len(steps) - len(talk.steps) + 1
                     told = (prepared[-1], before, everything[-1], thought, made)
-                    steps.append(StepTaken(running.name, number, taken, *told))
+                    steps.append(StepEvent(running.name, number, taken, *told))
                     emit(steps[-1])
                 response = node.model_response if Agent.is_call_tools_node(node) else None
             answered = replace(answered, answer=run.result.output if run.result else "")
@@ -138,10 +138,10 @@ def _with_all_protocols(engine: Engine, turn: Turn, memory: Memory) -> int:
     return sum(segment.tokens for segment in frozen.prompt.segments)
 
 
-def _decision(response: ModelResponse, results: tuple[ToolResult, ...]) -> tuple[str, tuple[CallMade, ...]]:
+def _decision(response: ModelResponse, results: tuple[ToolResult, ...]) -> tuple[str, tuple[CallEvent, ...]]:
     by_id = {result.call_id: result for result in results}
     calls = []
     for call in response.tool_calls:
         result = by_id.get(call.tool_call_id, ToolResult(call.tool_name, None))
-        calls.append(CallMade(call.tool_name, call.args_as_dict(), result.result, result.is_error))
+        calls.append(CallEvent(call.tool_name, call.args_as_dict(), result.result, result.is_error))
     return "\n".join(part.content for part in response.parts if part.part_kind == "thinking"), tuple(calls)

@@ -18,15 +18,15 @@ from cuecard.model import Json, SectionRecord
 from cuecard.workbench.output import write_output
 from cuecard.workbench.run.assistant import FINAL_ANSWER
 from cuecard.workbench.run.events import (
-    Began,
-    CallMade,
+    CallEvent,
     ContentChange,
     ContentChanges,
     Emit,
     Event,
     RunEnd,
     ScenarioEnd,
-    StepTaken,
+    ScenarioStart,
+    StepEvent,
     TurnEnd,
     UserMessage,
 )
@@ -105,13 +105,13 @@ def picture_writer(path: Path) -> Emit:
 
 def _lines(event: Event, width: int) -> Iterator[Text]:
     match event:
-        case Began():
+        case ScenarioStart():
             title = f"{event.scenario}: {event.title}" if event.title else event.scenario
             yield _line((title, "bold"), (f"  ({event.tools} tools)", "dim"))
             yield _line((LEGEND, "dim"))
         case UserMessage():
             yield _line((f"  turn {event.turn}  ", "dim"), (event.user, "cyan"))
-        case StepTaken():
+        case StepEvent():
             yield from _step(event, width)
         case TurnEnd():
             yield from (_line((f"{INDENT}{line}".rstrip(), "cyan")) for line in event.answer.splitlines())
@@ -125,7 +125,7 @@ def _lines(event: Event, width: int) -> Iterator[Text]:
             yield _result(event)
 
 
-def _step(event: StepTaken, width: int) -> Iterator[Text]:
+def _step(event: StepEvent, width: int) -> Iterator[Text]:
     more = f"{event.tokens_more:+,}" if event.tokens_more else ""
     numbers = (f"{event.number:>4} {event.manifest.total_tokens:>7,} {more:>6} ", "" if more else "dim")
     if not event.calls:
@@ -150,7 +150,7 @@ def _entered(record: SectionRecord) -> str:
     return f"{what} entered"
 
 
-def _call(call: CallMade, width: int) -> list[tuple[str, str]]:
+def _call(call: CallEvent, width: int) -> list[tuple[str, str]]:
     # The full answer follows, so its tool call is shown without arguments.
     room = width - len(INDENT) - len(call.tool) - 1
     return [(call.tool, "bold"), ("" if call.tool == FINAL_ANSWER else f" {fit(call.arguments, room)}", "dim")]

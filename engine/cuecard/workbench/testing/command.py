@@ -20,7 +20,7 @@ from cuecard.model import DeliveryWish
 from cuecard.workbench.check.formats import Format, annotation
 from cuecard.workbench.output import counted, json_text, report, write_output
 from cuecard.workbench.step import open_engine
-from cuecard.workbench.testing.coverage import Coverage, Reached
+from cuecard.workbench.testing.coverage import Coverage, Reach
 from cuecard.workbench.testing.goldens import FOLDER, unused
 from cuecard.workbench.testing.turns import Outcome, find_turns, run_file
 
@@ -93,7 +93,7 @@ def test(agent: Path, turns: Sequence[Path], options: TestOptions) -> int:
 
 def _covered(
     agent: Path, engine: Engine, outcomes: Sequence[Outcome], options: TestOptions
-) -> Mapping[str, Reached] | None:
+) -> Mapping[str, Reach] | None:
     """What the turns reach, if that is asked for."""
     if not options.coverage and options.coverage_min is None:
         return None
@@ -105,7 +105,7 @@ def _covered(
     return coverage.report()
 
 
-def _too_low(covered: Mapping[str, Reached] | None, least: float, agent: str) -> Iterator[Problem]:
+def _too_low(covered: Mapping[str, Reach] | None, least: float, agent: str) -> Iterator[Problem]:
     for kind, reached in (covered or {}).items():
         if reached.share < least:
             message = f"the turns reach {reached.share:.0f} % of the {kind}; `--coverage-min` asks for {least:g} %"
@@ -136,7 +136,7 @@ def _stale(paths: Sequence[Path], outcomes: Sequence[Outcome], *, prune: bool) -
 
 
 def _print(
-    outcomes: Sequence[Outcome], more: Sequence[Problem], covered: Mapping[str, Reached] | None, form: Format
+    outcomes: Sequence[Outcome], more: Sequence[Problem], covered: Mapping[str, Reach] | None, form: Format
 ) -> None:
     problems = [*(problem for each in outcomes for problem in each.problems), *more]
     failed = sum(bool(each.problems) for each in outcomes)

@@ -29,14 +29,14 @@ _MARK = re.compile(r"⟦branch (\d+)⟧")
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class Reach:
     """How much of one kind the turns reach, and the names of what none does."""
 
     total: int
     missed: tuple[str, ...]
 
     @classmethod
-    def of(cls, names: Collection[str], seen: Collection[str]) -> Reached:
+    def of(cls, names: Collection[str], seen: Collection[str]) -> Reach:
         """What is missed of these names."""
         return cls(len(names), tuple(visible(name) for name in names if name not in seen))
 
@@ -92,7 +92,7 @@ class Coverage:
         self._seen["conditions"].update(name for part in parts for name in _outcomes(part, facts))
         self._seen["branches"].update(self._branches[number][0] for number in found.intersection(self._branches))
 
-    def report(self) -> dict[str, Reached]:
+    def report(self) -> dict[str, Reach]:
         """The four kinds, each with what no turn reaches."""
         agent = self._engine.agent
         parts = [part for edition in agent.editions.values() for part in edition if not part.frame]
@@ -102,7 +102,7 @@ class Coverage:
             "conditions": (name for part in parts for name in _outcomes(part, None)),
             "branches": (name for name, _ in self._branches.values()),
         }
-        return {kind: Reached.of(dict.fromkeys(names), self._seen[kind]) for kind, names in known.items()}
+        return {kind: Reach.of(dict.fromkeys(names), self._seen[kind]) for kind, names in known.items()}
 
     def _section_texts(self) -> Iterator[_MarkedText]:
         assembly, numbers = self._draft.assembly, Counter[int]()

@@ -16,7 +16,7 @@ from cuecard.errors import DidYouMean, Problem, closest
 from cuecard.model import RenderedResult, Step
 from cuecard.pipeline.comparison import compare_manifests
 from cuecard.pipeline.discovery import record_of
-from cuecard.workbench.played import Answered
+from cuecard.workbench.played import TurnSearch
 from cuecard.workbench.testing.snapshot import section_texts
 
 _LONG = 60
@@ -155,7 +155,7 @@ def _told(made: RenderedResult) -> str:
     return f"told by {rule}: {_cut(made.text)}"
 
 
-def not_found(searches: Iterable[Answered], document: Document, at: Path) -> Iterator[Problem]:
+def not_found(searches: Iterable[TurnSearch], document: Document, at: Path) -> Iterator[Problem]:
     """A problem for each search that does not find what it should."""
     for search in searches:
         wanted, place = search.entry.finds, (*at, "history", search.at, "finds")

@@ -16,7 +16,7 @@ from cuecard.files.roots import is_file, is_there
 from cuecard.model import Manifest, Step
 from cuecard.workbench.output import require
 from cuecard.workbench.run.assistant_file import read_assistant
-from cuecard.workbench.run.events import Event, StepTaken
+from cuecard.workbench.run.events import Event, StepEvent
 from cuecard.workbench.step import open_engine
 from cuecard.workbench.testing.goldens import Golden, complaint, hold
 from cuecard.workbench.testing.snapshot import Snapshot, SnapshotSection, section_texts
@@ -205,5 +205,5 @@ def play_scenario(node: pytest.Item, data: Path) -> ScenarioRun:
     (scenario,) = found.chosen((marker.args[1],))
     events: list[Event] = []
     ok = asyncio.run(play(Stage(found, open_engine(found.agent), events.append), scenario, data))
-    prompts = tuple(Prompt(event.step) for event in events if isinstance(event, StepTaken))
+    prompts = tuple(Prompt(event.step) for event in events if isinstance(event, StepEvent))
     return ScenarioRun(ok, prompts, tuple(events))

@@ -30,8 +30,8 @@ from cuecard.workbench.tool_import.places import (
     LOCK,
     MAX_FILE_BYTES,
     FileEdit,
-    Home,
     LockFile,
+    ToolPlaces,
     check_clashes,
     find_home,
     find_source,
@@ -63,7 +63,7 @@ class ImportReport:
     source: str
     changes: Changes
     mapped: Mapping[str, str]
-    home: Home
+    home: ToolPlaces
     lock: Path
     written: tuple[Path, ...]
     check: bool
@@ -331,7 +331,7 @@ async def _asked(source: ImportSource) -> Listing:
 
 
 def _write(
-    home: Home, listing: Listing, changes: Changes, source: str, lists: Mapping[Path, FileEdit]
+    home: ToolPlaces, listing: Listing, changes: Changes, source: str, lists: Mapping[Path, FileEdit]
 ) -> tuple[Path, ...]:
     entries = [_as_entry(card, listing) for card in changes.new]
     edits = home.written(entries, source, listing.name or "tools", home.renamed(changes.renamed))

@@ -170,7 +170,7 @@ class _Operation:
     @property
     def line(self) -> str:
         texts = (self.said.get(key) for key in ("summary", "description"))
-        said = (one_line(text) for text in texts if isinstance(text, str))
+        said = (first_sentence(text) for text in texts if isinstance(text, str))
         request = {f"{self.method}{mark} {self.path}".casefold() for mark in ("", ":")}
         told = next((text for text in said if text and text.casefold() not in request), "")
         return told or in_plain_words(self.method, self.path, self.methods, self.collections)
@@ -256,7 +256,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]{0,200}>|^[#>*\s]+|[*`]{1,3}")
 
 
-def one_line(text: str) -> str:
+def first_sentence(text: str) -> str:
     """The first sentence of a text, without markup, on one line."""
     plain = _MARKUP.sub("", text.strip())
     paragraph = re.split(r"\n\s*\n", plain.strip())[0]

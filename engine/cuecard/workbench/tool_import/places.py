@@ -60,7 +60,7 @@ class LockFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class ToolPlaces:
     """The files for the tools of an agent.
 
     Attributes:
@@ -195,7 +195,7 @@ def _present(path: Path) -> FileEdit | None:
     return FileEdit(text, text)
 
 
-def find_home(agent: Path, into: Path | None, *, write: bool) -> Home:
+def find_home(agent: Path, into: Path | None, *, write: bool) -> ToolPlaces:
     """Find the files for the tools of an agent.
 
     Args:
@@ -218,7 +218,9 @@ def find_home(agent: Path, into: Path | None, *, write: bool) -> Home:
     if into is not None:
         # The agent may not name the file yet.
         own = tools_of(into)
-        return Home(into.parent, into, known={**own, **known}, files=dict.fromkeys(own, into) | files, texts=texts)
+        return ToolPlaces(
+            into.parent, into, known={**own, **known}, files=dict.fromkeys(own, into) | files, texts=texts
+        )
     if not places:
         hint = "add `tools: {instructions: tools}` (a folder beside the agent file), or name a file with `--into`"
         raise SpecError(
@@ -228,8 +230,8 @@ def find_home(agent: Path, into: Path | None, *, write: bool) -> Home:
     found_in = [Path(os.path.normpath(root / place)) for place in places]
     target = next((place for place in found_in if not _is_outside(place, root)), found_in[0])
     if target.suffix in {".yaml", ".yml"}:
-        return Home(target.parent, target, root, alone=True, known=known, files=files, texts=texts)
-    return Home(target, root=root, known=known, files=files, texts=texts)
+        return ToolPlaces(target.parent, target, root, alone=True, known=known, files=files, texts=texts)
+    return ToolPlaces(target, root=root, known=known, files=files, texts=texts)
 
 
 def _is_outside(path: Path, folder: Path) -> bool:

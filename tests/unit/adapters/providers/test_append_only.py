@@ -11,7 +11,7 @@ import pytest
 
 from cuecard import Call, Entity, Memory, Message, Step, ToolResult, Turn
 from cuecard.adapters.bodies import reminder
-from cuecard.types import Served, ToolCall
+from cuecard.types import ServedEngine, ToolCall
 from property.hosts import Json, Shape, bare, serialized, shapes
 from property.test_every_conversation import CORE, TOOLS, engine_of
 
@@ -282,7 +282,9 @@ def test_a_window_that_moves_forgets_no_tool() -> None:
 
 def test_a_call_that_takes_the_place_of_one_within_its_run_is_a_recorded_baseline() -> None:
     """`reload: now`: a block that was sent is another one then, at its old place."""
-    served = Served(engine_of(0, (2, 1, 1, 1, 0), "append", "now", "{}"), "now", "the newest state", "now: changed")
+    served = ServedEngine(
+        engine_of(0, (2, 1, 1, 1, 0), "append", "now", "{}"), "now", "the newest state", "now: changed"
+    )
     call = served.prepare_call(Turn(now=NOW))
 
     assert [cut.reason for cut in call.record.cuts if cut.what == "baseline"] == ["now: changed"]

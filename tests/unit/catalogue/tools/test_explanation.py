@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from cuecard import ToolCard
-from cuecard.catalogue.explanation import Ranked, RankerReasons
+from cuecard.catalogue.explanation import RankedTool, RankerReasons
 from cuecard.catalogue.search import SearchIndex
 from cuecard.config.tools_spec import SearchSpec
-from cuecard.types import Reasons, ToolInstructions, WordSeen
+from cuecard.types import QueryWord, Reasons, ToolInstructions
 
 CARDS = {
     card.name: card
@@ -49,10 +49,10 @@ def test_it_tells_the_words_as_they_were_written_and_how_many_tools_have_them(in
     told = index.explain("Sending caht, charrt and MAILS", CARDS)
 
     assert told.words == (
-        WordSeen("Sending", 2),
-        WordSeen("caht", 0),
-        WordSeen("charrt", 1, ("chart",)),
-        WordSeen("MAILS", 2),
+        QueryWord("Sending", 2),
+        QueryWord("caht", 0),
+        QueryWord("charrt", 1, ("chart",)),
+        QueryWord("MAILS", 2),
     )
 
 
@@ -97,7 +97,7 @@ def test_a_ranker_without_explanations_has_scores_and_no_reasons() -> None:
     told = SearchIndex.build(CARDS.values(), ranker=lambda *_: [("draw_chart", 0.7)]).explain("plot", CARDS)
 
     assert told.words == ()
-    assert told.ranked == (Ranked("draw_chart", 0.7, 1.0, True, Reasons()),)  # noqa: FBT003 - as it is told
+    assert told.ranked == (RankedTool("draw_chart", 0.7, 1.0, True, Reasons()),)  # noqa: FBT003 - as it is told
 
 
 def test_a_score_of_nothing_is_no_share_of_it() -> None:
@@ -116,11 +116,11 @@ def test_a_ranker_of_the_host_may_tell_its_reasons() -> None:
             return [("draw_chart", 0.7)][:limit] if query else []
 
         def explain(self, query: str, cards: Sequence[ToolCard]) -> RankerReasons:
-            return RankerReasons((WordSeen(query, 1),), tuple(Reasons(nearest=card.name) for card in cards))
+            return RankerReasons((QueryWord(query, 1),), tuple(Reasons(nearest=card.name) for card in cards))
 
     told = SearchIndex.build(CARDS.values(), ranker=Rank()).explain("plot", CARDS)
 
-    assert told.words == (WordSeen("plot", 1),)
+    assert told.words == (QueryWord("plot", 1),)
     assert told.ranked[0].reasons.nearest == "draw_chart"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from cuecard import InputError, ToolCard
 from cuecard.catalogue.bm25 import Bm25Ranker
-from cuecard.catalogue.search import Instructed, SearchIndex
+from cuecard.catalogue.search import InstructedTools, SearchIndex
 from cuecard.config.tools_spec import SearchSpec
 from cuecard.types import ToolInstructions
 
@@ -103,7 +103,7 @@ def test_the_message_counts_the_tools_and_says_where_their_instructions_are(inde
     two = "Found 2 tools. They are now active. Read their instructions in <tools> before you call them."
     one = "Found 1 tool. It is now active. Read its instructions in <tools> before you call it."
 
-    told = Instructed("<tools>", {card.name for card in CARDS})
+    told = InstructedTools("<tools>", {card.name for card in CARDS})
 
     assert index.search("mail", instructed=told).message == two
     assert index.search("chart", instructed=told).message == one
@@ -113,8 +113,8 @@ def test_the_message_counts_the_tools_and_says_where_their_instructions_are(inde
 def test_the_message_sends_nobody_to_instructions_that_a_tool_does_not_have(index: SearchIndex) -> None:
     some = "Found 2 tools. They are now active. Before a call, read the instructions of read_mail in <tools>."
 
-    assert index.search("mail", instructed=Instructed("<tools>", {"read_mail"})).message == some
-    assert index.search("chart", instructed=Instructed("<tools>", {"read_mail"})).message.endswith("now active.")
+    assert index.search("mail", instructed=InstructedTools("<tools>", {"read_mail"})).message == some
+    assert index.search("chart", instructed=InstructedTools("<tools>", {"read_mail"})).message.endswith("now active.")
 
 
 def test_when_nothing_is_found_the_message_says_what_to_try(index: SearchIndex) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from cuecard.workbench.run.events import Began, ContentChange, ContentChanges, RunEnd
+from cuecard.workbench.run.events import ContentChange, ContentChanges, RunEnd, ScenarioStart
 from cuecard.workbench.run.view import LEAST, LEGEND, MARK, View, fit, picture_writer
 
 
@@ -42,7 +42,7 @@ def test_wide_characters_count_twice() -> None:
 
 def test_the_columns_have_a_legend_that_fits_a_small_terminal() -> None:
     console = Console(file=StringIO(), width=80)
-    View(console)(Began("about-page", "An About page", 48))
+    View(console)(ScenarioStart("about-page", "An About page", 48))
     assert isinstance(console.file, StringIO)
 
     assert LEGEND in console.file.getvalue().splitlines()
@@ -62,7 +62,7 @@ def test_a_terminal_gets_lines_of_its_width() -> None:
 def test_the_picture_has_a_title_and_every_line_lies_within_it(tmp_path: Path) -> None:
     path = tmp_path / "run.svg"
     write = picture_writer(path)
-    write(Began("about-page", "An About page", 48))
+    write(ScenarioStart("about-page", "An About page", 48))
     write(
         ContentChanges("about-page", 1, (ContentChange("pages.page-4", {"title": "Us " * 90}, {"title": "We " * 90}),))
     )
