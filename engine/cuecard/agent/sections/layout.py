@@ -108,14 +108,9 @@ def guard_of(layout: LayoutSpec, written: Iterable[str] = ()) -> LayoutGuard:
 
 
 def headings_of(layout: LayoutSpec) -> list[str]:
-    """The beginnings of the layout's own headings."""
+    """The beginnings of the lines of the layout's own headings."""
     forms = [layout.heading, *(group.heading for group in layout.groups.values() if group.heading)]
-    return [_mark(form) for form in forms]
-
-
-def _mark(heading: str) -> str:
-    """The beginning of a heading's line."""
-    return heading.lstrip("\n").partition("{{")[0].partition("\n")[0]
+    return [form.lstrip("\n").partition("{{")[0].partition("\n")[0] for form in forms]
 
 
 class Headings:

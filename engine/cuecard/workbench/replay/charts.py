@@ -83,9 +83,8 @@ def stack_chart(
             top, tall = frame.up(under + value), frame.up(under) - frame.up(under + value)
             if value:
                 shape = f'x="{frame.middle(n) - wide / 2:.1f}" y="{top:.1f}" width="{wide:.1f}" height="{tall:.1f}"'
-                body.append(
-                    _titled(f'<rect class="fill {layer.style}" {shape}>', "rect", f"{label} {layer.name}: {value:,.0f}")
-                )
+                told = f"{label} {layer.name}: {value:,.0f}"
+                body.append(_titled(f'<rect class="fill {layer.style}" {shape}>', "rect", told))
             under += value
     for cut in cuts:
         x, y = frame.middle(cut.place) - wide / 2, frame.up(cut.height)
@@ -164,9 +163,7 @@ def _grid(frame: _Frame, axis: Axis) -> Iterator[str]:
 
 
 def _short(value: float) -> str:
-    if value >= 1000:
-        return f"{value / 1000:g}k"
-    return f"{value:g}"
+    return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"
 
 
 def _titled(start: str, tag: str, text: str) -> str:
