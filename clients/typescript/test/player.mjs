@@ -24,7 +24,7 @@ function replicas(urls) {
   return async (address, { body, ...asked }) => {
     const { pathname } = new URL(address);
     const given = JSON.parse(body);
-    if (pathname.endsWith("search-tools") && given.query === "x") return new Response("{}", { status: 500 });
+    if (pathname.endsWith("search-tools") && given.query === "x") return new Response("{}", { status: 400 });
     const steps = pathname.includes("/prepare-");
     const sent = JSON.stringify({ ...given, ...(steps && { manifest: true }) });
     const answer = await fetch(urls[turn++ % urls.length] + pathname, { ...asked, body: sent });
