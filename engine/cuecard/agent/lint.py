@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from cuecard.agent.assembly import Assembly
+from cuecard.agent.assembly import Assembly, CompiledSection
 from cuecard.agent.build import AgentDraft
 from cuecard.agent.checks.budget import CountedAgent, check_budget
 from cuecard.agent.checks.caching import check_mappings, check_order, check_volatile
@@ -16,7 +16,7 @@ from cuecard.agent.checks.lifetimes import check_lifetimes
 from cuecard.agent.checks.mentions import check_mentions
 from cuecard.agent.checks.templates import check_compared, check_habits, check_result_habits
 from cuecard.agent.checks.tool_texts import check_definitions, check_findable, check_texts
-from cuecard.agent.sections.section import BUILT_IN
+from cuecard.agent.sections.section import BUILT_IN, SUMMARY
 from cuecard.agent.world import Memo
 from cuecard.catalogue.unknown_names import words_of
 from cuecard.config.agent_file import AgentFile
@@ -139,7 +139,20 @@ def _counted(draft: AgentDraft, assembly: Assembly, spec: AgentFile, count: Coun
     yield from check_order([*assembly.frame[:1], *(each for each in agent.system if each not in apart)], agent.cost)
     yield from check_lifetimes([*assembly.frame, *assembly.compiled, *assembly.further], spec, agent.cost)
     yield from check_cues(specification.document, spec)
+    yield from _unseen_summary(specification.document, spec, [*assembly.frame, *assembly.compiled, *assembly.further])
     compiled = (*assembly.compiled, *assembly.further)
     yield from check_discovery(specification.document, spec, [*draft.cards], compiled)
     if spec.budget.model_fields_set or any(each.section.spec.budget for each in agent.system):
         yield from check_budget(agent)
+
+
+def _unseen_summary(document: Document, spec: AgentFile, sections: Iterable[CompiledSection]) -> Iterator[Problem]:
+    history = spec.history
+    if history is None or history.policy == "last" or history.summarize == "never":
+        return
+    if history.summary.show == "section" and not any(SUMMARY in each.section.reads for each in sections):
+        message = "summaries of earlier messages are made, but no section shows them"
+        hint = (
+            f"print `{{{{{{{SUMMARY}}}}}}}` in a section, or write `summary: {{show: message}}` or `summarize: never`"
+        )
+        yield document.problem(("history",), "no-effect", message, hint, key=True, severity="warning")

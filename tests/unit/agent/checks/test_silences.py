@@ -66,6 +66,31 @@ def test_a_group_whose_sections_another_file_removes_is_fine(tmp_path: Path) -> 
     assert told(tmp_path, "extends: base.yaml\nsections: [{id: b, remove: true}]\n", base_yaml=base) == []
 
 
+@pytest.mark.parametrize(
+    ("history", "section", "is_told"),
+    [
+        ("{policy: window}", "text: A", True),
+        ("{policy: window}", 'text: "{{{conversationSummary}}}"', False),
+        ("{policy: window}", 'choose: [{when: brief, text: A}, {text: "{{{conversationSummary}}}"}]', False),
+        ("{policy: window, summarize: never}", "text: A", False),
+        ("{policy: window, summary: {show: message}}", "text: A", False),
+        ("{policy: blocks}", "text: A", False),
+        ("{policy: blocks, summary: {show: section}}", "text: A", True),
+        ("{policy: last}", "text: A", False),
+    ],
+)
+def test_a_summary_that_no_section_shows_is_reported(
+    tmp_path: Path, history: str, section: str, *, is_told: bool
+) -> None:
+    inputs = "inputs: {brief: {type: boolean, default: false}}"
+    text = f"agent: a\n{inputs}\nhistory: {history}\nsections: [{{id: a, {section}}}]\n"
+    message = "summaries of earlier messages are made, but no section shows them"
+
+    assert [told[:2] + told[3:] for told in told(tmp_path, text) if told[0] == "no-effect"] == (
+        [("no-effect", message, 3)] if is_told else []
+    )
+
+
 FILES = "agent: a\nsections: [{id: a, text: A}, {id: b, files: {entries: [ENTRY]}}]\n"
 
 
