@@ -427,12 +427,13 @@ def _drop(
     for _, losing in sorted((rank, name) for name, rank in _ranks([*system, *apart]).items() if bodies[name]):
         if not excess(agent, left.tokens):
             break
-        notes.cuts.append(Cut(losing, f"budget.total: {agent.spec.budget.total} tokens", count(bodies[losing])))
-        bodies[losing] = ""
+        before, bodies[losing] = left.tokens, ""
         if losing in places:
             left.drop(places[losing])
         else:
             left.tokens -= blocks[losing]
+        # With its heading and separator: what the prompt is shorter by.
+        notes.cuts.append(Cut(losing, f"budget.total: {agent.spec.budget.total} tokens", before - left.tokens))
 
 
 def _passing(request: CallRequest, apart: Sequence[Section], bodies: Mapping[str, str]) -> tuple[Appended, ...]:

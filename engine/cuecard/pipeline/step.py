@@ -367,7 +367,8 @@ def _refusals(request: StepRequest, placed: Placement, verdict: Verdict) -> Refu
     for text, names in ((words.withdrawn, request.call.host.gone), (words.denied, request.call.tools.denied)):
         if names:
             said |= {name: text.replace("{tool}", name) for name in names}
+    inactive = words.inactive
     if not request.call.tools.offers_search:
-        said[agent.search_tool] = agent.spec.words.search.nothing_left
+        inactive = said[agent.search_tool] = agent.spec.words.search.nothing_left
     limited = (verdict.limited, verdict.others, verdict.first, verdict.always)
-    return Refusals(agent.catalogue.names, words.inactive, agent.search_tool, said, *limited)
+    return Refusals(agent.catalogue.names, inactive, agent.search_tool, said, *limited)

@@ -23,7 +23,7 @@ from cuecard.files.roots import Roots, is_there, shown
 from cuecard.files.safe_read import read_text
 from cuecard.model import Json, ToolCard
 from cuecard.template import clean, without_controls
-from cuecard.workbench.output import json_text, require
+from cuecard.workbench.output import counted, json_text, require
 from cuecard.workbench.tool_import.changes import Changes, tool_changes
 from cuecard.workbench.tool_import.openapi import read_openapi
 from cuecard.workbench.tool_import.places import (
@@ -103,7 +103,7 @@ class ImportReport:
         said = ", ".join(f"{len(each)} {word}" for word, each in counts.items() if each) or "nothing new"
         title = self.listing.name or "tools"
         alias = "" if slug(title) == self.source else f" (`{self.source}` here)"
-        yield f"{title}{alias}: {len(self.listing.cards)} tools listed, {said}"
+        yield f"{title}{alias}: {counted(len(self.listing.cards), 'tool')} listed, {said}"
         yield from (f"  new      {card.name}" for card in changes.new)
         for each in changes.changed:
             yield from (f"  changed  {each.tool}  {what}" for what in each.what)

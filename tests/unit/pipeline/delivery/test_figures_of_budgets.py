@@ -151,6 +151,17 @@ def test_the_sections_that_are_left_when_others_were_dropped(tmp_path: Path) -> 
     assert [cut.what for cut in step(limited(engine, total=two - 1)).manifest.cuts] == ["s0", "s1", "s2"]
 
 
+def test_what_a_dropped_section_takes_with_it(tmp_path: Path) -> None:
+    """Its heading and its separator count as well: what was cut and what is left are the whole."""
+    titled = SECTIONS.replace("priority: 1}", 'priority: 1, title: "Beta, beta"}\n  - {id: c, text: gamma, title: C}')
+    engine = opened(tmp_path, titled)
+    whole = step(engine).manifest.total_tokens
+    less = step(limited(engine, total=whole - 1)).manifest
+
+    assert [cut.what for cut in less.cuts] == ["b"]
+    assert less.total_tokens + less.cuts[0].tokens == whole
+
+
 def test_one_section_as_a_whole_and_line_by_line(tmp_path: Path) -> None:
     engine = opened(tmp_path, SECTIONS)
     body = "One line of it.\nAnother line of it.\nThe last line of it."
