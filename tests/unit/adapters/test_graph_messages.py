@@ -572,7 +572,7 @@ def test_a_call_runs_is_refused_or_fails_as_the_host_wants(tmp_path: Path, shape
         request = request_of(name, state)
         return asyncio.run(card.awrap_tool_call(request, later)) if awaited else card.wrap_tool_call(request, run)
 
-    refusal = "`refund_order` is not active. Call `tool_search` with what you want to do, then use what it finds."
+    refusal = "Nothing is left to find: use the tools that are active."  # the host has no search
     for awaited in (False, True):
         assert wrapped("own_tool", lambda _: given("a"), awaited) == given("a")
         told = ToolMessage("KeyError", name="own_tool", tool_call_id="a", status="error")

@@ -100,7 +100,7 @@ class ImportReport:
             "moved": changes.moved,
             "removed": changes.removed,
         }
-        said = ", ".join(f"{len(each)} {word}" for word, each in counts.items() if each) or "nothing new"
+        said = ", ".join(f"{len(each):,} {word}" for word, each in counts.items() if each) or "nothing new"
         title = self.listing.name or "tools"
         alias = "" if slug(title) == self.source else f" (`{self.source}` here)"
         yield f"{title}{alias}: {counted(len(self.listing.cards), 'tool')} listed, {said}"

@@ -75,7 +75,7 @@ def test_the_tools_of_an_address_are_imported_with_the_token_of_the_environment(
         ran = cuecard(monkeypatch, "tools", "import", ".", "--mcp-url", url)
 
     assert ran.code == 0, ran.err
-    assert ran.out.startswith("web: 1 tools listed, 1 new\n  new      get-page\n")
+    assert ran.out.startswith("web: 1 tool listed, 1 new\n  new      get-page\n")
     assert set(tokens) == {"Bearer s3cret"}
     assert json.loads(Path("tools/web.lock.json").read_text(encoding="utf-8"))["instructions"] == "Be nice."
 

@@ -343,7 +343,7 @@ def test_two_thousand_operations_are_imported_and_the_next_change_is_told(monkey
     del paths["/p1999"]
     told = reported(monkeypatch, paths)
 
-    assert first.out.startswith("Mini: 2000 tools listed, 2000 new")
+    assert first.out.startswith("Mini: 2,000 tools listed, 2,000 new")
     assert [(each["tool"], each["now"]) for each in told["renamed"]] == [("get7", "readSeven")]
     assert [each["tool"] for each in told["removed"]] == ["get1999"]
     assert (told["new"], told["changed"], told["moved"]) == ([], [], [])
