@@ -13,9 +13,17 @@ from typing import Any, BinaryIO
 
 from cuecard.errors import Problem
 from cuecard.files.safe_read import MAX_LOG_BYTES, shown
-from cuecard.model import Manifest
 from cuecard.recording.records import FORMAT, CallsRecord, RequestRecord, read_line
-from cuecard.studio.steps import RequestDetails, StudioRequest, recorded_calls, recorded_side, recorded_step, shared
+from cuecard.studio.steps import (
+    RequestDetails,
+    StudioRequest,
+    is_shortened,
+    recorded_calls,
+    recorded_side,
+    recorded_step,
+    shared,
+    turns_between,
+)
 from cuecard.workbench.bill import BillBlock
 from cuecard.workbench.output import counted
 
@@ -42,7 +50,7 @@ class RecordedTalk:
         conversation: its id.
         agent: the agent's name, as its records give it.
         delivery: the delivery of its last request.
-        requests: how many there are, in `turns` turns.
+        requests: how many there are, in `turns` turns; `numbered` says how the last one was numbered.
         most: the tokens of its largest prompt.
         first: when its first record was written, and `last` its last one; empty if unknown.
         texts: whether its last request was recorded with its texts.
@@ -54,6 +62,7 @@ class RecordedTalk:
     delivery: str = ""
     requests: int = 0
     turns: int = 0
+    numbered: tuple[int, bool] | None = None
     most: int = 0
     first: str = ""
     last: str = ""
@@ -211,7 +220,7 @@ class _Fold:
         self.steps: deque[StudioRequest] = deque(maxlen=MAX_STEPS)
         self.problems: deque[str] = deque(maxlen=_MOST_TOLD)
         self.read = self.total = 0
-        self._last: Manifest | None = None
+        self._last: RequestRecord | None = None
         self._ids: OrderedDict[str, int] = OrderedDict()
         self._blocks: dict[BillBlock, BillBlock] = {}
 
@@ -231,7 +240,7 @@ class _Fold:
         if len(self._blocks) > _MOST_BLOCKS:
             self._blocks.clear()
         step = replace(step, billed=shared(step.billed, self._blocks))
-        self._last = record.manifest
+        self._last = record
         self.steps.append(step)
         self.total += 1
 
@@ -275,7 +284,15 @@ def _note_request(talk: RecordedTalk, data: dict[str, Any]) -> None:
     talk.delivery = _inner(manifest, "delivery", "name") or talk.delivery
     turn, tokens, at = data.get("turn"), manifest.get("total_tokens"), data.get("at")
     talk.requests += 1
-    talk.turns = max(talk.turns, (turn if type(turn) is int else 0) + 1)
+    cuts = manifest.get("cuts")
+    told = (
+        (cut.get("what"), cut.get("reason"))
+        for cut in (cuts if isinstance(cuts, list) else ())
+        if isinstance(cut, dict)
+    )
+    numbered = turn if type(turn) is int else 0, is_shortened(told)
+    talk.turns += turns_between(talk.numbered, numbered)
+    talk.numbered = numbered
     talk.most = max(talk.most, tokens if type(tokens) is int else 0)
     talk.texts = isinstance(data.get("texts"), dict)
     if isinstance(at, str):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Literal, TypeAlias
@@ -324,12 +324,30 @@ def _change_of(section: str, compared: Comparison) -> ChangeKind:
 _PARTS: tuple[BreakPart, ...] = ("tools", "system", "appended", "messages")
 
 
+def turns_between(last: tuple[int, bool] | None, now: tuple[int, bool]) -> int:
+    """How many user messages a request comes after the one before it: both as numbered, each with whether its history
+    was shortened. Numbers begin anew with that, and steps of two messages must not share a place.
+    """
+    if last is None:
+        return now[0] + 1
+    return max(now[0] - last[0], 1 if now[0] < last[0] or (now[1] and not last[1]) else 0)
+
+
+def is_shortened(reasons: Iterable[tuple[object, object]]) -> bool:
+    """Whether the cuts of a request, as what was cut and why, say that its history was shortened before."""
+    return any(what == "baseline" and str(reason).startswith("compacted") for what, reason in reasons)
+
+
+def _numbered(record: RequestRecord) -> tuple[int, bool]:
+    return record.turn or 0, is_shortened((cut.what, cut.reason) for cut in record.manifest.cuts)
+
+
 def recorded_step(
-    before: StudioRequest | None, last: Manifest | None, record: RequestRecord, held: Callable[[], RequestDetails]
+    before: StudioRequest | None, known: RequestRecord | None, record: RequestRecord, held: Callable[[], RequestDetails]
 ) -> StudioRequest:
-    """A recorded request after the one before it, whose manifest is `last`."""
-    manifest = record.manifest
-    turn = (record.turn or 0) + 1
+    """A recorded request after the one before it, whose record is `known`."""
+    manifest, last = record.manifest, known.manifest if known else None
+    turn = (before.turn if before else 0) + turns_between(known and _numbered(known), _numbered(record))
     came, gone = _tools(last, manifest)
     return StudioRequest(
         turn,

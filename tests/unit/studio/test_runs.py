@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cuecard import Engine, Recorder, Turn
+from cuecard import Engine, Recorder, ToolResult, Turn
 from cuecard.model import Manifest
 from cuecard.studio import record_files
 from cuecard.studio.runs import Runs, places_near, samples
@@ -44,6 +44,20 @@ def test_the_calls_of_a_record_stand_at_their_request(tmp_path: Path, engine: En
     assert [step.calls for step in run.steps] == [("cms_listPosts",), ("tool_search",), ("cms_listPosts",), ()]
     assert run.steps[1].called[0].found[0] == "cms_createPage"
     assert "cms_createPage" in run.steps[2].came
+
+
+def test_messages_after_a_compaction_are_turns_of_their_own(tmp_path: Path, engine: Engine) -> None:
+    with Recorder(tmp_path / "long.jsonl") as recorder:
+        chat = recorder.instrument(engine).conversation()
+        for number in range(5):
+            if number in {2, 4}:
+                chat.compacted(kept=2 - number // 2)  # the numbers of messages begin anew, once with the same one
+            chat.user(Turn(conversation="long"))
+            chat.step()
+            chat.step([ToolResult("acknowledge", "ok", f"call-{number}")])
+    runs = Runs([tmp_path])
+    assert [step.place for step in only(runs, engine).steps] == [f"{turn}.{n}" for turn in range(1, 6) for n in (1, 2)]
+    assert runs.listed(engine)[0].turns == 5
 
 
 def test_texts_are_shown_where_the_host_recorded_them(tmp_path: Path, engine: Engine) -> None:
