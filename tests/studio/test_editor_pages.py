@@ -264,6 +264,24 @@ def test_a_tool_with_two_entries_is_said(visit: Visit, images: Path) -> None:
         other.unlink()
 
 
+def test_of_two_entries_that_are_laid_over_each_other_the_one_that_counts_is_named(tmp_path: Path) -> None:
+    base, own = tmp_path / "base", tmp_path / "own"
+    base.mkdir()
+    own.mkdir()
+    (base / "tools.yaml").write_text("tools: {mail: {description: Send mail, phrases: [send mail], before: Ask}}\n")
+    (base / "agent.yaml").write_text(
+        'agent: base\ntools: {instructions: tools.yaml}\nsections: [{id: tools, text: "{{{activeProtocols}}}"}]\n'
+    )
+    (own / "tools.yaml").write_text("tools: {mail: {gotcha: Not on Sundays}}\n")
+    (own / "agent.yaml").write_text(
+        "agent: own\nextends: ../base/agent.yaml\ntools: {instructions: [../base/tools.yaml, tools.yaml]}\n"
+    )
+    with visiting(tmp_path, ["own"]) as visit:
+        told = " ".join(words(visit.page("/editor?tool=mail"), "//main//p[@class='say']"))
+    assert "base/tools.yaml, too: they are read as one" in told
+    assert "own/tools.yaml counts." in told
+
+
 def test_what_check_refuses_is_only_saved_by_somebody_who_has_seen_it(visit: Visit, folder: Path) -> None:
     core = folder / "prompts" / "cms" / "agent.xml"
     before = core.read_text()

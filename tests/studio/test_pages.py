@@ -116,6 +116,21 @@ def test_what_was_left_out_stands_where_it_would_have_stood(visit: Visit) -> Non
     assert cut.xpath(".//a/@href")[0].endswith("/prompts/cms/agent.yaml:10:1")
 
 
+def test_a_section_that_its_budget_cuts_is_not_left_out_and_cuts_keep_their_order(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(
+        'agent: shop\ninputs: {x: {default: ""}, y: {default: ""}}\nsections:\n'
+        '- {id: long, budget: 6, text: "One two three.\\nFour five six seven."}\n'
+        "- {id: first, when: x, text: One.}\n- {id: second, when: y, text: Two.}\n"
+    )
+    with visiting(tmp_path, ["."]) as visit:
+        cuts = words(visit.page("/prompt"), "//div[@class='cutrow']/span")
+        assert cuts == ["long: its end, over its budget of 6 tokens (5 tokens)", "first: when: x", "second: when: y"]
+        assert answer(visit.page("/inputs")).endswith("2 sections and 1 part are left out.")
+        told = answer(visit.page("/editor?section=long"))
+        assert told.startswith("✓ The model reads this section in every request")
+        assert told.endswith("left out is its end, over its budget of 6 tokens.")
+
+
 def test_rows_stand_in_the_order_in_which_the_model_reads(visit: Visit) -> None:
     page = visit.page(f"/prompt?run={run_of(visit, 'append')}&step=2.3")
 

@@ -13,6 +13,7 @@ from cuecard.errors import CuecardError, Problem
 from cuecard.model import Manifest, SectionRecord, Step
 from cuecard.records import dataclass
 from cuecard.studio.entries import Subject, WrittenField
+from cuecard.studio.prompt_beside import is_end, why_cut
 from cuecard.studio.screen import Question
 from cuecard.studio.tried import not_there
 from cuecard.studio.turns import TurnRecord, step_of_turn
@@ -281,16 +282,19 @@ def _sentence(
 def _section_sentence(subject: Subject, step: Step | None, costs: str) -> str:
     if step is None:
         return "The prompt cannot be made of the turn that is shown, so it is not known when this section is read."
-    if cut := next((each for each in step.manifest.cuts if each.what == subject.name), None):
+    record = _record(step.manifest, subject.name)
+    cut = next((each for each in step.manifest.cuts if each.what == subject.name), None)
+    if cut and not is_end(cut, step.manifest):
         why = (
             f"it is there only when {cut.reason.removeprefix('when: ')}"
             if cut.reason.startswith("when: ")
             else cut.reason
         )
         return f"The model does not read this section in the turn that is shown: {why}."
-    tier = next((each.tier for each in step.manifest.sections if each.id == subject.name), "")
     often = {"static": "and it never changes", "call": "and it may change with each message"}
-    return f"The model reads this section in every request, {often.get(tier, 'anew with each')}: {costs}."
+    told = often.get(record.tier if record else "", "anew with each")
+    less = f"; left out is {why_cut(cut, step.manifest)}" if cut else ""
+    return f"The model reads this section in every request, {told}: {costs}{less}."
 
 
 def _when(engine: Engine, subject: Subject, step: Step | None) -> Iterator[tuple[str, str]]:

@@ -92,7 +92,7 @@ class Subject:
         name: the tool, or the id of the section.
         fields: what can be edited.
         files: the texts of the files that have it, by path.
-        twice: other files that have an entry of the same tool.
+        twice: other files that have an entry of the same tool; `counts` the one whose words count where several speak.
         closed: what else is said of it, which is edited in its file, and where that is.
         fixed: why files of it cannot be saved, by path, as far as that is known before.
     """
@@ -102,6 +102,7 @@ class Subject:
     fields: tuple[WrittenField, ...]
     files: Mapping[str, SourceText]
     twice: tuple[str, ...] = ()
+    counts: str = ""
     closed: tuple[tuple[str, str], ...] = ()
     fixed: Mapping[str, Problem] = field(default_factory=dict)
 
@@ -237,7 +238,8 @@ def _entry_of(sources: AgentSources, tool: str, near: str) -> Subject:
     file, entry = found[0]
     shown_first = ("description", *CUES, "phrases")
     fields = tuple(WrittenField(name, entry.get(name), file.path, ("tools", tool, name)) for name in shown_first)
-    return Subject("tool", tool, fields, {file.path: file}, tuple(each.name for each, _ in found[1:]))
+    last = max((each for each, _ in found), key=sources.instructions.index)
+    return Subject("tool", tool, fields, {file.path: file}, tuple(each.name for each, _ in found[1:]), last.name)
 
 
 def _section_of(sources: AgentSources, section: str, known: Sequence[str]) -> Subject:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from cuecard.agent import Section
 from cuecard.engine import Engine
 from cuecard.model import Cut, Manifest, Step, Tier
 from cuecard.records import dataclass
+
+_BUDGET = "budget: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def prompt_beside(engine: Engine, step: Step, plain: Step | None, without: tuple
         text = texts.get(each.id) or _appended(step, each.id, each.sha256)
         shown = text if matters or by_values else ""
         parts.append(PromptPart(each.id, each.tier, each.source, each.tokens, by_values, shown))
-    left_out = tuple(_left_out(manifest.cuts))
+    left_out = tuple(_left_out(manifest))
     return PromptBeside(manifest.total_tokens, tuple(parts), left_out, without, _tally(manifest, known))
 
 
@@ -77,12 +79,22 @@ def _appended(step: Step, section: str, sha256: str) -> str:
     return next((each.text for each in step.appended if section in each.id or each.sha256 == sha256), "")
 
 
-def _left_out(cuts: Sequence[Cut]) -> Iterator[Omission]:
+def why_cut(cut: Cut, manifest: Manifest) -> str:
+    """Why something was left out; of a section that only its own budget cuts, it is the end."""
+    return f"its end, over its budget of {cut.reason.removeprefix(_BUDGET)}" if is_end(cut, manifest) else cut.reason
+
+
+def is_end(cut: Cut, manifest: Manifest) -> bool:
+    """Whether the rest of a section is there."""
+    return cut.reason.startswith(_BUDGET) and any(each.id == cut.what for each in manifest.sections)
+
+
+def _left_out(manifest: Manifest) -> Iterator[Omission]:
     """What was left out, by reason, in the order in which the reasons first occur."""
     by_reason: dict[tuple[str, str], list[str]] = {}
-    for cut in cuts:
+    for cut in manifest.cuts:
         kind, _, name = cut.what.rpartition(" ")
-        by_reason.setdefault((kind, cut.reason), []).append(name)
+        by_reason.setdefault((kind, why_cut(cut, manifest)), []).append(name)
     for (kind, reason), names in by_reason.items():
         why = f"only when {reason.removeprefix('when: ')}" if reason.startswith("when: ") else reason
         yield Omission((*(f"{kind} {name}".strip() for name in names),), why)
@@ -92,7 +104,8 @@ def _tally(manifest: Manifest, known: Mapping[str, Section]) -> str:
     """How much was left out, in words."""
     counts: dict[str, int] = {}
     for cut in manifest.cuts:
-        kind = "section" if cut.what in known else cut.what.partition(" ")[0] if " " in cut.what else "part"
+        whole = cut.what in known and not is_end(cut, manifest)
+        kind = "section" if whole else cut.what.partition(" ")[0] if " " in cut.what else "part"
         counts[kind] = counts.get(kind, 0) + 1
     if not counts:
         return ""

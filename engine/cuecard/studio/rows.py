@@ -13,6 +13,7 @@ from cuecard.model import Cut, Manifest, SectionRecord
 from cuecard.records import dataclass
 from cuecard.studio.agents import AgentState
 from cuecard.studio.problems import editor_link, short_place
+from cuecard.studio.prompt_beside import why_cut
 from cuecard.studio.steps import PromptLine, StudioRequest
 
 _QUOTED = 80
@@ -188,7 +189,7 @@ class Rows:
 
     def _cut(self, cuts: Sequence[Cut]) -> PromptRow:
         """What was left out for one reason: by which rule, and where the rule is written."""
-        names, reason = ", ".join(cut.what for cut in cuts), cuts[0].reason
+        names, reason = ", ".join(cut.what for cut in cuts), why_cut(cuts[0], self._manifest)
         row = PromptRow("cut", names, reason, tokens=sum(cut.tokens for cut in cuts))
         rule = _RULE.search(reason)
         if rule is None:
@@ -204,7 +205,8 @@ class Rows:
         order = self._engine.sections
         if cut.what in order:
             before = set(order[: order.index(cut.what)])
-            system.insert(max((n + 1 for n, each in enumerate(system) if each.id in before), default=0), row)
+            behind = (n + 1 for n, each in enumerate(system) if before & {each.id, *each.name.split(", ")})
+            system.insert(max(behind, default=0), row)
             return
         of_memory = cut.what.startswith("memory ")
         reads = _MEMORY if of_memory else _PROTOCOLS if cut.what in self._engine.tools else ""

@@ -347,7 +347,7 @@ def recorded_step(
 ) -> StudioRequest:
     """A recorded request after the one before it, whose record is `known`."""
     manifest, last = record.manifest, known.manifest if known else None
-    turn = (before.turn if before else 0) + turns_between(known and _numbered(known), _numbered(record))
+    turn = (before.turn if before else 0) + turns_between(_numbered(known) if known else None, _numbered(record))
     came, gone = _tools(last, manifest)
     return StudioRequest(
         turn,
