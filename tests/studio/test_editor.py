@@ -286,8 +286,11 @@ def test_a_file_that_becomes_invalid_takes_nothing_from_the_form(entry: Page, im
     after(entry).fill("Mine")
     images.write_text(good.replace("tools:", "tools: [", 1))
     expect(entry.locator("#unreadable")).to_contain_text("images.yaml")
+    expect(entry.locator("#live")).to_have_text("last good shown")
+    expect(entry.locator("#is-draft")).to_be_visible()
     images.write_text(good)
     expect(entry.locator("#unreadable")).to_be_empty()
+    expect(entry.locator("#live")).to_have_text("following the files")
     images.write_text(good.replace("tools:", "tools: {[", 1))  # the same again would be no change to who looks seldom
     expect(entry.locator("#unreadable")).to_contain_text("images.yaml")
     saves(entry).click()
@@ -300,6 +303,18 @@ def test_a_file_that_becomes_invalid_takes_nothing_from_the_form(entry: Page, im
     saves(entry).click()
     expect(entry.locator("#toast")).to_contain_text("Saved to images.yaml")
     assert "after: Mine" in images.read_text()
+
+
+def test_a_draft_says_that_another_file_is_broken(entry: Page, images: Path) -> None:
+    core = images.parents[2] / "prompts" / "cms" / "agent.xml"
+    good = core.read_text()
+    after(entry).fill("Mine")
+    core.write_text(f"<agent>{good}")
+    expect(entry.locator("#live")).to_have_text("last good shown")
+    expect(entry.locator("#chips")).to_contain_text("1 error in the files")
+    core.write_text(good)
+    expect(entry.locator("#live")).to_have_text("following the files")
+    expect(entry.locator("#chips")).to_have_text("draft")
 
 
 def test_what_check_refuses_is_saved_by_a_second_press_alone(page: Page, studio: ServedStudio) -> None:

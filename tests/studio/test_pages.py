@@ -131,6 +131,19 @@ def test_a_section_that_its_budget_cuts_is_not_left_out_and_cuts_keep_their_orde
         assert told.endswith("left out is its end, over its budget of 6 tokens.")
 
 
+def test_words_that_the_first_page_offers_find_something(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(
+        'agent: shop\ntools: {instructions: tools.yaml}\nsections: [{id: tools, text: "{{{activeProtocols}}}"}]\n'
+    )
+    (tmp_path / "tools.yaml").write_text(
+        "tools:\n  tool_search: {description: Find tools, before: Ask}\n"
+        "  mail: {description: Send mail, phrases: [send mail], before: Ask}\n"
+    )
+    with visiting(tmp_path, ["."]) as visit:
+        offered = visit.page("/").xpath("//main//p/a[starts-with(@href, '/search')]")
+        assert [each.text for each in offered] == ["send mail"]
+
+
 def test_rows_stand_in_the_order_in_which_the_model_reads(visit: Visit) -> None:
     page = visit.page(f"/prompt?run={run_of(visit, 'append')}&step=2.3")
 

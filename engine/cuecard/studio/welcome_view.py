@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from cuecard.config.model_profile import ModelProfile
@@ -24,6 +25,9 @@ _GROWTH = 6
 
 _PHRASES = ("attach an image", "list blog posts", "make it look nicer")
 """What can be searched in the agent that cuecard brings; others have phrases of their own tools."""
+
+_TRIED = 12
+"""Of how many tools a phrase is tried, until three have found one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +154,9 @@ def _phrases(engine: Engine) -> Iterator[str]:
     if all(engine.search_tools(each).tools for each in _PHRASES[:2]):
         yield from _PHRASES
         return
-    for card in [each for name, each in engine.tools.items() if name not in engine.core_tools][:3]:
-        yield next(iter(card.phrases), card.name)
+    found = (each for name, each in engine.tools.items() if name not in engine.core_tools)
+    words = (next(iter(card.phrases), card.name) for card in islice(found, _TRIED))
+    yield from islice((each for each in words if engine.search_tools(each).tools), 3)
 
 
 def _source(engine: Engine, tool: str) -> str:

@@ -82,7 +82,9 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   const page = new DOMParser().parseFromString(serverResponse, "text/html")
   if (!page.querySelector("#problems, .problem")) return
   event.detail.shouldSwap = false
+  for (const name of ["#live", "#chips"]) { const told = page.querySelector(name); if (told && one(name)) one(name).replaceWith(told) }
   one("#unreadable").replaceChildren(...(page.querySelector("#problems")?.children || page.querySelectorAll(".problem")))
+  mark()
 }, true)
 
 document.addEventListener("click", (event) => {
