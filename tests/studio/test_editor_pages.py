@@ -282,6 +282,21 @@ def test_of_two_entries_that_are_laid_over_each_other_the_one_that_counts_is_nam
     assert "own/tools.yaml counts." in told
 
 
+def test_an_agent_that_has_never_worked_is_mended(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text("agent: shop\nsections: [{id: role, file: role.md}]\n")
+    (tmp_path / "role.md").write_text("Help {{#if}}.\n")
+    with visiting(tmp_path, ["."]) as visit:
+        page = visit.page("/editor")
+        assert answer(page).startswith("The agent does not work yet")
+        wrong = sent(visit, "/editor/review", form_of(page, text="Still {{#if}}.\n"))
+        assert words(wrong, "//*[@id='review']") == ["An agent that does not work cannot be reviewed."]
+        draft = sent(visit, "/editor", form_of(page, text="Help.\n"))
+        assert answer(draft).startswith("✓ The model reads this section")
+        assert words(draft, "//*[@id='beside']//pre")[0] == "Help."
+        saved(visit, form_of(page, text="Help.\n"), address="/editor")
+    assert (tmp_path / "role.md").read_text() == "Help.\n"
+
+
 def test_what_check_refuses_is_only_saved_by_somebody_who_has_seen_it(visit: Visit, folder: Path) -> None:
     core = folder / "prompts" / "cms" / "agent.xml"
     before = core.read_text()

@@ -163,8 +163,10 @@ def test_an_agent_that_was_never_right_shows_its_problems(folder: Path) -> None:
             page = visit.page(address)
             assert "there has been no good state yet." in answer(page)
             assert "templat" in " ".join(words(page, "//article"))
-        assert visit.page("/timeline") is not None
-        assert visit.page("/inputs") is not None
+        for screen in ("timeline", "switches", "inputs", "price", "editor"):
+            page = visit.page(f"/{screen}")
+            assert "templat" in " ".join(words(page, "//article"))
+            assert "No conversation yet" not in " ".join(words(page, "//main"))
 
 
 def test_more_problems_than_are_shown_are_counted(folder: Path) -> None:

@@ -93,7 +93,6 @@ class DraftReview:
 
 def checked(asked: Question, view: EditorView) -> DraftChecks:
     """What is wrong with a draft, its lines, and what finds the tool."""
-    assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
     subject, folder = view.subject, asked.state.path.parent
     over = {folder / path: text for path, text in view.texts.items()}
     found = asked.agents.drafts.check(asked.state.path, over)
@@ -134,12 +133,11 @@ def tried(asked: Question, view: EditorView, words: str) -> SearchResult | None:
 
 def reviewed(asked: Question, view: EditorView) -> DraftReview:
     """Who reads the subject, and the review of a draft."""
-    assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
     over = {asked.state.path.parent / path: text for path, text in view.texts.items()}
     engine = asked.agents.drafts.engine(asked.state.path, over) if over else None
     found = asked.agents.drafts.check(asked.state.path, over) if engine else None
     changes = _review(asked, view.subject, engine, found, over) if engine and found else None
-    reach = None if view.changed else tuple(_reach(asked, view.subject, asked.engine))
+    reach = None if view.changed else tuple(_reach(asked, view.subject, asked.engine)) if asked.engine else ()
     return DraftReview(reach, markdown(changes, None) if changes else "")
 
 
@@ -173,9 +171,9 @@ def _lines(subject: Subject, text: str, name: str, problems: Sequence[Problem]) 
             yield SourceLine(number, line)
 
 
-def _scores(engine: Engine, view: EditorView) -> Iterator[tuple[bool, str]]:
+def _scores(engine: Engine | None, view: EditorView) -> Iterator[tuple[bool, str]]:
     """For each phrase, whether a search for it finds the tool, in which place, and with which score."""
-    if view.subject.kind != "tool":
+    if engine is None or view.subject.kind != "tool":
         return
     field = next(each for each in view.fields if each.name == "phrases")
     for phrase in field.phrases[:MAX_SCORED]:

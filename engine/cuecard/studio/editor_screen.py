@@ -19,7 +19,7 @@ from cuecard.records import dataclass
 from cuecard.studio.address import read_address
 from cuecard.studio.editor_checks import DraftChecks, checked, reviewed, tried
 from cuecard.studio.editor_view import EditorView, editor_view
-from cuecard.studio.entries import Subject, names, save, subject_of, with_fixed
+from cuecard.studio.entries import Subject, names, save, section_names, subject_of, with_fixed
 from cuecard.studio.problems import ProblemView, editor_link, problem_views
 from cuecard.studio.prompt_beside import all_sections
 from cuecard.studio.screen import AddressBook, Question, ShowPage
@@ -162,21 +162,11 @@ def _part(asked: Question, form: Mapping[str, str], *, check: bool = False) -> d
 
 def _shown(asked: Question, form: Mapping[str, str], base: str, *, check: bool = False) -> dict[str, Any]:
     """The page: the form of an address, with these texts in it."""
-    if asked.engine is None:
-        shown, more = problem_views(asked.state.problems, asked.editor)
-        return {
-            "view": None,
-            "checked": None,
-            "reviewed": None,
-            "tried": None,
-            "form": form,
-            "about": About((), (), "", "", problems=shown),
-            "more": more,
-        }
-    sources, wrong = _sources(asked)
-    about = _about(asked, sources)
     view: EditorView | None = None
+    about, wrong = About((), (), "", ""), asked.state.problems if asked.engine is None else ()
     try:
+        sources, unread = _sources(asked)
+        about, wrong = _about(asked, sources), (*unread, *wrong)
         subject = with_fixed(asked.state.path, _subject(asked, sources, about))
         view = editor_view(asked, subject, form, base)
         folder, editor = asked.state.path.parent, asked.editor
@@ -208,9 +198,9 @@ def _sources(asked: Question) -> tuple[AgentSources, tuple[Problem, ...]]:
 
 
 def _about(asked: Question, sources: AgentSources) -> About:
-    assert asked.engine is not None  # noqa: S101 - the only caller knows
     tools = tuple(names(sources))
-    sections = tuple(dict.fromkeys(each.id for each in all_sections(asked.engine)))
+    made = (each.id for each in all_sections(asked.engine)) if asked.engine else section_names(sources)
+    sections = tuple(dict.fromkeys(made))
     tool, section = asked.address.tool, asked.address.section
     if not tool and not section:
         tool = next((each for _, names in tools for each in names), "")
@@ -219,8 +209,7 @@ def _about(asked: Question, sources: AgentSources) -> About:
 
 
 def _subject(asked: Question, sources: AgentSources, about: About) -> Subject:
-    assert asked.engine is not None  # noqa: S101 - the only caller knows
-    card = asked.engine.tools.get(about.tool)
+    card = asked.engine.tools.get(about.tool) if asked.engine else None
     near = card.source.rpartition(":")[0] if card else ""
     near = next((each.name for each in sources.instructions if near in {each.name, each.path}), "")
     return subject_of(sources, about.tool, about.section, near, about.sections)

@@ -21,6 +21,10 @@ from cuecard.studio.turns import TurnRecord, step_of_turn
 MAX_SCORED = 20
 """The number of phrases that are searched for while somebody writes."""
 
+_NEVER = (
+    "The agent does not work yet, so there is no prompt. What is wrong in a field is mended here, the rest in its file."
+)
+
 _LABELS = {
     "description": ("what the search tells the model", ""),
     "phrases": ("how people ask for it; never in the prompt", ""),
@@ -155,7 +159,6 @@ class EditorView:
 
 def editor_view(asked: Question, subject: Subject, form: Mapping[str, str], base: str) -> EditorView:
     """The view of a subject with these texts in the form; `base` is the fingerprint that they began from."""
-    assert asked.engine is not None  # noqa: S101 - without a good state, a screen shows the problems instead
     values, wrong = subject.values(form)
     problems = [*wrong.values()]
     texts: dict[str, str] = {}
@@ -167,11 +170,16 @@ def editor_view(asked: Question, subject: Subject, form: Mapping[str, str], base
     over = {folder / path: text for path, text in texts.items()}
     draft = asked.agents.drafts.engine(asked.state.path, over) if texts else asked.engine
     engine = draft or asked.engine
-    saved = _step(asked, asked.engine, subject)
-    step = saved if engine is asked.engine else _step(asked, engine, subject)
-    shown, was = _read(engine, subject, step), _read(asked.engine, subject, saved)
-    tokens, before = (each.count(text) if text else 0 for each, text in ((engine, shown), (asked.engine, was)))
     changed = any(form.get(each.name, each.text) != each.text for each in subject.fields)
+    conflicts = tuple(_conflicts(subject, form)) if base and base != subject.base else ()
+    if engine is None:
+        fields = tuple(_field(each, form.get(each.name, each.text), {}, subject) for each in subject.fields)
+        seen = ("", "", 0, 0, (), (0, 0), (), tuple(problems), texts, "")
+        return EditorView(subject, fields, False, changed, _NEVER, conflicts, *seen)  # noqa: FBT003 - as the row below
+    saved = _step(asked, asked.engine, subject) if asked.engine else None
+    step = saved if engine is asked.engine else _step(asked, engine, subject)
+    shown, was = _read(engine, subject, step), _read(asked.engine, subject, saved) if asked.engine else ""
+    tokens, before = (engine.count(text) if text else 0 for text in (shown, was))
     parts = dict(_parts(engine, subject, shown)) if subject.kind == "tool" else {"text": tokens}
     absent = not_there(step.manifest, (subject.name,)).get(subject.name, "") if step and subject.kind == "tool" else ""
     totals = tuple(each.manifest.total_tokens if each else 0 for each in (saved, step))
@@ -181,7 +189,7 @@ def editor_view(asked: Question, subject: Subject, form: Mapping[str, str], base
         draft is not None and not problems,
         changed,
         _sentence(asked, engine, subject, step, tokens, absent, works=draft is not None),
-        tuple(_conflicts(subject, form)) if base and base != subject.base else (),
+        conflicts,
         shown,
         "\n".join([step.system, *(each.text for each in step.appended)]) if step else "",
         tokens,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
@@ -336,3 +337,18 @@ def names(sources: AgentSources) -> Iterator[tuple[str, Sequence[str]]]:
             continue
         if isinstance(tools, dict):
             yield file.path, [name for name, held in tools.items() if isinstance(held, dict)]
+
+
+def section_names(sources: AgentSources) -> Iterator[str]:
+    """The ids of the sections that files speak of, as far as they can be read: those of an agent that does not work."""
+    template = sources.template.text if sources.template else ""
+    for element in dict.fromkeys(re.findall(r"<([\w.-]+)", template)):
+        if part_of(sources, element):
+            yield element
+    for file in (sources.agent, *reversed(sources.layers)):
+        try:
+            listed = _read(file.text, file.name).value.get("sections")
+        except SpecError:
+            continue
+        held = (each.get("id") for each in (listed if isinstance(listed, list) else ()) if isinstance(each, dict))
+        yield from (each for each in held if isinstance(each, str))

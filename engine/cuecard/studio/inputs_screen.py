@@ -21,6 +21,7 @@ from cuecard.studio.address import Address, read_address
 from cuecard.studio.fill import turn_of
 from cuecard.studio.inputs_form import MAX_FIELDS, acted, filled_in
 from cuecard.studio.inputs_view import MAX_CHIPS, InputsView, inputs_view
+from cuecard.studio.problems import problem_views
 from cuecard.studio.screen import AddressBook, Question, ShowPage
 from cuecard.studio.turns import FOLDER, TurnRecord, open_turn, save_turn, turn_files
 
@@ -141,7 +142,8 @@ def _shown(asked: Question, record: TurnRecord, told: str, problems: tuple[Probl
         parts=",".join(_parts(view)) if view else "",
         problems=problems,
     )
-    return {"view": view, "shown": about}
+    wrong, more = problem_views(asked.state.problems if view is None else (), asked.editor)
+    return {"view": view, "shown": about, "problems": wrong, "more": more}
 
 
 def _state(agent: Path, record: TurnRecord) -> str:

@@ -13,7 +13,7 @@ from cuecard.errors import visible
 from cuecard.files.roots import shown
 from cuecard.studio.break_view import Answer, Piece, PricedStep, answer_of
 from cuecard.studio.comparison import Against, PromptPair, against, compare, priced_steps
-from cuecard.studio.problems import editor_link
+from cuecard.studio.problems import editor_link, problem_views
 from cuecard.studio.runs import RunSummary
 from cuecard.studio.screen import Question
 from cuecard.studio.steps import CalledTool, DeliveryRun, StepBreak, StudioRequest
@@ -181,7 +181,10 @@ def timeline(asked: Question) -> Mapping[str, Any]:
     listed = _listed(asked.runs.listed(engine, asked.model) if engine else (), asked.address.q, asked.address.page)
     unread = [*(asked.run.problems if asked.run else ()), *(asked.runs.problems(engine) if engine else ())]
     others = [each for each in listed.found if each.id != asked.address.run][:_LISTED]
+    problems, more = problem_views(asked.state.problems if engine is None else (), asked.editor)
     return {
+        "problems": problems,
+        "more": more,
         "view": timeline_view(asked, asked.run) if asked.run else None,
         "listed": listed,
         "others": others,
