@@ -92,7 +92,7 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
     problems = [*sources.problems, *_invisible(sources, memo)]
     specification = _attempt(lambda: read_specification(sources, memo), problems)
     own = (specification.spec.tools.search.tool,) if specification and specification.spec else ()
-    items = _items(sources, specification.spec) if specification and specification.spec else ()
+    items = _items(sources, specification) if specification else ()
     whole = not lost_instructions(sources, specification)
     told = read_instructions(sources.instructions, memo, items, own=own, are_all=whole)
     cards, found = told.cards, told.problems
@@ -127,13 +127,23 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
     return replace(made, results=results.forms, result_texts=tuple(results.texts), protocols=protocols)
 
 
-def _items(sources: AgentSources, spec: AgentFile) -> tuple[int, ...]:
+def _items(sources: AgentSources, specification: Specification) -> tuple[int, ...]:
     """The item of `tools: instructions:` of each file; only in an agent that extends another, one may change others."""
-    places = [posixpath.normpath(place) for place in spec.tools.instructions] if sources.layers else []
+    named = _instructions(specification) if sources.layers else ()
+    places = [posixpath.normpath(place) for place in named]
     return tuple(
         next((at for at, place in enumerate(places) if place == "." or f"{source.path}/".startswith(f"{place}/")), 0)
         for source in sources.instructions
     )
+
+
+def _instructions(specification: Specification) -> Sequence[str]:
+    """What `tools: instructions:` names: also beside mistakes, or an entry over another would be one more of them."""
+    if specification.spec:
+        return specification.spec.tools.instructions
+    tools = specification.document.value.get("tools")
+    named = tools.get("instructions") if isinstance(tools, dict) else None
+    return [each for each in named if isinstance(each, str)] if isinstance(named, list) else ()
 
 
 def _assemble(world: World, *, outlined: bool) -> Assembly | None:
