@@ -52,6 +52,25 @@ def test_the_figures_are_those_of_the_replay(visit: Visit, run: str, report: Rep
     assert "$" not in " ".join(words(page, "//main"))
 
 
+def test_the_cheapest_delivery_is_one_that_can_be_chosen(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(
+        "agent: shop\ntools: {instructions: tools.yaml, core: []}\n"
+        'sections: [{id: tools, text: "{{{activeProtocols}}}"}]\n'
+    )
+    (tmp_path / "tools.yaml").write_text("tools: {mail: {description: Send mail, phrases: [send mail], before: Ask}}\n")
+    (tmp_path / "recordings").mkdir()
+    search = {"calls": [{"tool": "tool_search", "args": {"query": "send mail"}, "result": {"tools": ["mail"]}}]}
+    turns = [{"user": "Write to Jana.", "requests": [search, search, {"text": "Done."}]}]
+    (tmp_path / "recordings" / "mail.json").write_text(json.dumps({"turns": turns}))
+    with visiting(tmp_path, ["."]) as visit:
+        (run,) = visit.page("/prompt").xpath("//select[@name='run']/option[contains(., 'append')]/@value")
+        page = visit.page(f"/price?run={run}")
+    (best,) = words(page, "//table[@class='deliveries']//th[span]")
+    times = dict(zip(words(page, "//table[@class='deliveries']//th[i]"), words(page, "//td[2]"), strict=True))
+    assert answer(page).split()[1] == best.split()[0]
+    assert float(times["frozen, no searches"].split()[0]) < 1
+
+
 def test_what_a_cost_is_made_of_adds_up_to_it(visit: Visit, run: str, report: ReplayReport) -> None:
     page = visit.page(f"/price?run={run}")
 

@@ -59,7 +59,7 @@ class DeliveryRow:
         name: the delivery.
         key: the classes of its mark.
         cost: in plain input tokens.
-        times: how much of the least cost that is; 1 for the cheapest.
+        times: how much of the cost under the cheapest delivery that is.
         parts: the bar of what the cost is made of.
         said: the same in words.
         cached: the percentage of the tokens that is read from the cache.
@@ -326,7 +326,7 @@ def _times(number: int) -> str:
 
 def _rows(report: ReplayReport) -> Iterator[DeliveryRow]:
     bills = [(variant, report.bill(variant)) for variant in report.variants]
-    least = min(bill.cost for variant, bill in bills) or 1.0
+    least = min(bill.cost for variant, bill in bills if variant.name in DELIVERIES) or 1.0
     most = max(bill.cost for _, bill in bills) or 1.0
     prices = report.billing.prices(report.models[0])
     for variant, bill in bills:
