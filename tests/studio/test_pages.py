@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,6 +130,23 @@ def test_a_section_that_its_budget_cuts_is_not_left_out_and_cuts_keep_their_orde
         told = answer(visit.page("/editor?section=long"))
         assert told.startswith("✓ The model reads this section in every request")
         assert told.endswith("left out is its end, over its budget of 6 tokens.")
+
+
+def test_a_text_of_one_turn_that_has_ended_is_said_to_be_gone(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(
+        'agent: shop\ninputs: {note: {default: "", lifetime: turn}}\n'
+        'sections: [{id: role, text: Help.}, {id: news, when: note, text: "{{{note}}}"}]\n'
+    )
+    (tmp_path / "recordings").mkdir()
+    turns = [{"user": note, "inputs": {"note": note}, "requests": [{"text": "Good."}]} for note in ("Closed.", "")]
+    (tmp_path / "recordings" / "talk.json").write_text(json.dumps({"turns": turns}))
+    with visiting(tmp_path, ["."]) as visit:
+        page = visit.page(f"/timeline?run={run_of(visit, 'append')}&step=2.1")
+    assert answer(page).startswith("✕ The appended text news left")
+    assert (
+        "It stands in the conversation, and was for one turn or request alone."
+        in words(page, "//main//p[@class='say']")[0]
+    )
 
 
 def test_words_that_the_first_page_offers_find_something(tmp_path: Path) -> None:

@@ -214,6 +214,7 @@ _CAUSES = {
     "file": ", and the agent's files were edited {between}",
     "delivery": ", and the delivery changed: {names}",
     "compaction": ", and the history was shortened",
+    "ended": ", and was for one turn or request alone",
     "order": ", and its parts stand in another order",
 }
 

@@ -13,6 +13,7 @@ from cuecard.errors import InputError
 from cuecard.model import CacheRecord, Manifest, Step
 from cuecard.pipeline.changes import ChangeKind, Comparison
 from cuecard.pipeline.comparison import compare_manifests
+from cuecard.pipeline.passing import PASSING
 from cuecard.pipeline.search_results import found_names
 from cuecard.recording.records import RequestRecord, ToolCallRecord
 from cuecard.workbench.bill import BillBlock, Request
@@ -310,10 +311,10 @@ def _played_break(before: SentRequest | None, after: SentRequest) -> StepBreak |
     part: BreakPart = next(each for each in _PARTS if each == group)
     if part in {"tools", "messages"}:
         return StepBreak(part, name, found.cause)
-    compared = compare_manifests(before.manifest, after.manifest)
-    return StepBreak(
-        part, name, found.cause, _change_of(name, compared), source_of(name, after.manifest, before.manifest)
-    )
+    compared, name = compare_manifests(before.manifest, after.manifest), name.removeprefix(PASSING)
+    change = _change_of(name, compared)
+    cause = "ended" if f"{PASSING}{name}" in found.id and change == "removed" else found.cause
+    return StepBreak(part, name, cause, change, source_of(name, after.manifest, before.manifest))
 
 
 def _change_of(section: str, compared: Comparison) -> ChangeKind:
