@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 
 from cuecard.agent import Section
 from cuecard.engine import Engine
@@ -87,6 +89,13 @@ def why_cut(cut: Cut, manifest: Manifest) -> str:
 def is_end(cut: Cut, manifest: Manifest) -> bool:
     """Whether the rest of a section is there."""
     return cut.reason.startswith(_BUDGET) and any(each.id == cut.what for each in manifest.sections)
+
+
+def cuts_by_reason(manifest: Manifest) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What was left out, by reason, in the order of their words."""
+    cuts = sorted(((why_cut(cut, manifest), cut.what) for cut in manifest.cuts), key=itemgetter(0))
+    for reason, held in groupby(cuts, key=itemgetter(0)):
+        yield reason, tuple(what for _, what in held)
 
 
 def _left_out(manifest: Manifest) -> Iterator[Omission]:

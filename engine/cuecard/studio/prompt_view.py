@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 from cuecard.errors import CuecardError
@@ -13,7 +11,7 @@ from cuecard.records import dataclass
 from cuecard.studio.body_view import FORMS, BodyView, body_view
 from cuecard.studio.cache_view import CacheView, cache_view
 from cuecard.studio.problems import problem_views
-from cuecard.studio.prompt_beside import why_cut
+from cuecard.studio.prompt_beside import cuts_by_reason
 from cuecard.studio.rows import PromptRow, Rows
 from cuecard.studio.screen import Question
 from cuecard.studio.steps import StudioRequest
@@ -93,7 +91,6 @@ def prompt_view(asked: Question) -> PromptView:
     manifest = sent.manifest
     system, after = Rows(asked.state, asked.engine, asked.editor, sent, before).made()
     tiers = {tier: sum(s.tokens for s in manifest.sections if s.tier == tier) for tier in ("static", "call", "step")}
-    cuts = sorted(((why_cut(cut, manifest), cut.what) for cut in manifest.cuts), key=itemgetter(0))
     return PromptView(
         _question(asked, sent),
         _answer(sent, before, manifest),
@@ -104,7 +101,7 @@ def prompt_view(asked: Question) -> PromptView:
         _unchanged(steps, place),
         cache_view(steps, place, asked.model) if as_it_was else None,
         tiers,
-        tuple((reason, tuple(what for _, what in held)) for reason, held in groupby(cuts, key=itemgetter(0))),
+        tuple(cuts_by_reason(manifest)),
         sent.calls,
         bool(sent.texts),
         body_view(asked, sent) if asked.address.form else None,

@@ -26,9 +26,6 @@ _GROWTH = 6
 _PHRASES = ("attach an image", "list blog posts", "make it look nicer")
 """What can be searched in the agent that cuecard brings; others have phrases of their own tools."""
 
-_TRIED = 12
-"""Of how many tools a phrase is tried, until three have found one."""
-
 
 @dataclass(frozen=True, slots=True)
 class Growth:
@@ -154,8 +151,7 @@ def _phrases(engine: Engine) -> Iterator[str]:
     if all(engine.search_tools(each).tools for each in _PHRASES[:2]):
         yield from _PHRASES
         return
-    found = (each for name, each in engine.tools.items() if name not in engine.core_tools)
-    words = (next(iter(card.phrases), card.name) for card in islice(found, _TRIED))
+    words = (next(iter(card.phrases), name) for name, card in engine.tools.items() if name not in engine.core_tools)
     yield from islice((each for each in words if engine.search_tools(each).tools), 3)
 
 
