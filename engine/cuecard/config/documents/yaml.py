@@ -207,7 +207,8 @@ def _begun(message: str, lines: Sequence[str], span: Span, opened: Any) -> tuple
 
 
 _KEY = re.compile(
-    r"(?P<before>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w.-]*)(?P<sign>:?)(?P<space>[ ]*)(?P<rest>[^\s#:].*)?$"
+    r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w.-]*+)(?P<sign>:?)(?!//)(?P<space>[ ]*)(?:[=\uff1a][ ]*)?"
+    r"(?P<rest>[^\s#:].*?)?(?:[ ]+\#.*)?[ ]*$"
 )
 
 
@@ -224,7 +225,7 @@ def _no_key(message: str, lines: Sequence[str], span: Span, opened: Any) -> tupl
     found = _KEY.match(lines[number - 1])
     if found is None or (found["sign"] and (found["space"] or not found["rest"])):
         return None
-    key, rest = found["key"], f" {found['rest'].rstrip()}" if found["rest"] else ""
+    key, rest = found["key"], f" {found['rest']}" if found["rest"] else ""
     place = Span(number, found.start("key") + 1, len(key) + len(found["sign"]))
     if found["sign"]:
         return place, "yaml-syntax", f"`{key}:` has no space behind its colon", f"write `{key}:{rest}`"
@@ -279,14 +280,20 @@ def _syntax_hint(message: str, lines: Sequence[str], span: Span) -> str:
             return f"indent the line by {spaces}, as the one above, which has its value already; it has {own}"
         return "quote a text that contains `: `"
     if "expected <block end>" in message and span.column == own + 1:
-        spaces = "1 space" if own == 1 else f"{own} spaces"
-        return f"the line is indented by {spaces}, and no line above that it could belong to is"
+        return _homeless(message, own, others)
     begins = {
         "sequence entries are not allowed": "quote a text that begins with `- `",
         "cannot start any token": "quote a text that begins with this character",
         "escape": "write two backslashes for one, or quote the text with `'`",
     }
     return next((hint for said, hint in begins.items() if said in message), "check indentation, quotes and brackets")
+
+
+def _homeless(message: str, own: int, others: int) -> str:
+    if "but found '-'" in message and own == others:
+        return "the lines above are no list: begin each of its items with `- `, or remove the dash"
+    spaces = "1 space" if own == 1 else f"{own} spaces"
+    return f"the line is indented by {spaces}, and no line above that it could belong to is"
 
 
 def _indents(lines: Sequence[str], number: int) -> tuple[int, int, bool]:
