@@ -145,7 +145,9 @@ def behind_prompt(message: Mapping[str, Any], step: Step) -> list[str] | None:
     never = takewhile(lambda segment: segment.tier == "static", step.segments)
     opening = "".join(segment.text for segment in never).strip()
     said = "".join(str(part or "") for part in parts).strip()
-    return [] if len(opening) >= _OPENING and said.startswith(opening) else None
+    begun = len(opening) >= _OPENING and said.startswith(opening)
+    # The next section is on a line of its own: a text of the host's that begins alike goes on in its line.
+    return [] if begun and said[len(opening) :][:1] in {"", "\n"} else None
 
 
 def ends_with_turn(agent: Agent, call: Call) -> bool:

@@ -118,7 +118,8 @@ def test_a_host_that_stores_what_was_sent_sends_one_prompt(tmp_path: Path, deliv
 def test_what_only_resembles_a_prompt_that_was_stored_stays(tmp_path: Path) -> None:
     chat = opened(tmp_path, SHOP, tools_yaml=TOOLS).conversation()
     chat.user(Turn())
-    said = [{"role": "system", "content": "You are"}, {"role": "user", "content": chat.step().system}]
+    own = ("You are the assistant of a shop. Sell nothing to children.", "You are")
+    said = [{"role": "system", "content": text} for text in own] + [{"role": "user", "content": chat.step().system}]
 
     assert chat_request(chat.step(), said, model=UNKNOWN)["messages"][1:] == said
 
