@@ -206,7 +206,7 @@ class Functions:
         if name == self.engine.search_tool:
             return self._search(chat, given)
         told = {"tool": words.quoted(name), "search": words.quoted(self.engine.search_tool)}
-        raise _RefusedError(fill(words.tools.inactive, told))
+        raise _RefusedError(fill(step.refusals.inactive, told))
 
     def _search(self, chat: Conversation, given: Mapping[str, Json]) -> Json:
         try:

@@ -369,6 +369,8 @@ def _refusals(request: StepRequest, placed: Placement, verdict: Verdict) -> Refu
             said |= {name: text.replace("{tool}", name) for name in names}
     inactive = words.inactive
     if not request.call.tools.offers_search:
-        inactive = said[agent.search_tool] = agent.spec.words.search.nothing_left
+        said[agent.search_tool] = agent.spec.words.search.nothing_left
+        if "{search}" in inactive or agent.search_tool in inactive:
+            inactive = agent.spec.words.search.nothing_left
     limited = (verdict.limited, verdict.others, verdict.first, verdict.always)
     return Refusals(agent.catalogue.names, inactive, agent.search_tool, said, *limited)

@@ -319,6 +319,18 @@ def test_whatever_a_model_calls_is_answered(name: str, arguments: Any) -> None:
     chat.step([result])
 
 
+def test_a_name_that_nobody_knows_is_not_sent_to_a_search_that_is_not_offered(tmp_path: Path) -> None:
+    text = "agent: a\ntools: {instructions: t.yaml, core: all}\nsections: [{id: s, text: '{{{activeProtocols}}}'}]\n"
+    (tmp_path / "agent.yaml").write_text(text)
+    (tmp_path / "t.yaml").write_text("tools: {shout: {before: Ask.}}\n")
+    tools = Functions(Engine.open(tmp_path), [shout])
+
+    assert (
+        tools.answer(*begun_with(tools), "shuot", {}, "c").result
+        == "Nothing is left to find: use the tools that are active."
+    )
+
+
 def helped(tools: Functions, chat: Conversation | None) -> Conversation:
     """The conversation after a message of the user, as the pages of providers have it."""
     mine = tools.serve(previous=chat.call if chat else None)

@@ -151,6 +151,20 @@ def test_where_every_tool_of_the_turn_is_active_there_is_no_search(
     }
 
 
+@pytest.mark.parametrize(
+    ("words", "left"), [("No {tool}.", False), ("No {tool}: {search}.", True), ("Use tool_search.", True)]
+)
+def test_a_refusal_of_your_own_stands_without_a_search_unless_it_names_it(
+    tmp_path: Path, words: str, *, left: bool
+) -> None:
+    engine = opened(
+        tmp_path, ", core: all", names=(*CALENDAR, *MAIL), more=f"words: {{tools: {{inactive: '{words}'}}}}"
+    )
+    refusal = step_of(engine, Turn(tools=CALENDAR)).refusal(MAIL[0])
+
+    assert refusal == ("Nothing is left to find: use the tools that are active." if left else f"No {MAIL[0]}.")
+
+
 def test_the_search_tool_stays_until_the_next_baseline_and_says_when_nothing_is_left(tmp_path: Path) -> None:
     engine = opened(tmp_path, ', core: [tool_search, "calendar_*"]', names=("tool_search", *CALENDAR, *MAIL))
     chat = engine.conversation()
