@@ -39,6 +39,9 @@ path query size status term terms text time title to type types uri url value va
 _VERBS, _NOUNS = frozenset(_BEGINNINGS.split()), frozenset(_ENDINGS.split())
 """The beginnings of tool names, and endings that parameter names have but tool names do not."""
 
+_STEM = re.compile(r"(?:s|\d+)$")
+"""What a part of a name has beside its word: the end of a plural, or a number."""
+
 _PROSE = frozenset(("all", "down", "ended", "in", "like", "off", "on", "only", "out", "style", "up", "write"))
 """What follows a hyphen in ordinary words, such as `read-only`."""
 
@@ -93,6 +96,15 @@ class KnownNames:
         """The name that a word is a misspelling of; empty when it is none."""
         alike = {name for form in _shortened(word) for name in self._shortened.get(form, ())}
         return closest(word, alike, _LIKE)
+
+
+def are_siblings(one: str, other: str) -> bool:
+    """Whether two names differ as those of two tools do: in verbs (`get_page`, `set_page`), a plural or a number."""
+    first, second = ([part.lower() for part in _PARTS.split(name)] for name in (one, other))
+    if first == second or len(first) != len(second):
+        return False
+    stems = ((_STEM.sub("", part) for part in parts) for parts in (first, second))
+    return all(part == like or {part, like} <= _VERBS for part, like in zip(*stems, strict=True))
 
 
 def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:

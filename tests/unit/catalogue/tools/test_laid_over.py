@@ -115,3 +115,23 @@ def test_an_entry_that_misses_the_one_below_by_a_letter_is_told(tmp_path: Path) 
         2,
     )
     assert own.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("below", "over", "told"),
+    [
+        ("get_post", "get_posts", False),
+        ("getPosts", "getPost", False),
+        ("get_post", "set_post", False),
+        ("get_post_v1", "get_post_v2", False),
+        ("get_post", "get-post", True),
+        ("getPost", "getpost", True),
+        ("get_post", "gte_post", True),
+    ],
+)
+def test_an_entry_of_another_tool_of_the_program_is_none_that_misses_one(
+    tmp_path: Path, below: str, over: str, *, told: bool
+) -> None:
+    engine = opened(tmp_path, f"tools: {{{below}: {{gotcha: Once.}}}}", f"tools: {{{over}: {{gotcha: Twice.}}}}")
+
+    assert [each.code for each in engine.warnings] == ["unknown-tool"] * told
