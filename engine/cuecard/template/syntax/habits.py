@@ -140,9 +140,13 @@ def is_code(text: str, at: int) -> bool:
 
 
 def foreign_placeholder(text: str, names: Collection[str]) -> re.Match[str] | None:
-    """The first placeholder of another language that is one of these names, or the first tag of one."""
-    named = (found for found in PLACEHOLDER.finditer(text) if (found["name"] or found["other"]) in names)
-    return next((found for found in (*named, *FOREIGN.finditer(text)) if not is_code(text, found.start())), None)
+    """The first placeholder of another language that is one of these names, or the first tag of one.
+
+    A step of a path, as in `/users/{user}`, is how APIs are described.
+    """
+    found = (each for each in PLACEHOLDER.finditer(text) if (each["name"] or each["other"]) in names)
+    named = (each for each in found if text[each.start() - 1 : each.start()] != "/")
+    return next((each for each in (*named, *FOREIGN.finditer(text)) if not is_code(text, each.start())), None)
 
 
 @lru_cache(maxsize=4)

@@ -80,6 +80,7 @@ def test_such_a_space_within_a_text_is_a_letter_of_it() -> None:
         ("\u201cAsk first\u201d", "stands in curly quotes"),
         ("long " * 1000, "has 4,999 characters"),
         ("Use <b>bold</b>, <br/>, `<slug>`, `{name}` and {one} brace; a < b > c, it\u2019s fine.", ""),
+        ("Calls GET /users/{name}/orders.", ""),
     ],
 )
 def test_a_text_of_a_tool_that_a_model_should_not_read_so(
