@@ -188,7 +188,8 @@ def _compare(node: Node, scope: Scope) -> str:
         for one, other in ((node.expr, node.ops[0].expr), (node.ops[0].expr, node.expr)):
             if _is(other, "Const") and type(other.value) is int and (path := _steps(one, scope)):
                 scope.numbers.add(path)
-                scope.read(path[0], "number" if len(path) == 1 else "object")
+                if len(path) == 1:
+                    scope.read(path[0], "number")
     if sign in _SIGNS:
         return f"({_SIGNS[sign]} {left} {right})"
     if sign in _REVERSED:
@@ -201,8 +202,19 @@ def _steps(node: Node, scope: Scope) -> tuple[str, ...]:
     """An input and the keys that are read of it; empty for anything else."""
     if _is(node, "Name"):
         return () if node.name in {*scope.loops, "loop"} else (node.name,)
-    owner = _steps(node.node, scope) if _is(node, "Getattr") else ()
-    return (*owner, node.attr) if owner else ()
+    key = _step_of(node)
+    owner = _steps(node.node, scope) if key else ()
+    measured = _is(node, "Filter") and len(owner) == 1  # the length of an input itself is read as that of a list
+    return (*owner, key) if owner and not measured else ()
+
+
+def _step_of(node: Node) -> str:
+    """The key that an expression reads of another; empty where it reads none, or a computed one."""
+    if _is(node, "Filter"):
+        return "length" if _FILTERS.get(node.name) is _length else ""
+    if _is(node, "Getitem") and _is(node.arg, "Const"):
+        return str(node.arg.value)
+    return str(node.attr) if _is(node, "Getattr") else ""
 
 
 def _both(name: str) -> Callable[[Node, Scope], str]:

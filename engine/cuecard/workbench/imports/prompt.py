@@ -148,6 +148,8 @@ def _example(value: Json, path: Sequence[str], end: Json = None) -> Json:
     if not path:
         return value if end is None else end
     key, *rest = path
+    if key == "length" and not rest:
+        return value if isinstance(value, list) else ["example"]
     if not key.isdigit():
         known = value if isinstance(value, dict) else {}
         return {**known, key: _example(known.get(key, f"example of {key}"), rest, end)}

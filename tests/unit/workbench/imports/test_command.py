@@ -64,6 +64,16 @@ def test_what_is_too_large_or_wrong_is_reported_and_nothing_written(tmp_path: Pa
         ("a.j2", "Hi {{ user.name }}, {{ user.home.town }}.\n", {"user": {"name": str, "home": {"town": str}}}),
         ("a.j2", "{{ items[1].name }}{{ items[1].unit }}\n", {"items": [str, {"name": str, "unit": str}]}),
         ("a.j2", "{% if n > 2 or 5 >= user.age %}x{% endif %}\n", {"n": int, "user": {"age": int}}),
+        (
+            "a.j2",
+            "{% if user['age'] > 3 or rows[0].n > 2 %}x{% endif %}\n",
+            {"rows": [{"n": int}], "user": {"age": int}},
+        ),
+        (
+            "a.j2",
+            "{% if user.tags | length > 1 %}{% for t in user.tags %}{{ t }}{% endfor %}{% endif %}{{ user.name }}\n",
+            {"user": {"name": str, "tags": [str]}},
+        ),
         ("a.j2", "{{ items | length }}{{ user.items() | length }}\n", {}),
         ("a.prompt", "Hi {{user.name}}{{#each items}}{{a}}{{/each}}\n", {"user": {"name": str}}),
         ("a.prompty", "---\ninputs: {user: {type: object}}\n---\nHi {{ user.name }}\n", {"user": {"name": str}}),
