@@ -314,6 +314,14 @@ def _as_if(piece: JinjaPiece) -> JinjaPiece:
     return JinjaPiece(piece.line, "block", f"{raw}{{% endif %}}", "if")
 
 
+def _measured(node: Node, scope: Scope) -> None:
+    """Note that a length is printed, which only a list has; that of a text can be compared."""
+    if scope.kind(node) == "string":
+        raise Untranslatable("a printed length of a text", "pass it as an input")
+    if type(node).__name__ == "Name" and node.name not in scope.loops:
+        scope.read(node.name, "list")
+
+
 def _printed(node: Node, scope: Scope) -> str:
     """The tag that prints a value; what Python and JavaScript print differently is reported or rejected."""
     kind = type(node).__name__
@@ -329,5 +337,7 @@ def _printed(node: Node, scope: Scope) -> str:
         scope.remarks.append(("Python prints `True`, a template here `true`", "write `{{#if}}` around a word"))
     if typed == "number":
         scope.remarks.append(("Python prints `1.0`, a template here `1`", "pass the number as a text"))
+    if kind == "Filter" and node.name in {"length", "count"}:
+        _measured(node.node, scope)
     written = value(node, scope)
     return f"{{{{{{{written[1:-1] if written.startswith('(') else written}}}}}}}"

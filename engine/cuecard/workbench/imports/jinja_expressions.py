@@ -277,12 +277,9 @@ def _default(node: Node, scope: Scope) -> str:
 def _length(node: Node, scope: Scope) -> str:
     if node.args or not any(_is(node.node, kind) for kind in ("Name", "Getattr", "Getitem")):
         raise Untranslatable("the length of a computed value", "compute it in your program")
-    if (kind := scope.kind(node.node)) in {"object", "string"}:
-        raise Untranslatable(f"the length of {'an object' if kind == 'object' else 'a text'}", "pass it as an input")
-    written = value(node.node, scope)
-    if _is(node.node, "Name") and node.node.name not in scope.loops:
-        scope.read(node.node.name, "list")
-    return f"{written}.length"
+    if scope.kind(node.node) == "object":
+        raise Untranslatable("the length of an object", "pass it as an input")
+    return f"{value(node.node, scope)}.length"
 
 
 def _json(node: Node, scope: Scope) -> str:

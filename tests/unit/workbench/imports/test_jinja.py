@@ -39,6 +39,7 @@ PRINTED = st.sampled_from([
 ])  # fmt: skip
 ASKED = st.sampled_from([
     "vip", "not vip", "facts", "not facts", "name == 'Jana'", "n > 0", "n <= 1", "vip and items", "name in items", "n != 0 or vip",
+    "name|length > 3",
 ])  # fmt: skip
 DASH = st.sampled_from(["", "-"])
 
