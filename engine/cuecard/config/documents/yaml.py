@@ -208,7 +208,7 @@ def _begun(message: str, lines: Sequence[str], span: Span, opened: Any) -> tuple
 
 _KEY = re.compile(
     r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w.-]*+)(?P<sign>:?)(?!//)(?P<space>[ ]*)(?:[=\uff1a][ ]*)?"
-    r"(?P<rest>[^\s#:].*?)?(?:[ ]+\#.*)?[ ]*$"
+    r"(?P<rest>[^\s#:].*)?$"
 )
 
 
@@ -222,7 +222,7 @@ def _no_key(message: str, lines: Sequence[str], span: Span, opened: Any) -> tupl
             return None
     else:
         return None
-    found = _KEY.match(lines[number - 1])
+    found = _KEY.match(lines[number - 1].split(" #", 1)[0].rstrip())
     if found is None or (found["sign"] and (found["space"] or not found["rest"])):
         return None
     key, rest = found["key"], f" {found['rest']}" if found["rest"] else ""
