@@ -11,7 +11,7 @@ from typing import Final
 
 from cuecard.agent.specification import Specification
 from cuecard.agent.world import Memo
-from cuecard.catalogue.unknown_names import KnownNames, are_siblings, unknown_names
+from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.config.documents.document import Document, Path, inline_problem
 from cuecard.config.documents.sources import AgentSources, SourceText, refuse_escaped
 from cuecard.config.documents.validation import validate
@@ -141,14 +141,12 @@ class _Entries:
 
     def misspelt(self) -> Iterator[Problem]:
         """A warning for each entry over earlier items that is none of theirs and tells no search what it does, where
-        one of theirs has all but its name: it would change nothing.
-
-        Programs describe tools, too: what may be another tool of theirs (`get_posts` beside `get_post`) is none.
+        one of theirs has all but its name: it would change nothing. Programs describe tools, too.
         """
         below = KnownNames.of(self.below)
         for name, card in self.cards.items() if below.names else ():
             is_bare = name not in below.names and not (card.description or card.phrases)
-            if is_bare and (meant := below.meant(name)) and not are_siblings(name, meant):
+            if is_bare and (meant := below.missed(name)):
                 document = self._last[name].document
                 told, hint = f"`{name}` changes no entry of an earlier item", f"did you mean `{meant}`?"
                 path = entry_path(document, name)

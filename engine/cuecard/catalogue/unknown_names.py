@@ -97,8 +97,13 @@ class KnownNames:
         alike = {name for form in _shortened(word) for name in self._shortened.get(form, ())}
         return closest(word, alike, _LIKE)
 
+    def missed(self, name: str) -> str:
+        """The tool that a name misses by a slip; empty too where there may be both (`get_page`, `get_pages`)."""
+        meant = self.meant(name)
+        return "" if meant and _are_siblings(name, meant) else meant
 
-def are_siblings(one: str, other: str) -> bool:
+
+def _are_siblings(one: str, other: str) -> bool:
     """Whether two names differ as those of two tools do: in verbs (`get_page`, `set_page`), a plural or a number."""
     first, second = ([part.lower() for part in _PARTS.split(name)] for name in (one, other))
     if first == second or len(first) != len(second):

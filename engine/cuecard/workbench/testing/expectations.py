@@ -231,7 +231,7 @@ def _unknown_in_history(turn: TurnFile, engine: Engine, document: Document, at: 
             continue
         found = record_of(entry.to_result(), engine.search_tool).found
         for name, key in ((entry.tool, "tool"), *((name, "result") for name in found)):
-            if name not in tools.names and (meant := tools.meant(name)):
+            if name not in tools.names and (meant := tools.missed(name)):
                 told, hint = f"no tool is called `{name}`", f"did you mean `{meant}`?"
                 yield document.problem((*at, place, key), "unknown-tool", told, hint)
 

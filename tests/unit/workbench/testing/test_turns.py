@@ -230,9 +230,8 @@ def test_a_turn_that_names_what_does_not_exist_tests_nothing(bakery: Bakery, tur
 
 def test_results_of_tools_without_an_entry_are_no_mistake(bakery: Bakery) -> None:
     found = "{tool: tool_search, result: {tools: [find_day, paint_cake]}}"
-    bakery.write(
-        "turns/a.yaml", f"history: [{{tool: send_mail, result: sent}}, {found}]\nexpect: {{active: find_day}}\n"
-    )
+    others = "{tool: send_mail, result: sent}, {tool: find_days, result: x}"
+    bakery.write("turns/a.yaml", f"history: [{others}, {found}]\nexpect: {{active: find_day}}\n")
 
     assert bakery.test(".")[0] == 0
 
