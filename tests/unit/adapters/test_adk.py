@@ -375,7 +375,19 @@ def move(callback_context: Any, llm_request: LlmRequest) -> None:
     )
 
 
-@pytest.mark.parametrize("change", [add, move])
+def add_as_json(callback_context: Any, llm_request: LlmRequest) -> None:
+    """As Google's client takes it, too."""
+    said = str(llm_request.config.system_instruction)
+    config: Any = llm_request.config
+    config.system_instruction = {"role": "system", "parts": [{"text": "Be brief."}, {"text": said}]}
+
+
+def move_and_empty(callback_context: Any, llm_request: LlmRequest) -> None:
+    move(callback_context, llm_request)
+    llm_request.config.system_instruction = ""
+
+
+@pytest.mark.parametrize("change", [add, add_as_json, move, move_and_empty])
 def test_who_stands_behind_the_plugin_may_say_more_or_move_the_prompt(change: Callable[..., None]) -> None:
     host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]], plugins=[Changing(change)])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from google.adk.agents.base_agent import BaseAgent
@@ -52,17 +52,18 @@ def lost_texts(request: LlmRequest, step: Step) -> str:
     """
     if request.config.cached_content:
         return ""
-    prompt, given = whole_system(step).strip(), request.config.system_instruction
-    if given is not None and prompt not in _text(given):
+    given, said = request.config.system_instruction, _text(request.contents)
+    if given is not None and whole_system(step).strip() not in f"{_text(given)}\n{said}":
         return "the prompt out of the system instruction"
-    said = _text(request.contents)
     return "instructions out of the contents" if any(block.text.strip() not in said for block in step.appended) else ""
 
 
 def _text(value: Any) -> str:
-    """The texts of contents and parts in any form."""
+    """The texts of contents and parts in any form that Google's client takes."""
     if isinstance(value, list):
         return "\n".join(map(_text, value))
+    if isinstance(value, Mapping):
+        return _text(value.get("parts") or value.get("text") or "")
     return (
         value if isinstance(value, str) else _text(getattr(value, "parts", None) or getattr(value, "text", None) or "")
     )
