@@ -146,8 +146,9 @@ def behind_prompt(message: Mapping[str, Any], step: Step) -> list[str] | None:
     opening = "".join(segment.text for segment in never).strip()
     said = "".join(str(part or "") for part in parts).strip()
     begun = len(opening) >= _OPENING and said.startswith(opening)
-    # The next section is on a line of its own: a text of the host's that begins alike goes on in its line.
-    return [] if begun and said[len(opening) :][:1] in {"", "\n"} else None
+    # A text of the host's that begins alike goes on in its line, where a prompt has what is between two sections.
+    between = {"", "\n", whole_system(step).strip()[len(opening) :][:1]}
+    return [] if begun and said[len(opening) :][:1] in between else None
 
 
 def ends_with_turn(agent: Agent, call: Call) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cuecard import ToolResult, Turn
+from cuecard import Engine, ToolResult, Turn
 from cuecard.adapters.bodies import reminder
 from cuecard.adapters.openai import chat_request, responses_request
 from cuecard.types import Delivery
@@ -113,6 +113,19 @@ def test_a_host_that_stores_what_was_sent_sends_one_prompt(tmp_path: Path, deliv
                 assert stored[-1] != stored[0]
             stored.append({"role": "assistant", "content": "done"})
         assert sent.count("<get_page>") == 1
+
+
+def test_an_earlier_prompt_is_known_where_sections_stand_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "agent.xml").write_text(
+        "<a><role>You are the assistant of a shop.</role><event>{{{event}}}</event></a>"
+    )
+    (tmp_path / "agent.yaml").write_text("agent: shop\ninputs: {event: {default: ''}}\ntemplate: agent.xml\n")
+    chat, stored = Engine.open(tmp_path).conversation(), list[Any]()
+    for event in ("ONE", "TWO"):
+        chat.user(Turn({"event": event}, delivery="rewrite"))
+        stored = [*chat_request(chat.step(), [*stored, {"role": "user", "content": "hi"}], model=GPT)["messages"]]
+
+    assert [each["role"] for each in stored] == ["developer", "user", "user"]
 
 
 def test_what_only_resembles_a_prompt_that_was_stored_stays(tmp_path: Path) -> None:
