@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cuecard.agent import CONTENT, CURRENT_DATE, PROTOCOLS, SUMMARY, WORKING_MEMORY
-from cuecard.model import CacheVerdict, Manifest, SectionRecord, Tier
+from cuecard.model import CacheVerdict, Cut, Manifest, SectionRecord, Tier
 from cuecard.pipeline.cache_report import ProviderReason
 
 ChangeKind: TypeAlias = Literal["added", "removed", "changed", "moved", "same"]
@@ -148,6 +148,15 @@ class Pair:
         return any(cut.what == "baseline" and cut.reason.startswith("compacted") for cut in new)
 
     @property
+    def in_one_turn(self) -> bool:
+        """Whether both are of one turn: neither new texts of a message nor a new end of others is between them."""
+        one, other = (
+            ({each.source for each in made.sections if _is_update(each)}, {cut for cut in made.cuts if _ended(cut)})
+            for made in (self.before, self.after)
+        )
+        return one == other
+
+    @property
     def folded(self) -> bool:
         """Whether something that was appended before no longer is."""
         still = {record.source for record in self.after.sections if record.placement == "appended"}
@@ -185,6 +194,15 @@ def _holds_protocols(record: SectionRecord) -> bool:
 
 def _is_update(record: SectionRecord) -> bool:
     return record.placement == "appended" and record.source.startswith("call ")
+
+
+def is_of_turn(record: SectionRecord) -> bool:
+    """Whether it is a text that ends with the turn."""
+    return record.placement == "appended" and record.reason.startswith("for this turn")
+
+
+def _ended(cut: Cut) -> bool:
+    return cut.what == "baseline" and cut.reason.startswith("one-turn text ended")
 
 
 def _values(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) -> Iterator[Cause]:

@@ -21,6 +21,7 @@ from cuecard.pipeline.changes import (
     Pair,
     SectionPlace,
     find_causes,
+    is_of_turn,
 )
 from cuecard.pipeline.fingerprints import NOTHING
 from cuecard.records import replace
@@ -115,10 +116,21 @@ def _first_break(pair: Pair, changes: Sequence[Change]) -> Break | None:
     shared = _shared(old, new)
     if shared < max(len(old), len(new)):
         return _break(changes, old[shared:], new[shared:], (*new[shared:], *blocks_after))
+    blocks_after = _as_read(pair, blocks, blocks_after)
     shared = _shared(blocks, blocks_after)
     if shared < len(blocks):
         return _break(changes, blocks[shared:], blocks_after[shared:], blocks_after[shared:])
     return None
+
+
+def _as_read(pair: Pair, blocks: Sequence[_At], blocks_after: Sequence[_At]) -> list[_At]:
+    """The later blocks as a model reads them: a manifest has the texts of a turn last, whatever came behind them."""
+    first = next((n for n, (_, record) in enumerate(blocks) if is_of_turn(record)), None)
+    if first is None or not pair.in_one_turn:
+        return [*blocks_after]
+    known = {_text(record) for _, record in blocks[first:] if is_of_turn(record)}
+    told = [each for each in blocks_after if is_of_turn(each[1]) and _text(each[1]) in known]
+    return [*blocks_after[:first], *told, *(each for each in blocks_after[first:] if each not in told)]
 
 
 def _texts(manifest: Manifest, placement: SectionPlace) -> list[_At]:

@@ -391,3 +391,13 @@ def test_a_manifest_of_an_older_version_still_compares(engine: Engine) -> None:
 
     assert comparison.first_break is not None
     assert comparison.first_break.id == "identity"
+
+
+def test_a_discovery_behind_a_text_of_the_turn_breaks_nothing_until_the_turn_ends(engine: Engine) -> None:
+    chat = engine.conversation()
+    chat.user(Turn(now=NOON, ephemeral="Be quick."))
+    first, second = chat.step().manifest, chat.step(found(("list_pages",))).manifest
+    chat.user(Turn(now=NOON))
+
+    assert at(compare(first, second)) == ""
+    assert at(compare(second, chat.step().manifest)).startswith("ephemeral: ")
