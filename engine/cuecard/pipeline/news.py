@@ -12,7 +12,7 @@ from cuecard.pipeline.layout import Leads
 from cuecard.pipeline.limits import balanced
 from cuecard.pipeline.placement import slots
 from cuecard.pipeline.request import CallRequest
-from cuecard.pipeline.segments import render_sections, said
+from cuecard.pipeline.segments import PROBE, places_in, render_sections, said
 from cuecard.records import dataclass
 
 
@@ -67,7 +67,8 @@ class _Change:
     def gone(self) -> tuple[str, ...]:
         """The sections that are empty now but were not before."""
         placed = self.request.agent.spec.messages.sections
-        return tuple(name for name in _gone(self.previous, self.call) if name not in placed)
+        gone = _gone(self.request.agent, self.previous, self.call)
+        return tuple(name for name in gone if name not in placed)
 
 
 def make_news(request: CallRequest, call: Call, previous: Call, told: ToolsInView) -> News:
@@ -80,7 +81,7 @@ def make_news(request: CallRequest, call: Call, previous: Call, told: ToolsInVie
         told: what the model knows about tools.
     """
     agent = request.agent
-    lost = {section.id for section in slots(agent, previous)}.intersection(_gone(previous, call))
+    lost = {section.id for section in slots(agent, previous)}.intersection(_gone(agent, previous, call))
     known = dict.fromkeys(told.protocols, "") if lost else told.protocols
     there, protocols = agent.existing(call.tools), agent.protocols
     tools = [name for name in dict.fromkeys((*told.tools, *call.tools.initial, *told.late)) if name in there]
@@ -135,8 +136,17 @@ def _protocols(change: _Change) -> Iterator[tuple[str, str]]:
         yield section.id, text
 
 
-def _gone(previous: Call, call: Call) -> tuple[str, ...]:
-    return tuple(name for name, body in previous.prompt.shown.items() if body and not call.prompt.shown.get(name))
+def _gone(agent: Agent, previous: Call, call: Call) -> tuple[str, ...]:
+    """The sections that said something before and are closed now.
+
+    One of instructions that only has none to show is not: what stands behind the prompt in its name still holds.
+    """
+    now = call.prompt.shown
+    gone = {name: None for name, body in previous.prompt.shown.items() if body and not now.get(name)}
+    for section in slots(agent, call) if gone else ():
+        if section.id in gone and places_in(*render_sections(agent, [section], call.values, (), notice=PROBE)) != 0:
+            del gone[section.id]
+    return tuple(gone)
 
 
 def _notices(change: _Change, told: Iterable[str]) -> Iterator[str]:

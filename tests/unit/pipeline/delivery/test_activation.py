@@ -359,3 +359,19 @@ def test_under_rewrite_messages_have_one_system_prompt_also_after_a_tool_has_gon
 
     assert [message.content for message in step.messages] == [step.system, "Only now."]
     assert str(step.refusal(SMALL)).startswith(f"`{SMALL}` is no longer there.")
+
+
+@pytest.mark.parametrize("text", ["{{{activeProtocols}}}", "{{#if activeProtocols}}Use:\n{{{activeProtocols}}}{{/if}}"])
+def test_instructions_stay_told_when_the_turn_has_no_core_tool(tmp_path: Path, text: str) -> None:
+    sections = f"sections:\n  - {{id: role, text: You help.}}\n  - {{id: use, text: {text!r}}}\n"
+    head = "agent: pages\ntools: {instructions: tools.yaml, core: [get_page]}\n"
+    chat = opened(tmp_path, head + sections, tools_yaml=TOOLS).conversation()
+    chat.user()
+    told = chat.step([found(1, "put_page")]).appended
+    chat.user(Turn(tools=("put_page",)))
+    step = chat.step()
+    (block,) = step.appended[len(told) :]
+
+    assert step.active_tools == ("put_page",)
+    assert "withdrawn-sections" not in block.text
+    assert "Get the page" not in block.text
