@@ -320,6 +320,13 @@ def with_tools(
     return _frozen_so_far(request, call, placed, change.notice(results, placed))
 
 
+def with_placed(request: StepRequest, last: Placement | None) -> Call:
+    """The call with what its steps have placed so far, so that nothing of it is decided again."""
+    found = discover_more(request)[0]
+    placed = place(request, active_tools(request, found, last.active if last else None), last)
+    return _frozen_so_far(request, request.call, placed, ())
+
+
 def _frozen_so_far(request: StepRequest, call: Call, placed: Placement, notice: tuple[Appended, ...]) -> Call:
     """The call with what its steps have placed so far as if an earlier call had, and a notice behind it."""
     agent, tools = request.agent, request.call.tools

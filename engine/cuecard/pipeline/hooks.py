@@ -44,6 +44,7 @@ from cuecard.pipeline.continuation import (
     message_room,
     tell_withheld,
     with_front,
+    with_placed,
     with_tools,
 )
 from cuecard.pipeline.delivery import check_lifetimes, delivery_of, told_of_model
@@ -201,8 +202,10 @@ class Hooks:
             and changed.inputs
             and (now := with_inputs(request, changed.inputs, changed.results)) is not request.call
         ):
-            request, last = replace(request, call=now), last if call.delivery.places_blocks else None
-            room = None
+            if now.delivery.places_blocks:  # the new texts take room, and what was sent stays
+                kept = with_placed(request, last)
+                now = replace(now, tools=kept.tools, prompt=replace(now.prompt, sent=kept.prompt.sent))
+            request, last, room = replace(request, call=now), None, None
         discovered, dropped = discover_more(request)
         active = active_tools(request, discovered, last.active if last else None, room)
         placed = place(request, active, last)

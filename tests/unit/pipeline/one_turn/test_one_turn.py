@@ -328,3 +328,45 @@ def test_an_instruction_for_one_message_is_in_the_bodies_of_every_provider(deliv
         sent.append([json.dumps(body).count("SAY-IT-IN-CZECH") for body in bodies])
 
     assert sent == [[0] * 6, [1] * 6, [0] * 6]
+
+
+def test_a_text_of_one_turn_leaves_a_frozen_prompt_when_the_host_can_append_messages_again(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    chat = Engine.open(tmp_path, delivery="frozen").conversation()
+    chat.user(Turn({"event": "ORDER 7"}, host="system-only"))
+    first = chat.step()
+    call = chat.user(Turn({"name": "Jana"}))
+
+    assert "ORDER 7" in first.system
+    assert "ORDER 7" not in chat.step().system
+    assert [reason.split(":")[0] for reason in ended(call)] == ["the host changed from system-only to messages"]
+
+
+TIGHT = (
+    AGENT
+    + """\
+  - {id: use, text: "{{{activeProtocols}}}"}
+tools: {instructions: tools.yaml, core: [ask]}
+budget: {total: 120}
+"""
+)
+TOOLS = "tools:\n" + "".join(
+    f"  {name}: {{before: Read it first, after: Say what {name} has done, next: None, gotcha: None}}\n"
+    for name in ("ask", "bake", "cook")
+)
+
+
+def test_what_was_sent_stays_where_a_text_that_comes_with_a_request_takes_its_room(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(TIGHT.replace("layout:", "# layout:"), encoding="utf-8")
+    (tmp_path / "tools.yaml").write_text(TOOLS, encoding="utf-8")
+    engine = Engine.open(tmp_path)
+    chat, found = engine.conversation(), [ToolResult("tool_search", {"tools": ["bake"]}, "c1")]
+    chat.user()
+    before = chat.step(found)
+    chat.step(inputs={"retry": "Try it again, " * 30})
+    history = [*found, ToolResult("bake", "ok", "c2")]
+    after = engine.load(engine.dump(chat)).step(history[1:])
+
+    assert after.appended[: len(before.appended)] == before.appended
+    assert "bake" in after.active_tools
+    assert chat.step(history[1:]).to_json() == after.to_json()
