@@ -452,9 +452,15 @@ def baseline_reason(request: CallRequest, delivery: DeliveryChoice) -> str:
         return f"{_APPENDED}: {_ANEW}"
     if previous.configuration.sha256 != request.agent.sha256:
         return f"the configuration changed: {_ANEW}"
-    if previous.delivery.name != delivery.name:
-        return f"the delivery changed from {previous.delivery.name} to {delivery.name}: {_ANEW}"
-    return _replaced(request)
+    return _redelivered(previous.delivery, delivery) or _replaced(request)
+
+
+def _redelivered(before: DeliveryChoice, now: DeliveryChoice) -> str:
+    if before.name != now.name:
+        return f"the delivery changed from {before.name} to {now.name}: {_ANEW}"
+    if before.places_blocks is not now.places_blocks:  # under `frozen`, texts of one turn stand elsewhere now
+        return f"the host changed from {before.host} to {now.host}: {_ANEW}"
+    return ""
 
 
 def _replaced(request: CallRequest) -> str:
