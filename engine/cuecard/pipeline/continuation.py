@@ -360,8 +360,11 @@ class _HostChange:
         lost = tuple(name for name in gone if name in active or name not in own)
         within, chosen = host.turn == call.turn, own - {agent.search_tool, *call.tools.denied}
         left_out = any(name in chosen and name not in active for name in host.there)
-        found = {each.tool for each in request.found.tools} - {*call.tools.sent, *call.tools.base, *host.gone}
-        back = tuple(n for n in host.gone if n in known and (n not in own or (within and n not in call.tools.denied)))
+        # A result that named a tool that was away has been sent: only a message, or another prompt, can bring the tool.
+        told = {*call.tools.sent, *call.tools.base, *(host.gone if call.delivery.rebuilds else ())}
+        found = {each.tool for each in request.found.tools} - told
+        again = own.difference(call.tools.denied, found) if within else ()
+        back = tuple(name for name in host.gone if name in known and (name not in own or name in again))
         late = (n for n in there if within and not left_out and n in chosen and n not in active and n not in found)
         gone = (*(name for name in host.gone if name not in known), *gone)
         return cls(
@@ -376,7 +379,10 @@ class _HostChange:
         """The tools of the call after it."""
         agent, tools = self.request.agent, self.request.call.tools
         there = {*tools.available, *self.back, *self.new}.difference(self.lost)
-        unasked = {agent.search_tool, *agent.core, *tools.base, *tools.earlier, *tools.brought}
+        unasked = {*agent.core, *tools.base, *tools.earlier, *tools.brought}
+        if not self.request.call.delivery.rebuilds:  # the next message brings what was never told
+            unasked.difference_update({*agent.protocols}.difference(tools.base, tools.sent))
+        unasked.add(agent.search_tool)
         initial = (*(name for name in tools.initial if name not in self.lost), *(n for n in self.back if n in unasked))
         return replace(tools, available=tuple(name for name in agent.catalogue if name in there), initial=initial)
 

@@ -375,3 +375,19 @@ def test_instructions_stay_told_when_the_turn_has_no_core_tool(tmp_path: Path, t
     assert step.active_tools == ("put_page",)
     assert "withdrawn-sections" not in block.text
     assert "Get the page" not in block.text
+
+
+def test_a_tool_that_was_never_told_is_not_active_when_it_is_back_within_the_run(tmp_path: Path) -> None:
+    head = "agent: pages\ntools: {instructions: tools.yaml, core: [get_page]}\n"
+    text = head + "sections: [{id: use, text: '{{{activeProtocols}}}'}]\n"
+    every, few = ("get_page", "put_page"), ()
+    chat = opened(tmp_path, text, tools_yaml=TOOLS).conversation()
+    chat.user(Turn(tools=few))
+    steps = [chat.step(tools=there) for there in (every, few)]
+    steps += [chat.step([found(1, "put_page")], tools=few), chat.step(tools=every)]
+    chat.user(Turn(tools=every))
+    later = chat.step()
+
+    assert {(each.active_tools, each.appended) for each in steps} == {((), ())}
+    assert later.active_tools == every
+    assert [(block.turn, block.text.count("BEFORE")) for block in later.appended] == [(1, 2)]
