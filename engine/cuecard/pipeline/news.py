@@ -129,11 +129,18 @@ def _protocols(change: _Change) -> Iterator[tuple[str, str]]:
     for section in alone:
         (text,) = render_sections(agent, [section], call.values, new, notice=probe)
         yield section.id, text if new or probe else ""
-    for section in holding if (new or probe) and not alone else ():
-        same = call.prompt.shown[section.id] == change.previous.prompt.shown.get(section.id)
-        tools = new if same else dict.fromkeys((*call.tools.initial, *new))
-        (text,) = render_sections(agent, [section], call.values, tools, notice=probe)
-        yield section.id, text
+    for section in holding if not alone else ():
+        before, now = change.previous.prompt.shown.get(section.id), call.prompt.shown[section.id]
+        same = before == now
+        if before and not same:  # if it says the same with the tools of before, only tools have gone or come
+            (again,) = render_sections(agent, [section], call.values, change.previous.tools.initial)
+            if again == before and not (new or probe):
+                yield section.id, ""
+            same = again == before
+        if new or probe:
+            tools = new if same else dict.fromkeys((*call.tools.initial, *new))
+            (text,) = render_sections(agent, [section], call.values, tools, notice=probe)
+            yield section.id, text
 
 
 def _gone(agent: Agent, previous: Call, call: Call) -> tuple[str, ...]:

@@ -391,3 +391,18 @@ def test_a_tool_that_was_never_told_is_not_active_when_it_is_back_within_the_run
     assert {(each.active_tools, each.appended) for each in steps} == {((), ())}
     assert later.active_tools == every
     assert [(block.turn, block.text.count("BEFORE")) for block in later.appended] == [(1, 2)]
+
+
+@pytest.mark.parametrize("core", [["get_page"], ["get_page", "put_page"]])
+def test_a_section_with_a_condition_is_not_told_again_where_a_tool_has_gone(tmp_path: Path, core: list[str]) -> None:
+    head = f"agent: pages\ninputs: {{user: {{default: Jana}}}}\ntools: {{instructions: tools.yaml, core: {core}}}\n"
+    text = head + "sections: [{id: use, when: user, text: 'For {{user}}: {{{activeProtocols}}}'}]\n"
+    chat = opened(tmp_path, text, tools_yaml=TOOLS).conversation()
+    chat.user()
+    told = chat.step([found(1, "put_page")]).appended
+    chat.user(Turn(tools=("put_page",)))
+    (gone,) = chat.step().appended[len(told) :]
+    chat.user(Turn({"user": "Max"}, tools=("put_page",)))
+
+    assert "For Jana" not in gone.text
+    assert "For Max" in chat.step().appended[-1].text
