@@ -131,23 +131,18 @@ def _protocols(change: _Change) -> Iterator[tuple[str, str]]:
         yield section.id, text if new or probe else ""
     for section in holding if not alone else ():
         before, now = change.previous.prompt.shown.get(section.id), call.prompt.shown[section.id]
-        same = before == now
-        if before and not same:  # if it says the same with the tools of before, only tools have gone or come
-            (again,) = render_sections(agent, [section], call.values, change.previous.tools.initial)
-            if again == before and not (new or probe):
-                yield section.id, ""
-            same = again == before
+        # If it says the same with the tools of before, only tools have gone or come.
+        same = before in {now, *render_sections(agent, [section], call.values, change.previous.tools.initial)}
         if new or probe:
             tools = new if same else dict.fromkeys((*call.tools.initial, *new))
             (text,) = render_sections(agent, [section], call.values, tools, notice=probe)
             yield section.id, text
+        elif same and before != now:
+            yield section.id, ""
 
 
 def _gone(agent: Agent, previous: Call, call: Call) -> tuple[str, ...]:
-    """The sections that said something before and are closed now.
-
-    One of instructions that only has none to show is not: what stands behind the prompt in its name still holds.
-    """
+    """The sections that said something before and are closed now: not those that only have no instructions to show."""
     now = call.prompt.shown
     gone = {name: None for name, body in previous.prompt.shown.items() if body and not now.get(name)}
     for section in slots(agent, call) if gone else ():
