@@ -268,6 +268,8 @@ def test_an_edit_within_a_run_arrives_by_the_policy_and_searches_and_calls_go_on
 
     run = host.systems[:4]
     assert ["You work in" in system for system in run] == [False, *[policy == "now"] * 3]
+    told = [any("within a run" in each.message for each in step.manifest.diagnostics) for step in host.steps]
+    assert told == [False, *[policy == "now"] * 3, False]
     assert ("You work in" in host.systems[4]) is (policy != "next-conversation")
     assert [step.call.turn for step in host.steps if step.call] == [0, 0, 0, 0, 1]
     assert host.results[3][-1] == host.results[4][-1]

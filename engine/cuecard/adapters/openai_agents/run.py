@@ -181,6 +181,7 @@ class Run:
         kept: whether the provider keeps the history, and is sent only what is new; noticed where it is not said.
         door: what chooses the engine; None for the one that the run has.
         before: the conversation as the run began.
+        replaced: the call that other files have replaced within the run, until it is made anew.
         words: the user's words that it answers.
     """
 
@@ -207,6 +208,7 @@ class Run:
     kept: bool = False
     door: EngineDoor | None = None
     before: ConversationState | None = None
+    replaced: Call | None = None
     words: str = ""
 
     def begin(self, agent: AgentBase) -> Call:
@@ -218,8 +220,8 @@ class Run:
         if self.call is None:
             refuse_nested(agent, self.serves)
             door, whole = self.door or EngineDoor(self.engine), self._there(agent) is not None
-            chosen = door.take(self.chat, tools=self._described(agent), whole=whole)
-            self.engine, self.before = chosen.engine, self.chat.state
+            chosen = door.take(self.chat, call=self.replaced, tools=self._described(agent), whole=whole)
+            self.engine, self.before, self.replaced = chosen.engine, self.chat.state, None
             turn = with_model(chosen.turn(self._said()), agent, self.config, self.engine.models)
             turn = replace(turn, tools=self._there(agent) if turn.tools is None else turn.tools)
             turn = with_words(turn, self.engine, lambda: self.words)
@@ -240,6 +242,7 @@ class Run:
         newest = self.door.choose(call=self.call).engine
         if made_by(self.call, newest):
             return True
+        self.replaced = self.call
         self._take_back(newest)
         return False
 
