@@ -53,7 +53,8 @@ def watch(
         salt: as for `Engine.open`; `Status` is never salted.
         key: as for `Engine.open`.
         ready: a function applied to each new engine before it serves, such as `lambda engine:
-            engine.with_tools(cards)`; also to engines of earlier states, and then from any thread.
+            engine.with_tools(cards)`; also to engines of earlier states, and then from any thread. A state for which
+            it raises is refused, and tried again every `pace.sweep` seconds.
         states: the folder that keeps every state that has served, or a `States` with your own limits; by default the
             user's state folder. Processes that share it can continue each other's conversations.
         pace: how long to wait for files that are being written.

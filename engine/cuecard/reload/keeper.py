@@ -132,6 +132,9 @@ def _shown(moment: datetime) -> str:
     return moment.isoformat(sep=" ", timespec="seconds")
 
 
+_OUTSIDE = {"missing-helpers", "missing-ranker"}
+"""The codes of problems that no text has: code that is missing, or that fails as it is imported."""
+
 Made = TypeVar("Made")
 
 _log = logging.getLogger(__name__)
@@ -149,12 +152,17 @@ class State(Generic[Made]):
 class Keeper(Generic[Made]):
     """Holds the served state. Any thread may read it; only one thread changes it.
 
+    Attributes:
+        may_mend_itself: whether a state is refused for more than its texts, such as code that is not installed or a
+            server of the host: the same texts may be right at another time.
+
     Raises:
         CuecardError: when the files are broken at the start and no last good state is known.
     """
 
     def __init__(self, build: Callable[[AgentSources], Made], last_good: LastGood, first: Look) -> None:
         self._build, self._last_good = build, last_good
+        self.may_mend_itself: bool = False
         self.state: State[Made] = self._begin(first)
         last_good.states.join(self)
 
@@ -163,22 +171,24 @@ class Keeper(Generic[Made]):
         """The fingerprint of the served state."""
         return (self.state.look.sha256,)
 
-    def take(self, look: Look) -> None:
-        """Serve or refuse this snapshot; either way, it counts as one more event."""
-        served = self.state.look
+    def take(self, look: Look) -> bool:
+        """Serve or refuse this snapshot, which counts as one more event; false if it stays refused as it was."""
+        served, self.may_mend_itself = self.state.look, False
         if look.sha256 == served.sha256 and not look.problems:
             self._report(refused=None, restored=False)
-            return
+            return True
         try:
             made = self._make(look)
         except CuecardError as error:
-            self._refuse(look, error.problems)
-        except Exception as error:  # noqa: BLE001 - the last good state stays, whatever the error
-            _log.exception("a reload failed")
+            return self._refuse(look, error)
+        except BaseException as error:  # noqa: BLE001 - the last good state stays, whatever the error, `sys.exit` too
             message = f"{type(error).__name__}: {error}"
-            self._refuse(look, (Problem("reload-failed", message, "see the log of this process"),))
-        else:
-            self._swap(made, look)
+            is_new = self._refuse(look, CuecardError(Problem("reload-failed", message, "see the log of this process")))
+            if is_new:
+                _log.exception("a reload failed")
+            return is_new
+        self._swap(made, look)
+        return True
 
     def note(self, **more: Any) -> None:
         """Update the status without counting an event."""
@@ -212,6 +222,7 @@ class Keeper(Generic[Made]):
             raise error from None
         kept = Look(sources, sources.sha256())
         refused = Refusal(look.sha256, utc_now(), error.problems)
+        self.may_mend_itself = _lies_outside(error)
         return State(made, Status(0, kept.sha256, utc_now(), refused=refused, restored=True), kept)
 
     def _make(self, look: Look) -> Made:
@@ -226,9 +237,13 @@ class Keeper(Generic[Made]):
         self.state = State(made, replace(status, refused=None, restored=False), look)
         self._report(unsaved=self._save(look))
 
-    def _refuse(self, look: Look, problems: tuple[Problem, ...]) -> None:
+    def _refuse(self, look: Look, error: CuecardError) -> bool:
+        self.may_mend_itself = _lies_outside(error)
         standing = self.state.status.refused
-        self._report(refused=Refusal(look.sha256, standing.since if standing else utc_now(), problems))
+        if standing and (standing.sha256, standing.problems) == (look.sha256, error.problems):
+            return False
+        self._report(refused=Refusal(look.sha256, standing.since if standing else utc_now(), error.problems))
+        return True
 
     def _report(self, **more: Any) -> None:
         self.note(number=self.state.status.number + 1, **more)
@@ -239,6 +254,11 @@ class Keeper(Generic[Made]):
         except OSError as error:
             return str(error)
         return ""
+
+
+def _lies_outside(error: CuecardError) -> bool:
+    """Whether something other than the texts is wrong: the host's own, or code that they name."""
+    return not isinstance(error, SpecError) or not _OUTSIDE.isdisjoint(each.code for each in error.problems)
 
 
 def _damage(missing: NoState) -> Problem:

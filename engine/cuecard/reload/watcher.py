@@ -17,7 +17,7 @@ from cuecard.engine import Engine
 from cuecard.model import Call
 from cuecard.model.boundary import checked
 from cuecard.reload.events import Hint, hints
-from cuecard.reload.files import AgentFiles
+from cuecard.reload.files import AgentFiles, Look
 from cuecard.reload.keeper import Keeper, LastGood, Status, Watching
 from cuecard.reload.pins import Pins, ServedEngine
 from cuecard.reload.settle import Pace, settle
@@ -162,21 +162,27 @@ class Watcher(Generic[Made]):
         if hint != "event" and self._files.read().same_as(self._seen):
             if hint != "sweep":
                 keeper.note(watching=_WATCHING[hint])
+            if keeper.may_mend_itself:
+                self._take(self._seen)
             return
         look = settle(self._files, keeper.state.look, self._pace, stop.wait)
         if look is None:
             return
         keeper.note(watching=_WATCHING[hint])
         if not look.same_as(self._seen):
-            self._seen = look
-            keeper.take(look)
+            self._take(look)
+
+    def _take(self, look: Look) -> None:
+        is_news = self._keeper.take(look)
+        self._seen = look  # only now: the child of a fork in between has still to take it
+        if is_news:
             self._tell()
 
     def _tell(self) -> None:
         for listener in tuple(self._listeners):
             try:
                 listener()
-            except Exception:  # noqa: BLE001 - logged; other people's code must not end the watcher
+            except BaseException:  # noqa: BLE001 - logged; other people's code must not end the watcher, nor `sys.exit`
                 _log.exception("a callback failed")
 
     def _listen(self, listener: Callable[[], object]) -> Callable[[], None]:

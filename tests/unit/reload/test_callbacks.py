@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import importlib
 import json
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -12,14 +14,17 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, Problem, ToolCard, watch
-from unit.reload.demo import PATIENCE, QUICK, Folder, Reports, instructions, prompt
+from unit.reload.demo import AGENT, PATIENCE, QUICK, Folder, Reports, instructions, prompt
 
 Start = Callable[..., Reports]
 
 
-def test_a_callback_that_fails_ends_nothing(folder: Folder, start: Start, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("kind", [LookupError, SystemExit])
+def test_a_callback_that_fails_ends_nothing(
+    kind: type[BaseException], folder: Folder, start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
     def fail(*_: object) -> None:
-        raise LookupError("not the watcher's fault")
+        raise kind("not the watcher's fault")
 
     reports = start()
     reports.watcher.on_change(fail)
@@ -28,7 +33,7 @@ def test_a_callback_that_fails_ends_nothing(folder: Folder, start: Start, caplog
         reports.until_prompt(turn)
     reports.watcher.stop()
 
-    assert caplog.text.count("LookupError: not the watcher's fault") == 2
+    assert caplog.text.count(f"{kind.__name__}: not the watcher's fault") == 2
 
 
 def test_a_callback_is_called_with_what_is_served_now(folder: Folder, start: Start) -> None:
@@ -71,12 +76,13 @@ def test_a_callback_may_stop_the_watcher(folder: Folder, start: Start) -> None:
     assert reports.watcher.status.watching == "stopped"
 
 
+@pytest.mark.parametrize("kind", [ZeroDivisionError, SystemExit])
 def test_a_build_that_fails_unexpectedly_is_a_refusal(
-    folder: Folder, start: Start, caplog: pytest.LogCaptureFixture
+    kind: type[BaseException], folder: Folder, start: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
     def ready(engine: Engine) -> Engine:
         if "second" in prompt(engine):
-            raise ZeroDivisionError("in the host's code")
+            raise kind("in the host's code")
         return engine
 
     reports = start(ready=ready)
@@ -85,10 +91,46 @@ def test_a_build_that_fails_unexpectedly_is_a_refusal(
     folder.write("agent.xml", folder.template("third"))
 
     assert status.refused
-    failed = Problem("reload-failed", "ZeroDivisionError: in the host's code", "see the log of this process")
+    failed = Problem("reload-failed", f"{kind.__name__}: in the host's code", "see the log of this process")
     assert status.refused.problems == (failed,)
     assert [each.getMessage() for each in caplog.records] == ["a reload failed"]
     assert reports.until_prompt("third").refused is None
+
+
+def test_what_the_hosts_own_code_refused_is_tried_again_with_the_same_texts(
+    folder: Folder, start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    tried: list[Engine] = []
+
+    def ready(engine: Engine) -> Engine:
+        tried.append(engine)
+        if len(tried) in {2, 3}:
+            raise ConnectionError("the server of tools does not answer")
+        return engine
+
+    reports = start(ready=ready)
+    folder.write("agent.xml", folder.template("second"))
+    reports.until_prompt("second")
+
+    assert [bool(status.refused) for status in reports.seen] == [True, False]
+    assert [each.getMessage() for each in caplog.records] == ["a reload failed"]
+
+
+def test_code_that_comes_later_than_the_file_that_names_it_is_found(
+    folder: Folder, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    reports = start(allow_code=True)
+    folder.write("agent.yaml", AGENT + "helpers: comes_later:HELPERS\n")
+    folder.write("agent.xml", folder.template("{{shout 'second'}}"))
+    refused = reports.until(lambda status: status.refused).refused
+    (tmp_path / "comes_later.py").write_text("HELPERS = {'shout': str.upper}\n")
+    importlib.invalidate_caches()  # a file system may tell times of folders in whole seconds
+    reports.until_prompt("SECOND")
+
+    assert refused
+    assert [problem.code for problem in refused.problems] == ["missing-helpers"]
 
 
 def test_every_new_engine_is_made_ready_before_it_serves(folder: Folder, start: Start) -> None:

@@ -58,6 +58,48 @@ def test_both_sides_of_a_fork_follow_the_files(folder: Folder, state: Path) -> N
     assert (done.stdout, done.stderr, done.returncode) == ("True 0\n", "", 0)
 
 
+FORK_AMID = """
+import os, sys, threading, time, warnings
+from dataclasses import replace
+from pathlib import Path
+from cuecard.files.tokens import TokenCounter
+from cuecard.reload.engines import watch
+from cuecard.reload.settle import Pace
+
+begun, go_on, made = threading.Event(), threading.Event(), []
+
+def slowly(engine):
+    made.append(engine)
+    if len(made) == 2:
+        begun.set()
+        go_on.wait(15)
+    return replace(engine, count=TokenCounter(engine.count.source, len))
+
+warnings.simplefilter("ignore", DeprecationWarning)
+template, state = Path(sys.argv[1]) / "agent.xml", sys.argv[2]
+watcher = watch(template.parent, states=state, pace=Pace(quiet=0.05, sweep=0.3), ready=slowly)
+before = watcher.current.agent.sha256
+template.write_text(template.read_text().replace("first", "second"))
+begun.wait(15)
+child = os.fork()
+if child == 0:
+    deadline = time.monotonic() + 15
+    while watcher.current.agent.sha256 == before and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os._exit(0 if watcher.current.agent.sha256 != before else 3)
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+go_on.set()
+print(code)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_the_child_of_a_fork_amid_a_reload_takes_the_edit_too(folder: Folder, state: Path) -> None:
+    done = ended(folder.root, state, program=FORK_AMID)
+
+    assert (done.stdout, done.stderr, done.returncode) == ("0\n", "", 0)
+
+
 LEAVE = """
 import sys, time
 from cuecard.reload.engines import watch
