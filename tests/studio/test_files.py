@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cuecard.workspace import AgentProblems, Workspace
 from studio.in_process import Visit, answer, copied, visiting, words
 
 PATIENCE = 30.0
@@ -47,6 +48,32 @@ def test_a_saved_file_is_shown(visit: Visit, folder: Path) -> None:
     until(lambda: bool(visit.told))
     assert visit.told == ["cms"]
     assert "Be kind and brief" in words(visit.page("/prompt"), "//details[@id='s-identity']//pre")[0]
+
+
+@pytest.mark.parametrize("amid", [1, 2], ids=["the first check", "the check of an edit"])
+def test_a_slip_that_is_taken_back_amid_a_check_leaves_no_problem(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, amid: int
+) -> None:
+    file, check, checks = folder / "prompts" / "cms" / "agent.xml", Workspace.check, list[int]()
+
+    def slip(workspace: Workspace, agent: Path) -> AgentProblems:
+        checks.append(len(checks) + 1)
+        if checks[-1] != amid:
+            return check(workspace, agent)
+        text = file.read_text(encoding="utf-8")
+        edit(file, "{{", "{{{")
+        found = check(workspace, agent)
+        file.write_text(text, encoding="utf-8")
+        return found
+
+    monkeypatch.setattr(Workspace, "check", slip)
+    with visiting(folder) as visit:
+        visit.page("/prompt")
+        until(lambda: visit.agents.state().checked)
+        if amid == 2:
+            edit(file, "Be friendly and brief", "Be kind and brief")
+
+        until(lambda: len(checks) > amid and visit.agents.state().checked and not visit.agents.state().problems)
 
 
 def test_a_page_is_told_once_what_has_changed_since_it_was_made(visit: Visit, folder: Path) -> None:

@@ -17,9 +17,9 @@ from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you
 from cuecard.files.content import AGENT_FILES, find_content, no_agent
 from cuecard.files.folder import read_agent
 from cuecard.files.roots import is_folder, is_there, shown
-from cuecard.records import dataclass
+from cuecard.records import dataclass, replace
 from cuecard.reload.events import Hint, hints
-from cuecard.reload.files import AgentFiles, Look
+from cuecard.reload.files import AgentFiles, Look, Stamp
 from cuecard.reload.settle import Pace, settle
 from cuecard.workspace import AgentProblems, Workspace
 
@@ -157,9 +157,9 @@ class AgentFolders:
         with self._work if name not in self._states else nullcontext():
             if name not in self._states:
                 files = AgentFiles(self.paths[name])
-                seen = files.read()
+                seen, stamp = files.read(), files.stamp()
                 self._look(name)
-                following = threading.Thread(target=self._follow, args=(name, files, seen), daemon=True)
+                following = threading.Thread(target=self._follow, args=(name, files, seen, stamp), daemon=True)
                 following.start()
         return self._states[name]
 
@@ -219,9 +219,10 @@ class AgentFolders:
         if self._states[name].problems != shown.problems:
             self._tell(name)
 
-    def _follow(self, name: str, files: AgentFiles, seen: Look) -> None:
+    def _follow(self, name: str, files: AgentFiles, seen: Look, stamp: Stamp) -> None:
         if not self._states[name].checked:
             self._check_now(name)
+        seen = _if_untouched(seen, files, stamp)
         while not self._stop.is_set():
             try:
                 seen = self._followed(name, files, seen)
@@ -241,8 +242,16 @@ class AgentFolders:
         look = settle(files, seen, _PACE, self._stop.wait)
         if look is None or look.same_as(seen):
             return seen
+        stamp = files.stamp()
         self._take(name)
-        return look
+        return _if_untouched(look, files, stamp)
+
+
+def _if_untouched(look: Look, files: AgentFiles, stamp: Stamp) -> Look:
+    """The look, unless files were written since the stamp: what is shown may be of them, and then no look is the same,
+    not even that of files that are as they were.
+    """
+    return look if files.stamp() == stamp else replace(look, sha256="")
 
 
 def _real(texts: Mapping[Path, str]) -> dict[Path, str]:
