@@ -90,6 +90,7 @@ def answered_step(chat: Conversation, engine: Engine, turn: Turn, results: Seque
         The step; None where none can be made.
     """
     call, held = chat.call, copy(chat)
+    engine.take_over(held)  # whoever loaded it may have had the engine of newer files
     try:
         if call and not call.over and made_by(call, engine):
             return held.step(results)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -11,8 +12,12 @@ from typing import Annotated, Any
 
 import pytest
 from pydantic import BaseModel, Field
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, Tool
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models.function import FunctionModel
 
-from cuecard import Engine, InputError, Pins, ToolCard, ToolResult, Turn, watch
+from cuecard import Conversation, Engine, InputError, Pins, ToolCard, ToolResult, Turn, watch
+from cuecard.adapters import pydantic_ai
 from cuecard.adapters.conversations import anew, found_so_far, in_doubt, search
 from cuecard.adapters.host import EngineDoor, HostTool
 from cuecard.types import Diagnostic, SearchResult
@@ -274,6 +279,30 @@ def test_an_edit_within_a_run_arrives_by_the_policy_and_searches_and_calls_go_on
     assert [step.call.turn for step in host.steps if step.call] == [0, 0, 0, 0, 1]
     assert host.results[3][-1] == host.results[4][-1]
     assert "ok" in host.results[3][-1][1]
+
+
+def test_an_approval_that_waited_through_an_edit_still_counts(follow: Any) -> None:
+    agent, source = follow("next-conversation", pins=False)
+    asks = [ToolCallPart("tool_search", {"query": "human"}, "c1"), ToolCallPart("handover", {}, "c2")]
+    answers: Iterator[Any] = iter([*asks, TextPart("done")])
+
+    def made(chat: Conversation) -> Agent[None, str | DeferredToolRequests]:
+        return Agent(
+            FunctionModel(lambda *_: ModelResponse([next(answers)])),
+            output_type=[str, DeferredToolRequests],
+            tools=[Tool(handover, requires_approval=True)],
+            capabilities=[pydantic_ai.Cuecard(engine=source, conversation=chat)],
+        )
+
+    chat = source.current.conversation()
+    waiting = asyncio.run(made(chat).run("hello")).all_messages()
+    stored = source.current.dump(chat)
+    agent.edit()
+    approved = DeferredToolResults(approvals={"c2": True})
+    resumed = made(source.current.load(stored)).run(message_history=waiting, deferred_tool_results=approved)
+
+    request = asyncio.run(resumed).all_messages()[-2]
+    assert [part.content for part in request.parts if isinstance(part, ToolReturnPart)] == ["ok"]
 
 
 def refund_order(amount: float) -> str:
