@@ -242,8 +242,9 @@ def _begin(
         try:
             return start()
         except SpecError as error:
-            if not is_there(place) or any(problem.code == "wrong-file" for problem in error.problems):
-                raise  # what no edit of it mends
+            mistaken = not is_there(place) or any(problem.code == "wrong-file" for problem in error.problems)
+            if mistaken and not shown:
+                raise  # what no edit mends; later it is an edit, such as a file that is renamed while it is saved
             if str(error) != shown:
                 shown = str(error)
                 screen.picture(shown)

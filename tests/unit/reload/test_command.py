@@ -106,6 +106,17 @@ def test_broken_files_are_shown_until_they_can_be_served(folder: Folder, command
     assert command.err.count("yaml-syntax") == 1
 
 
+def test_broken_files_that_are_gone_for_a_moment_are_still_waited_for(folder: Folder, command: Command) -> None:
+    folder.write("agent.yaml", "agent: [")
+    command.thread.start()
+    command.until("yaml-syntax")
+    aside = folder.root.rename(folder.root.with_name("aside"))
+    command.until("missing-file")
+    aside.rename(folder.root)
+    folder.write("agent.yaml", AGENT)
+    command.until("serving demo")
+
+
 def test_a_path_where_nothing_is_ends_the_command(tmp_path: Path, state: Path) -> None:
     with pytest.raises(SpecError, match="missing-file"):
         watch(tmp_path / "nowhere.yaml", example=Example(), delivery=None, as_json=False, states=state)
