@@ -317,7 +317,7 @@ class Engines:
             if followed == reference:
                 try:
                     listener(made)
-                except Exception:  # noqa: BLE001 - logged; other people's code must not end what follows the library
+                except BaseException:  # noqa: BLE001 - logged; other people's code ends nothing here, nor does `sys.exit`
                     _log.exception("a callback failed")
         return made
 
@@ -389,11 +389,11 @@ class Engines:
 
     def _run(self, reference: Reference, task: Future[Engine | LabelState]) -> None:
         made: Engine | LabelState | None = None
-        failed: Exception | None = None
+        failed: CuecardError | None = None
         known = self._known(reference.agent)
         try:
             made = self._load(reference)
-        except Exception as error:  # noqa: BLE001 - handed to those who wait; the last good engine serves the others
+        except BaseException as error:  # noqa: BLE001 - handed to those who wait; the last good engine serves others
             failed = self._refused(reference, error, known)
         self._tasks.pop((os.getpid(), reference), None)
         if made is not None:
@@ -441,7 +441,7 @@ class Engines:
         keys = list(kept)  # others write meanwhile
         return nsmallest(len(keys) - self._options.most, keys, key=lambda each: used.get(each, 0))
 
-    def _refused(self, reference: Reference, error: Exception, known: tuple[int, int]) -> Exception | None:
+    def _refused(self, reference: Reference, error: BaseException, known: tuple[int, int]) -> CuecardError | None:
         """What those who wait are told; None where the last good engine serves them."""
         if not isinstance(error, CuecardError):
             _log.error("a version could not be loaded", exc_info=error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -211,6 +212,7 @@ def test_a_label_is_followed_with_the_policies_of_files(library: Library, agent:
     library.publish(agent, "the first", author="Ann", label="production")
     heard: list[tuple[int, str]] = []
     with library.watch("helper") as watcher:
+        watcher.on_change(lambda *_: sys.exit("not the library's fault"))
         forget = watcher.on_change(lambda engine, status: heard.append((version(engine), status.stale_since)))
         call = watcher.serve().prepare_call(Turn(delivery="append"))
         library.write("helper", "notes", "Seen.")
