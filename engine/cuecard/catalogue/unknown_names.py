@@ -17,6 +17,9 @@ _WORD = re.compile(r"(?<![\w.$/-])[^\W\d]\w*(?:-\w+)*(?!\s?=(?!>)|\w|-\w|\.\w)")
 _QUOTED = re.compile(r"\"[^\"\n]{0,200}\"|(?<!\w)'[^'\n]{0,200}'(?!\w)")
 _HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
 _PARTS = re.compile(r"[_-]|(?<=[a-z0-9])(?=[A-Z])")
+_AND_NAMES = re.compile(r"(?:\W|(?:and|or|then)\b)*")
+"""What stands between the names of a list of names."""
+
 _LIKE = 0.85
 """The minimum similarity of a misspelt name and the name that was meant."""
 
@@ -92,6 +95,12 @@ class KnownNames:
         """How compound names are joined: by `_`, or by a capital."""
         return frozenset[str]().union(*map(_joints, self.names))
 
+    def listed(self, text: str) -> Iterator[str]:
+        """The words of a text that holds nothing but names, as `next: order_status` does, that are none of these."""
+        words = [word for _, word in _compounds(text, self)]
+        if _AND_NAMES.fullmatch(_WORD.sub(lambda found: "" if found[0] in words else found[0], text)):
+            yield from (word for word in words if word not in self.names and self.joints & _joints(word))
+
     def meant(self, word: str) -> str:
         """The name that a word is a misspelling of; empty when it is none."""
         alike = {name for form in _shortened(word) for name in self._shortened.get(form, ())}
@@ -117,8 +126,8 @@ def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:
 
     A word looks like a tool name when it is misspelt (`cms_getPgae` beside `cms_getPage`) or starts as a known one does
     (`cms_list`, `getUser` beside `getPage`); in `before` and `next`, which name tools, also when it begins with a verb
-    (`publish_page`), and in every text where other tools are named that way. The tool's own parameters and their values
-    do not count, nor does text in quotes.
+    (`publish_page`), and in every text where other tools are named that way; and in a `next` of nothing but names. The
+    tool's own parameters and their values do not count, nor does text in quotes.
     """
     own = frozenset(words_of(card.input_schema))
     texts = {"description": card.description, "phrases": "\n".join(card.phrases)}
@@ -126,7 +135,9 @@ def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:
     return [
         (field, word)
         for field, text in texts.items()
-        for word in known.likenesses(text, field in {"before", "next"})
+        for word in dict.fromkeys(
+            (*known.likenesses(text, field in {"before", "next"}), *(known.listed(text) if field == "next" else ()))
+        )
         if word not in own
     ]
 

@@ -231,6 +231,24 @@ def test_unknown_names_are_reported_in_every_field() -> None:
     assert found == [("before", "cms_a"), ("after", "cms_b"), ("next", "cms_c"), ("gotcha", "cms_d")]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("order_status", ["order_status"]),
+        ("`order_status`, order_state, or then page_path.\n- shipId", ["order_status", "page_path"]),
+        ("order_status of the order", []),
+        ("None", []),
+        ("None required", []),
+        ('the "order_status"', []),
+    ],
+)
+def test_a_next_of_nothing_but_names_names_tools(text: str, expected: list[str]) -> None:
+    known = KnownNames.of(["order_state", "customer"])
+
+    assert [word for _, word in unknown_names(card("x", next_=text), known)] == expected
+    assert unknown_names(card("x", text), known) == []
+
+
 def test_the_tools_own_parameters_are_not_unknown_names() -> None:
     tool = ToolCard(
         "x", input_schema={"properties": {"cms_key": {}}}, instructions=ToolInstructions("cms_key", "", "", "")
