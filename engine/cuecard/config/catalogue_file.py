@@ -91,7 +91,7 @@ def _card(tool: Mapping[str, Json]) -> ToolCard:
         tool["name"],
         tool.get("description") or "",
         schema,
-        phrases=tuple(tool.get("phrases") or ()),
+        phrases=tuple(filter(str.strip, tool.get("phrases") or ())),
         category=tool.get("category") or server,
         source=server,
     )

@@ -11,6 +11,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.sections.section_spec import SectionId
 from cuecard.config.values import as_tuple, holds
+from cuecard.errors import closest
+from cuecard.model.argument_problems import not_right
 from cuecard.model.messages import Role
 
 NOTES = (
@@ -205,9 +207,14 @@ class BlockHistory(HistoryBase):
         return self
 
 
+_POLICIES = ("window", "tokens", "last", "blocks")
+
+
 def _known_policy(value: Any) -> Any:
-    if isinstance(value, dict) and value.get("policy") not in ("window", "tokens", "last", "blocks"):
-        raise ValueError("should name its `policy`: window, tokens, last or blocks")
+    if isinstance(value, dict) and (policy := value.get("policy")) not in _POLICIES:
+        meant = closest(policy, _POLICIES) if isinstance(policy, str) else ""
+        hint = f"did you mean `{meant}`?" if meant else ""
+        raise not_right("should name its `policy`: window, tokens, last or blocks", hint, "wrong-value")
     return value
 
 

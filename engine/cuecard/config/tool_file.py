@@ -4,13 +4,14 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from cuecard.config.documents.document import Document
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.tools_spec import CUES
 from cuecard.config.values import Texts, ToolName
 from cuecard.model import ToolCard, ToolInstructions
+from cuecard.model.argument_problems import not_right
 
 
 def _or_null(schema: dict[str, Any]) -> None:
@@ -21,6 +22,15 @@ def _or_null(schema: dict[str, Any]) -> None:
 
 
 CueTexts = Annotated[Texts, Field(min_length=1)]
+
+
+def _none_blank(phrases: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(map(str.strip, phrases)):
+        raise not_right("should not hold blank texts: nobody searches for them", "leave the key out", "wrong-value")
+    return phrases
+
+
+Phrases = Annotated[Texts, AfterValidator(_none_blank)]
 
 
 class ToolEntry(FileModel):
@@ -34,7 +44,7 @@ class ToolEntry(FileModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=_or_null)
 
     description: str = Field("", description="what the tool does, in one line, for the search index")
-    phrases: Texts = Field((), description="phrases that people or models would search for")
+    phrases: Phrases = Field((), description="phrases that people or models would search for")
     before: CueTexts = Field((), description="what to have or check first")
     after: CueTexts = Field((), description="what to do or say after it has succeeded")
     next: CueTexts = Field((), description="the tools that usually follow")
@@ -53,15 +63,27 @@ class DescribedEntry(FileModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=_or_null)
 
     description: str = Field("", description="what the tool does, in one line")
-    phrases: Texts = Field((), description="phrases that people or models would search for")
+    phrases: Phrases = Field((), description="phrases that people or models would search for")
+
+
+def _written(entry: Any) -> Any:
+    if entry is None:
+        hint = "write its texts below it, or take it out; `exclude_tools` of a profile, and `access`, keep a tool away"
+        raise not_right("should be a mapping: null removes texts of an entry, not the entry", hint, "wrong-value")
+    return entry
+
+
+_WRITTEN = BeforeValidator(_written)
 
 
 class ToolFile(FileModel):
     """One file of tool instructions."""
 
     category: str = Field("", description="the category of all tools in this file")
-    tools: dict[ToolName, ToolEntry] = Field(default_factory=dict, description="tool name to its entry")
-    described: dict[ToolName, DescribedEntry] = Field(
+    tools: dict[ToolName, Annotated[ToolEntry, _WRITTEN]] = Field(
+        default_factory=dict, description="tool name to its entry"
+    )
+    described: dict[ToolName, Annotated[DescribedEntry, _WRITTEN]] = Field(
         default_factory=dict, description="tools without instructions: tool name to what is known about it"
     )
 

@@ -145,7 +145,7 @@ def _instructed(card: ToolCard, meta: Mapping[str, Json]) -> ToolCard:
         return card
     phrases = said.get("phrases")
     worded = [text for text in phrases if isinstance(text, str)] if isinstance(phrases, list) else []
-    known = tuple(clean(without_controls(text))[0] for text in worded)
+    known = tuple(told for text in worded if (told := clean(without_controls(text))[0]).strip())
     return replace(card, instructions=ToolInstructions(**texts), phrases=card.phrases or known)
 
 

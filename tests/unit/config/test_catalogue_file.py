@@ -47,7 +47,7 @@ def test_tools_of_two_servers_with_one_name_are_kept_apart_and_of_one_server_the
 
     assert read(tools) == ["x__search", "only_x", "y__search", "only_y"]
     assert read([{"name": "a"}, {"name": "a", "server": "y"}, {"name": "b", "server": "y"}]) == ["a", "y__a", "b"]
-    empty = {"name": "b", "description": None, "inputSchema": None, "phrases": None}
+    empty = {"name": "b", "description": None, "inputSchema": None, "phrases": [" "]}
     twice = json.dumps([{"name": "a", "description": "1"}, empty, {"name": "a", "description": "2"}])
     assert read_catalogue(twice, "tools.json") == [ToolCard("a", "1"), ToolCard("b")]
 

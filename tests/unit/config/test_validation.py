@@ -176,6 +176,11 @@ def test_a_place_that_is_not_found_in_a_file_is_that_of_the_text(path: Place, in
             "2:32:3 wrong-value: `history.limit` should be a whole number",
             "",
         ),
+        (
+            "history: {policy: blok}",
+            f"2:10:14 {WRONG} `history` should name its `policy`: window, tokens, last or blocks",
+            "did you mean `blocks`?",
+        ),
     ],
 )
 def test_a_wrong_value_is_told_at_its_place_with_the_way_out(line: str, told: str, hint: str) -> None:

@@ -52,6 +52,22 @@ def test_a_heading_behind_a_cue_is_a_comment(tmp_path: Path) -> None:
     assert "comment" in problem.hint
 
 
+@pytest.mark.parametrize(
+    ("entry", "told", "way_out"),
+    [
+        ("null", "null removes texts of an entry, not the entry", "`exclude_tools`"),
+        ("{phrases: [save, ' ']}", "should not hold blank texts", "leave the key out"),
+    ],
+)
+def test_an_entry_that_says_nothing_names_a_way_out(tmp_path: Path, entry: str, told: str, way_out: str) -> None:
+    agent = "agent: a\ntools: {instructions: [t.yaml, more.yaml]}\nsections: [{id: s, text: '{{{activeProtocols}}}'}]\n"
+    files = {"t.yaml": "tools:\n  save: {before: Ask.}\n", "more.yaml": f"tools:\n  save: {entry}\n"}
+
+    problem = problem_of(tmp_path, {"agent.yaml": agent, **files})
+
+    assert (told in problem.message, way_out in problem.hint) == (True, True)
+
+
 def test_a_tool_in_both_lists_of_a_file_is_told_at_the_second_with_the_first(tmp_path: Path) -> None:
     agent = "agent: a\ntools: {instructions: t.yaml, core: all}\nsections: [{id: s, text: '{{{activeProtocols}}}'}]\n"
     lists = "tools:\n  save: {before: Ask.}\n", "described:\n  save: {description: Save it.}\n"

@@ -135,7 +135,13 @@ def test_what_a_server_says_of_itself_is_kept_as_data_and_reaches_no_prompt(monk
 def test_with_trust_author_its_instructions_become_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = AGENT.replace("Hello.", "'{{{activeProtocols}}}'").replace(": tools}", ": tools, core: [tool_search]}")
     write(tmp_path, {"agent.yaml": agent, "tools/own.yaml": "described: {tool_search: {description: Finds tools}}"})
-    said = {"before": "Ask\nfirst", "after": "Say it", "next": "None", "gotcha": "Slow: yes", "phrases": ["rain?", 7]}
+    said = {
+        "before": "Ask\nfirst",
+        "after": "Say it",
+        "next": "None",
+        "gotcha": "Slow: yes",
+        "phrases": ["rain?", 7, " "],
+    }
     tools = [
         {**WEATHER[0], "_meta": {"cuecard/instructions": said}},
         {**WEATHER[1], "_meta": {"cuecard/instructions": {"before": "x", "after": 7, "next": " "}, "other": 1}},
