@@ -247,9 +247,8 @@ def _told_problems(results: Sequence[ToolResult | None]) -> Iterator[Problem]:
 
 def _turn_problems(agent: Agent, turn: Turn) -> Iterator[Problem]:
     declared = agent.spec.inputs
-    yield from _unknown(turn.inputs, declared, "turn.inputs")
+    yield from wrong_inputs(turn.inputs, declared, "turn.inputs")
     yield from _missing(turn.inputs, declared)
-    yield from _mistyped(turn.inputs, declared, "turn.inputs")
     yield from refuse_controls(turn.inputs, "turn.inputs") if turn.inputs else ()
     yield from memory_problems(turn.memory, "turn.memory")
     yield from _message_problems(turn.message) if turn.message else ()
@@ -285,6 +284,12 @@ def _step_input_problems(supplied: Mapping[str, Json], declared: Mapping[str, In
             yield Problem("not-a-step-input", message, hint, "inputs")
     yield from _mistyped(supplied, declared, "inputs")
     yield from refuse_controls(supplied, "inputs")
+
+
+def wrong_inputs(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec], at: str) -> Iterator[Problem]:
+    """The problems of values that no input may have; errors call them `at`."""
+    yield from _unknown(supplied, declared, at)
+    yield from _mistyped(supplied, declared, at)
 
 
 def _unknown(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec], at: str) -> Iterator[Problem]:

@@ -22,6 +22,8 @@ from cuecard.files.rankers.choice import SearchWish
 from cuecard.files.settings import read_settings
 from cuecard.files.tokens import bundled_counter, kept_counter
 from cuecard.model import Call, DeliveryWish, Host, Json, Step, ToolResult
+from cuecard.model.argument_problems import refuse
+from cuecard.pipeline.inputs import wrong_inputs
 from cuecard.workbench.played import PlayedTurn, past_results, placing, read_single, told_results
 
 
@@ -86,9 +88,11 @@ def assignments(engine: Engine, texts: Sequence[str]) -> dict[str, Json]:
     """Inputs from `name=value` texts, each read as the type that the agent file declares.
 
     Raises:
-        InputError: when a text is not an assignment, or its value does not have that type.
+        InputError: when a text is not an assignment, or its value is none that the input may have.
     """
-    return dict(_assignment(engine, text) for text in texts)
+    inputs = dict(_assignment(engine, text) for text in texts)
+    refuse(list(wrong_inputs(inputs, engine.inputs, "--set")))
+    return inputs
 
 
 def _assignment(engine: Engine, text: str) -> tuple[str, Json]:
