@@ -189,7 +189,7 @@ def check(
     json: Json = False,
     allow_code: AllowCode = False,
 ) -> int:
-    """Check every file of an agent and report all problems at once."""
+    """Check every file of an agent and report all problems at once; `cuecard test` reads its turn files."""
     from cuecard.workbench.check.command import CheckOptions
     from cuecard.workbench.check.command import check as command
 
