@@ -30,13 +30,14 @@ _FILES = (
     ("tools", "instructions"),
 )
 _GLOBS = (("files", "entries", "glob"), ("files", "entries", "exclude"))
+_UPWARD = ("files", "entries", "upward")
 _SECTION_FILES = (
     ("file",),
     ("choose", "file"),
     ("files", "entries", "path"),
     *_GLOBS,
-    ("files", "entries", "upward", "from"),
-    ("files", "entries", "upward", "to"),
+    (*_UPWARD, "from"),
+    (*_UPWARD, "to"),
     ("skills", "roots"),
 )
 """The keys whose values are paths of files or folders, in an agent file and in a section, without list positions."""
@@ -130,7 +131,11 @@ class _Merger:
         if isinstance(value, dict):
             self.note_supplied(value, out)
             keys = [key for key in value if not (len(out) == 2 and out[0] == "sections" and key in PLACING)]
-            return {key: self.copy(document, (*source, key), (*out, key), top=top) for key in keys}
+            made = {key: self.copy(document, (*source, key), (*out, key), top=top) for key in keys}
+            if top and "to" not in value and _words(out)[1:] == _UPWARD:  # up to the folder of the file that says so
+                made["to"] = self.moved(".", (*out, "to"))
+                self.note(document, source, (*out, "to"))
+            return made
         if isinstance(value, list):
             return [self.copy(document, (*source, i), (*out, i), top=top) for i in range(len(value))]
         return self.moved(value, out) if top else value

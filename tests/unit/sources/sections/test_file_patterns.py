@@ -131,6 +131,17 @@ def test_upward_goes_from_the_outermost_folder_to_the_innermost(
     assert shown(file, Turn({"cwd": cwd})) == expected
 
 
+def test_upward_of_a_base_goes_up_to_the_folder_of_the_base(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    for cwd in ("{{cwd}}", "a/b"):
+        put(tmp_path, "AGENTS.md", "above")
+        base.mkdir(exist_ok=True)
+        agent(base, f'{{upward: {{name: AGENTS.md, from: "{cwd}"}}}}', inputs="{cwd: {default: a/b}}", **NESTED)
+        put(tmp_path, "tenants/agent.yaml", "extends: ../base\nagent: y\n")
+
+        assert shown(tmp_path / "tenants") == "[../base/AGENTS.md=0][../base/a/AGENTS.md=1]"
+
+
 def test_upward_between_known_folders_reads_no_others(tmp_path: Path) -> None:
     file = agent(tmp_path, "{upward: {name: AGENTS.md, from: a/b}}", **NESTED)
 
