@@ -163,6 +163,17 @@ class Pair:
         return any(r.placement == "appended" and r.source not in still for r in self.before.sections)
 
 
+_TRIGGERS = ("call ", "result ", "search result")
+
+
+def brought_by(record: SectionRecord) -> str:
+    """What brought an appended text: the call or result that its `source` names, else the section in its id, since the
+    place of a section moves with every line that is written above it.
+    """
+    named = record.source.startswith(_TRIGGERS)
+    return record.source if named else record.id.removesuffix(f"-{record.sha256[:12]}")
+
+
 def find_causes(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) -> tuple[Cause, ...]:
     """Why the section changed; at least one of `old` and `new` is given.
 

@@ -20,6 +20,7 @@ from cuecard.pipeline.changes import (
     Comparison,
     Pair,
     SectionPlace,
+    brought_by,
     find_causes,
     is_of_turn,
 )
@@ -83,14 +84,12 @@ def _changes(pair: Pair, placement: SectionPlace) -> Iterator[Change]:
 
 
 def _placed(manifest: Manifest, placement: SectionPlace) -> dict[_Key, _At]:
-    """Sections by id, except blocks, whose ids are derived from their texts: they are identified by what triggered
-    them.
-    """
+    """Sections by id, except blocks, whose ids are derived from their texts: what brought them identifies them."""
     seen: Counter[str] = Counter()
     placed: dict[_Key, _At] = {}
     for at, record in enumerate(manifest.sections):
         if record.placement == placement:
-            name = record.source if placement == "appended" else record.id
+            name = brought_by(record) if placement == "appended" else record.id
             placed[name, seen[name]] = (at, record)
             seen[name] += 1
     return placed
@@ -145,7 +144,7 @@ def _shared(old: Sequence[_At], new: Sequence[_At]) -> int:
 
 
 def _text(record: SectionRecord) -> tuple[str, str]:
-    return record.sha256, record.source if record.placement == "appended" else ""
+    return record.sha256, brought_by(record) if record.placement == "appended" else ""
 
 
 def _break(changes: Sequence[Change], old: Sequence[_At], new: Sequence[_At], again: Iterable[_At]) -> Break:

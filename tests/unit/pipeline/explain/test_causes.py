@@ -55,6 +55,18 @@ def test_the_same_prompt_has_no_change_and_no_break(engine: Engine) -> None:
     ]
 
 
+def test_a_text_of_one_turn_is_the_same_wherever_its_section_is_written(tmp_path: Path) -> None:
+    folder, rule = tmp_path / "passing", "- {id: event, text: '{{{event}}}', before: rules}\n"
+    said = AGENT.replace("inputs:\n", "inputs:\n  event: {lifetime: turn}\n") + "sections:\n" + rule
+
+    before = step(Engine.open(write(folder, agent=said)), inputs={"event": "a"}).manifest
+    moved = Engine.open(write(folder, agent=f"# one line more\n{said}"))
+    same, other = (compare(before, step(moved, inputs={"event": text}).manifest) for text in "ab")
+
+    assert (changed(same), at(same), same.differs) == ({}, "", False)
+    assert (changed(other), at(other)) == ({"event": "changed: input event"}, "event: input event")
+
+
 def test_an_input_that_differs_is_named_where_it_is_read(engine: Engine) -> None:
     comparison = compare(step(engine).manifest, step(engine, inputs={"user": "Kim", "site": "none"}).manifest)
 
