@@ -10,7 +10,7 @@ from typing import TypeVar
 from cuecard.agent.agent import Agent
 from cuecard.agent.assembly import Assembly
 from cuecard.agent.checks.budget import CountedAgent, over_budget
-from cuecard.agent.checks.inputs import check_inputs, check_words
+from cuecard.agent.checks.inputs import check_clocks, check_inputs, check_words
 from cuecard.agent.checks.partials import check_partials
 from cuecard.agent.checks.tools import check_asked, check_file_order, check_gates, check_named, check_tools
 from cuecard.agent.host_functions import (
@@ -175,6 +175,7 @@ def _check_sections(
     texts += [(TemplateSource(each.template.name, each.template.text), each.template.program) for each in results.texts]
     # It is unknown what a section reads if it does not compile, so nothing is reported as unused.
     yield from dict.fromkeys(check_inputs(document, spec, uses, are_all=assembly.is_whole))
+    yield from dict.fromkeys(check_clocks(document, spec.inputs, (each.section.spec for each in compiled)))
     instructed = assembly.is_whole and any(card.instructions for card in cards.values())
     if instructed and all(use.name != PROTOCOLS for use in uses):
         yield assembly.no_protocols()

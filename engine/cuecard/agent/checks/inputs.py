@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, get_args
 
 from cuecard.agent.sections.section import BUILT_IN
 from cuecard.config.agent_file import AgentFile, InputSpec
 from cuecard.config.documents.document import Document, Path
+from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.config.values import InputType, is_of_type
 from cuecard.config.words_spec import WordsSpec
-from cuecard.errors import Problem, did_you_mean
+from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Json
+from cuecard.template.dates import check_locale, zone_named
 from cuecard.template.guards.layout import LayoutGuard, guard_layout
 from cuecard.template.rules import TOOL
 from cuecard.template.syntax.habits import is_foreign_brace, word_hint
@@ -56,6 +58,28 @@ def check_inputs(
         yield from _lifetime(document, name, spec.inputs[name])
         yield from _declaration(document, name, used if are_all else {*used, name})
         yield from _default(document, name, spec.inputs[name])
+
+
+def check_clocks(
+    document: Document, inputs: Mapping[str, InputSpec], sections: Iterable[SectionSpec]
+) -> Iterator[Problem]:
+    """Problems of inputs that name a time zone or locale, and can have a value that is none."""
+    for each in sections:
+        for clock in filter(None, (each.clock, each.facts and each.facts.clock)):
+            for name, exists in ((clock.zone_input, zone_named), (clock.locale_input, check_locale)):
+                if declared := inputs.get(name):
+                    places = {("default",): declared.default}
+                    places |= {("values", at): value for at, value in enumerate(declared.values or ())}
+                    for place, value in places.items():
+                        yield from _not_there(document, ("inputs", name, *place), value, exists)
+
+
+def _not_there(document: Document, path: Path, value: Json, exists: Callable[[str], object]) -> Iterator[Problem]:
+    try:
+        if isinstance(value, str) and value:
+            exists(value)
+    except InputError as error:
+        yield from (document.problem(path, each.code, each.message, each.hint) for each in error.problems)
 
 
 def _inside(use: Use, spec: InputSpec) -> Iterator[Problem]:

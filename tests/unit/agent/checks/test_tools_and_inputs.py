@@ -60,3 +60,28 @@ def test_each_over_a_mapping_is_reported_in_partials_and_through_root() -> None:
 
 def test_each_over_a_list_or_a_name_of_its_item_is_fine() -> None:
     assert codes("<a>\n<b>{{#each tasks}}{{#each facts}}{{this}}{{/each}}{{/each}}</b>\n</a>") == []
+
+
+CLOCKS = """\
+agent: a
+inputs:
+  zone: {default: Europe/Wien}
+  lang: {default: en-GB, values: [en-GB, xx-YY]}
+  other: {default: Mars/Olympus}
+  open: {default: ""}
+sections:
+  - {id: time, clock: {zone_input: zone, locale_input: lang}}
+  - {id: facts, facts: {labels: {date: D}, clock: {zone_input: zone, locale_input: open}}}
+profiles:
+  p: {sections: [{id: time, clock: {zone_input: other}}]}
+"""
+
+
+def test_inputs_that_can_name_no_zone_or_locale_are_told_before_a_turn_finds_out(tmp_path: Path) -> None:
+    found = problems(write(tmp_path, {"agent.yaml": CLOCKS}))
+
+    assert [f"{each.code} {place(each)}" for each in found] == [
+        "unknown-zone agent.yaml:3:19 Europe/Wien",
+        "unknown-locale agent.yaml:4:42 xx-YY",
+        "unknown-zone agent.yaml:5:20 Mars/Olympus",
+    ]
