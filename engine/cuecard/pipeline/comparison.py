@@ -78,6 +78,12 @@ def _changes(pair: Pair, placement: SectionPlace) -> Iterator[Change]:
         if tag == "equal":
             yield from (_change(pair, old[key], new[key], moved=False) for key in tuple(new)[start_after:end_after])
             continue
+        ours, theirs = (
+            [*held.values()][at] for held, at in ((old, slice(start, end)), (new, slice(start_after, end_after)))
+        )
+        if placement != "appended" and [each.sha256 for _, each in ours] == [each.sha256 for _, each in theirs]:
+            yield from (_change(pair, *both, moved=False) for both in zip(ours, theirs, strict=True))  # other names
+            continue
         yield from (_change(pair, old[key], None) for key in tuple(old)[start:end] if key not in new)
         for key in tuple(new)[start_after:end_after]:
             yield _change(pair, old.get(key), new[key])

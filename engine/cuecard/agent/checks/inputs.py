@@ -65,12 +65,12 @@ def check_clocks(
 ) -> Iterator[Problem]:
     """Problems of inputs that name a time zone or locale, and can have a value that is none."""
     for each in sections:
-        for clock in filter(None, (each.clock, each.facts and each.facts.clock)):
+        for clock in filter(None, (each.clock, each.facts.clock if each.facts else None)):
             for name, exists in ((clock.zone_input, zone_named), (clock.locale_input, check_locale)):
                 if declared := inputs.get(name):
-                    places = {("default",): declared.default}
-                    places |= {("values", at): value for at, value in enumerate(declared.values or ())}
-                    for place, value in places.items():
+                    places: list[tuple[Path, Json]] = [(("default",), declared.default)]
+                    places += [(("values", at), value) for at, value in enumerate(declared.values or ())]
+                    for place, value in places:
                         yield from _not_there(document, ("inputs", name, *place), value, exists)
 
 

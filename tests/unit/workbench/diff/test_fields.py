@@ -134,6 +134,17 @@ def test_people_read_the_same(shop: Path, diff: Diff, name: str, old: str, new: 
     assert told in markdown
 
 
+def test_a_section_with_another_name_is_the_same_prompt(shop: Path, diff: Diff) -> None:
+    edit(shop, "agent.yaml", "id: rules", "id: laws")
+    edit(shop, "agent.yaml", "id: i,", "id: instructions,")
+
+    assert diff().startswith("the same: 2 of 2 turns\n")
+    assert all(not each["differs"] for each in json.loads(diff("--json"))["turns"])
+
+    edit(shop, "agent.yaml", "Be {", "Stay {")
+    assert "the same: 0 of 2 turns" in diff()
+
+
 def _label(change: dict[str, Any]) -> str:
     return f"{change['kind']} {change['name']}" + (f": {change['field']}" if change["field"] else "")
 
