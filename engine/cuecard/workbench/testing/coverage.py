@@ -96,8 +96,10 @@ class Coverage:
         """The four kinds, each with what no turn reaches."""
         agent = self._engine.agent
         parts = [part for edition in agent.editions.values() for part in edition if not part.frame]
+        search, seen = self._engine.search_tool, self._seen["tools"]
         known: dict[str, Iterable[str]] = {
-            "tools": agent.catalogue,
+            # Whether there is a search is decided by what can be found, and not by what a turn does.
+            "tools": (name for name in agent.catalogue if name != search or name in seen),
             "sections": (part.id for part in parts),
             "conditions": (name for part in parts for name in _outcomes(part, None)),
             "branches": (name for name, _ in self._branches.values()),

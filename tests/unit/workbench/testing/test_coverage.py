@@ -46,6 +46,13 @@ MISSED = {
 }
 
 
+def test_a_search_that_the_agent_does_not_have_is_not_missed(shop: Path) -> None:
+    agent = shop / "agent.yaml"
+    agent.write_text(agent.read_text().replace("core: [tool_search]", "core: all"))
+
+    assert "tools: 2 of 2 reached (100 %)\n" in run("test", str(shop), "--coverage").stdout
+
+
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An agent with one turn that reaches little."""
