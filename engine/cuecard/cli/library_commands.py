@@ -47,7 +47,7 @@ def publish(
     library: Url = None,
     json: Json = False,
 ) -> None:
-    """Make a checked version of an agent."""
+    """Make a version of an agent that passes `cuecard check --strict`."""
     with _opened(library) as opened:
         _version(opened.publish(agent, message, author=author or _user(), label=label), as_json=json)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from cuecard.agent.build import AgentDraft, make_draft
@@ -43,8 +44,18 @@ def check(content: VersionContent, load: LoadHelpers) -> str:
     draft, problems = draft_of(content, load)
     counted = [each for each in problems if each.severity != "note"]
     if wrong := [each for each in counted if each.severity == "error" or each.message not in content.lost]:
-        raise SpecError(wrong)
+        raise SpecError(map(_refused, wrong))
     return name_of(draft)
+
+
+def _refused(problem: Problem) -> Problem:
+    """A warning as the error that it is to a version."""
+    if problem.severity == "error":
+        return problem
+    way_out = (
+        f"a version may have no warnings: mend it, or write `accept: {{{problem.code}: REASON}}` in the agent file"
+    )
+    return replace(problem, severity="error", advice="\n".join(filter(None, (problem.hint, way_out))))
 
 
 def name_of(draft: AgentDraft) -> str:

@@ -107,3 +107,20 @@ def test_an_edit_of_nothing_and_of_two_things_says_which_options_belong_together
     assert code == 2
     assert "library edit: error[wrong-option]" in text
     assert "`--tool NAME` with `--file FILE`" in text
+
+
+def test_a_version_that_is_refused_for_a_warning_is_told_as_refused(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CUECARD_LIBRARY", url)
+    (tmp_path / "agent.yaml").write_text("agent: a\ninputs: {unread: {default: x}}\nsections: [{id: s, text: S}]\n")
+    ran(monkeypatch, capsys, "init")
+    publish = ("publish", str(tmp_path), "-m", "first")
+
+    code, text = ran(monkeypatch, capsys, *publish)
+    as_json = json.loads(ran(monkeypatch, capsys, *publish, "--json")[1])
+
+    assert (code, as_json["ok"], as_json["problems"][0]["severity"]) == (1, False, "error")
+    assert "error[unused-input]" in text
+    assert "= a version may have no warnings" in text
+    assert "`accept: {unused-input: REASON}`" in text
