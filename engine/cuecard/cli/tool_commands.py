@@ -98,11 +98,12 @@ def tools_graph(
         Literal["mermaid", "dot"], Option(name="--format", help="The language of the drawing.")
     ] = "mermaid",
     allow_code: AllowCode = False,
+    json: Json = False,
 ) -> None:
     """Draw which tool leads to which: BEFORE and NEXT as a graph."""
     from cuecard.workbench.tools import draw_graph
 
-    draw_graph(agent, form, allow_code=allow_code)
+    draw_graph(agent, "json" if json else form, allow_code=allow_code)
 
 
 def tools_result(

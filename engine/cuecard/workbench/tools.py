@@ -169,10 +169,13 @@ def search_tools(agent: Path, query: str, *, limit: int | None, as_json: bool, a
         sys.stderr.write(f"{diagnostic.code}: {visible(diagnostic.message)}\n")
 
 
-def draw_graph(agent: Path, form: Literal["mermaid", "dot"], *, allow_code: bool) -> None:
+def draw_graph(agent: Path, form: Literal["mermaid", "dot", "json"], *, allow_code: bool) -> None:
     """Print the graph of BEFORE and NEXT."""
     graph = tool_graph(open_engine(agent, allow_code=allow_code).tools.values())
-    print(graph.mermaid() if form == "mermaid" else graph.dot())
+    if form == "json":
+        print(json_text(asdict(graph)))
+    else:
+        print(graph.mermaid() if form == "mermaid" else graph.dot())
 
 
 def _card(engine: Engine, card: ToolCard, definitions: Mapping[str, str]) -> dict[str, Json]:
