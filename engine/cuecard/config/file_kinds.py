@@ -56,7 +56,7 @@ _MARKS: Mapping[FileKind, tuple[frozenset[str], frozenset[str]]] = {
     "scenario": (frozenset({"title", "turns"}), frozenset()),
     "conversation": (frozenset({"turns"}), frozenset({"turns"})),
     "models": (frozenset({"models"}), frozenset({"providers", "models"})),
-    "tool": (frozenset({"tools"}), frozenset({"category", "tools", "described"})),
+    "tool": (frozenset(), frozenset({"category", "tools", "described"})),
     "turn": (
         frozenset(),
         _OF_TURNS | _OF_SEVERAL,
@@ -95,12 +95,19 @@ def kind_of(value: Mapping[str, object]) -> FileKind | None:
 
 
 def _fits(kind: FileKind, value: Mapping[str, object]) -> bool:
-    """The tools of a tool file are entries by name; a turn file has a key that only turn files have."""
+    """The tools of a tool file, or those that it only describes, are entries by name; a turn file has a key that only
+    turn files have.
+    """
     if kind == "turn":
         return not _OF_TURNS.isdisjoint(value)
-    tools = value["tools"] if kind == "tool" else {}
+    if kind != "tool":
+        return True
+    if value.keys().isdisjoint({"tools", "described"}):
+        return False
+    tools, described = value.get("tools", {}), value.get("described", {})
     entries = tools.values() if isinstance(tools, Mapping) else (None,)
-    return all(isinstance(each, Mapping) and not _OF_ENTRIES.isdisjoint(each) for each in entries)
+    are_entries = all(isinstance(each, Mapping) and not _OF_ENTRIES.isdisjoint(each) for each in entries)
+    return are_entries and isinstance(described, Mapping)
 
 
 def refuse_other_kind(document: Document, wanted: FileKind) -> None:

@@ -60,6 +60,17 @@ def test_a_folder_is_formatted_and_says_the_same(shop: Path, monkeypatch: pytest
     assert run(monkeypatch, "shop", "--check").out == "0 files would be formatted, 2 files already formatted\n"
 
 
+def test_a_file_that_only_describes_tools_is_one_of_ours(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = ("described: {a:  {description: A}}\n", "category: c\ndescribed: {a:  {}}\n")
+    others = ("category:  c\n", "described:  [a]\n", "described: {a:  {}}\nother: {}\n")
+    for number, text in enumerate((*ours, *others)):
+        write(f"shop/tools/{number}.yaml", text)
+
+    would = [line for line in run(monkeypatch, "shop", "--check").out.splitlines() if "/tools/" in line]
+
+    assert would == ["would format shop/tools/0.yaml", "would format shop/tools/1.yaml"]
+
+
 def test_check_and_diff_write_nothing(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = run(monkeypatch, "shop", "--check")
     assert (ran.code, ran.out.splitlines()[0]) == (1, "would format shop/agent.yaml")
