@@ -71,6 +71,10 @@ class Edition:
             text = files.get(rule.file or "", rule.text)
             found["result", name] = dict(_leaves({**_said(rule), "text": text}))
         found |= {("setting", path): {"": text} for path, text in _leaves(dumped)}
+        for kind in ("access", "profiles", "variants"):  # one without any key is there nevertheless
+            named = (f"{kind}.{name}" for name in getattr(agent.spec, kind))
+            said = {".".join(path.split(".")[:2]) for item, path in found if item == "setting"}
+            found |= {("setting", path): {"": "{}"} for path in named if path not in said}
         return {**found, **dict(self._files())}
 
     @cached_property

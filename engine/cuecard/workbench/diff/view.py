@@ -101,6 +101,7 @@ def print_json(before: Side, after: Side, reviewed: Review, price: Price | None)
     comparison = compare_manifests(before.manifest, after.manifest)
     record = {
         **_prompts(before, after, comparison),
+        "differs": any(turn.differs for turn in reviewed.turns),
         **_fields(reviewed),
         "price": asdict(price) if price else None,
         "provider": asdict(told) if (told := _told_by_provider(before, after)) else None,
@@ -117,7 +118,13 @@ def _turn(turn: TurnReview) -> dict[str, Any]:
     found, why = turn.comparison, turn.failure or turn.missing
     prompts = _prompts(turn.before, turn.after, found) if found and turn.before and turn.after else {"differs": True}
     problems = [problem.to_json() for problem in why.problems] if why else []
-    return {"name": turn.name, **prompts, "rendered": turn.after is not None, "problems": problems}
+    return {
+        "name": turn.name,
+        **prompts,
+        "differs": turn.differs,
+        "rendered": turn.after is not None,
+        "problems": problems,
+    }
 
 
 def _prompts(before: Side, after: Side, comparison: Comparison) -> dict[str, Any]:

@@ -134,6 +134,23 @@ def test_people_read_the_same(shop: Path, diff: Diff, name: str, old: str, new: 
     assert told in markdown
 
 
+def test_a_kind_of_user_without_any_limit_is_named_when_it_goes(shop: Path, diff: Diff) -> None:
+    edit(shop, "agent.yaml", "layout:", "access: {owner: {}, guest: {hide: refund_order}}\nlayout:")
+    changes = json.loads(diff("--json"))["changes"]
+
+    assert [(_label(each), each["change"]) for each in changes] == [
+        ("setting access.guest.hide", "added"),
+        ("setting access.owner", "added"),
+    ]
+
+
+def test_a_turn_with_another_result_differs_for_programs_too(shop: Path, diff: Diff) -> None:
+    edit(shop, "agent.yaml", "layout:", 'results: {get_order: "{{{result.id}}}"}\nlayout:')
+
+    assert [each["differs"] for each in json.loads(diff("--json"))["turns"]] == [True, False]
+    assert "the same: 1 of 2 turns" in diff()
+
+
 def test_a_section_with_another_name_is_the_same_prompt(shop: Path, diff: Diff) -> None:
     edit(shop, "agent.yaml", "id: rules", "id: laws")
     edit(shop, "agent.yaml", "id: i,", "id: instructions,")
