@@ -175,7 +175,7 @@ def _check_sections(
     texts += [(TemplateSource(each.template.name, each.template.text), each.template.program) for each in results.texts]
     # It is unknown what a section reads if it does not compile, so nothing is reported as unused.
     yield from dict.fromkeys(check_inputs(document, spec, uses, are_all=assembly.is_whole))
-    yield from dict.fromkeys(check_clocks(document, spec.inputs, (each.section.spec for each in compiled)))
+    yield from dict.fromkeys(check_clocks(document, spec, (each.section.spec for each in compiled)))
     instructed = assembly.is_whole and any(card.instructions for card in cards.values())
     if instructed and all(use.name != PROTOCOLS for use in uses):
         yield assembly.no_protocols()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol, get_args
 
@@ -60,18 +60,15 @@ def check_inputs(
         yield from _default(document, name, spec.inputs[name])
 
 
-def check_clocks(
-    document: Document, inputs: Mapping[str, InputSpec], sections: Iterable[SectionSpec]
-) -> Iterator[Problem]:
+def check_clocks(document: Document, spec: AgentFile, sections: Iterable[SectionSpec]) -> Iterator[Problem]:
     """Problems of inputs that name a time zone or locale, and can have a value that is none."""
     for each in sections:
         for clock in filter(None, (each.clock, each.facts.clock if each.facts else None)):
             for name, exists in ((clock.zone_input, zone_named), (clock.locale_input, check_locale)):
-                if declared := inputs.get(name):
-                    places: list[tuple[Path, Json]] = [(("default",), declared.default)]
-                    places += [(("values", at), value) for at, value in enumerate(declared.values or ())]
-                    for place, value in places:
-                        yield from _not_there(document, ("inputs", name, *place), value, exists)
+                if declared := spec.inputs.get(name):
+                    yield from _not_there(document, ("inputs", name, "default"), declared.default, exists)
+                    for at, value in enumerate(declared.values or ()):
+                        yield from _not_there(document, ("inputs", name, "values", at), value, exists)
 
 
 def _not_there(document: Document, path: Path, value: Json, exists: Callable[[str], object]) -> Iterator[Problem]:

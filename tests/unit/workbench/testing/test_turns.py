@@ -260,7 +260,7 @@ def test_an_input_that_the_agent_does_not_take_is_marked_itself_by_every_command
     rendered = run("render", "--turn", "turns/first.yaml").stderr
     assert [line for line in rendered.splitlines() if "error" in line] == told
     supplied = run("render", "--turn", "turns/first.yaml", "--set", "custmer=Max").stderr
-    assert "turn.inputs: error[unknown-input]: `custmer`" in supplied
+    assert "--set: error[unknown-input]: `custmer`" in supplied
 
 
 def test_turns_of_one_file_are_one_conversation(bakery: Bakery) -> None:
