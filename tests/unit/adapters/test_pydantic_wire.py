@@ -386,7 +386,6 @@ def test_a_tool_that_went_mid_run_and_stays_away_is_not_withdrawn_again(name: st
         ("frozen", "cms_createPage", "1 010"),
         ("append", "cms_createPage", "1 101"),  # the host names it
         ("append", "acknowledge", "0 101"),
-        ("append", "acknowledge", "010 010"),
     ],
 )
 def test_a_definition_that_came_stays_where_it_was_once_its_tool_is_gone_again(

@@ -249,7 +249,7 @@ def test_elsewhere_all_definitions_stand_in_front(model: Any, more: dict[str, An
 
 
 def test_a_core_tool_that_came_late_and_comes_back_is_defined_in_front_in_its_place(tmp_path: Path) -> None:
-    (tmp_path / "tools.yaml").write_text("category: shop\ntools: {sell: {gotcha: B.}}")
+    (tmp_path / "tools.yaml").write_text("category: shop\ntools: {}\ndescribed: {sell: {description: Sell it.}}")
     (tmp_path / "agent.yaml").write_text(
         "agent: a\ndelivery: append\ntools: {instructions: tools.yaml, core: [sell]}\n"
         "sections: [{id: role, text: Be brief.}, {id: instructions, text: '{{{activeProtocols}}}'}]"
