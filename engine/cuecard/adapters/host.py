@@ -361,19 +361,23 @@ def content_text(content: Any) -> str:
 
 def said_beside_files(content: Any) -> Any:
     """What a result in parts says beside its pictures and files: a part of text, or None; one without any, as it is."""
-    texts = [part for part in content if _is_text(part)] if isinstance(content, list) else []
-    if not isinstance(content, list) or len(texts) == len(content):
+    texts, files = _parted(content)
+    if not files:
         return content
     return [{"type": "text", "text": content_text(texts)}] if texts else None
 
 
 def told_beside_files(content: Any, text: str, kind: str = "text") -> Any:
     """A result as this text, a part of this kind where pictures and files stay behind it; as it is if it says that."""
-    files = [part for part in content if not _is_text(part)] if isinstance(content, list) else []
+    texts, files = _parted(content)
     if not files:
         return text
-    says = content_text([part for part in content if _is_text(part)])
-    return content if says == text else [{"type": kind, "text": text}, *files]
+    return content if content_text(texts) == text else [{"type": kind, "text": text}, *files]
+
+
+def _parted(content: Any) -> tuple[list[Any], list[Any]]:
+    parts = content if isinstance(content, list) else []
+    return [part for part in parts if _is_text(part)], [part for part in parts if not _is_text(part)]
 
 
 def _is_text(part: Any) -> bool:
